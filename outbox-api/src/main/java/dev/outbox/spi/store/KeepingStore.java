@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.function.BooleanSupplier;
 
 /**
- * A store that can keep keys from claim to claim, also while there is nothing to claim: then a
- * message that comes is found without a lease, and settled without giving one back (C8). In the
- * process that appends, it can hand messages over to those who keep their keys, without reading
+ * A store in which a relay can hold keys from claim to claim, also while there is nothing to claim:
+ * then a message that comes is found without a lease, and settled without giving one back (C8). In
+ * the process that appends, it can hand messages over to those who hold their keys, without reading
  * them (C9).
  *
  * @param <T> the transaction's type
@@ -20,13 +20,13 @@ public interface KeepingStore<T> extends OutboxStore<T> {
   /**
    * Keeps keys for the workers of one relay.
    *
-   * @param idle how long keys are kept that have no messages; zero: none are
+   * @param unclaimed when no worker claims for so long, others may have what is kept
    */
-  Keeper keeper(Duration idle);
+  Keeper keeper(Duration unclaimed);
 
   /**
-   * Claims for the workers of one relay. What they keep is held back from everybody else: until it
-   * was idle for long enough, until this is closed, or at the latest until the lease ends.
+   * Claims for the workers of one relay. What they keep is held back from everybody else: as long
+   * as they claim, until this is closed, or at the latest until the lease ends.
    */
   interface Keeper extends Claim.Source, AutoCloseable {
 
@@ -57,10 +57,10 @@ public interface KeepingStore<T> extends OutboxStore<T> {
     }
 
     /**
-     * Shows that this relay lives, until the calling thread is interrupted, and gives others what
-     * relays hold that are gone, before their leases end (C4). Returns at once where the store
-     * cannot. To be called by one thread of the relay's, from before its workers claim until they
-     * have settled.
+     * Holds keys for this relay, until the calling thread is interrupted: shows others that the
+     * relay lives, takes what nobody holds, also of relays that are gone before their leases end
+     * (C4), and shares it with the others. Returns at once where the store cannot. To be called by
+     * one thread of the relay's, from before its workers claim until they have settled.
      *
      * @throws InterruptedException when the thread was interrupted
      * @throws dev.outbox.OutboxException when this ended, as with its connection; to be called
@@ -69,7 +69,15 @@ public interface KeepingStore<T> extends OutboxStore<T> {
     default void hold() throws InterruptedException {}
 
     /**
-     * Gives back what no claim has looked at for as long as keys are kept. To be called while the
+     * Gives what is held to other relays, if there are any that live, while the workers go on. To
+     * be called before a relay stops.
+     *
+     * @param most returns after this time at the latest
+     */
+    default void leave(Duration most) throws InterruptedException {}
+
+    /**
+     * Gives back what is kept, when no worker has claimed for too long. To be called while the
      * workers do not claim, because their publisher hangs or their broker is down.
      *
      * @throws dev.outbox.OutboxException when it could not be given back: it is free when the lease

@@ -23,20 +23,13 @@ final class PostgresDialect {
     PostgresServer server = new PostgresServer(names, Tables.outbox(kept), pooler);
     PostgresArchive archive = new PostgresArchive(kept);
     Certified certified = new Certified(System::nanoTime, patience);
-    Elsewhere elsewhere = new Elsewhere(System::nanoTime);
     Rows rows = new PostgresRows();
     return new SqlDialect(
         server,
         new Append(names),
         new Database<>(
-            new PostgresLeases(
-                rows,
-                server.statements,
-                new PostgresSessions(server.statements, pooler),
-                certified,
-                elsewhere,
-                archive),
-            new PostgresReads(rows, server.statements, certified, elsewhere),
+            new PostgresLeases(rows, server.statements, pooler, certified, archive),
+            new PostgresReads(rows, server.statements, certified),
             new PostgresWrites(server.statements, archive),
             new PostgresAdministration(rows, archive)),
         archive.keepsArchive()

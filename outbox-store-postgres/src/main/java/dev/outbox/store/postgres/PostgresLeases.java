@@ -36,7 +36,7 @@ final class PostgresLeases implements Leases<Handle> {
    * A lease counts while it lasts; one that lies too far ahead is from before the clock jumped
    * back.
    */
-  private static final String FREE =
+  static final String FREE =
       """
       (b.lease_until is null
         or b.lease_until <= clock_timestamp()
@@ -46,6 +46,31 @@ final class PostgresLeases implements Leases<Handle> {
   /** The transaction's id, when it was drawn after the sample; or else 0. */
   private static final String TRANSACTION =
       "case when now.first then pg_current_xact_id()::text::bigint else 0 end";
+
+  /** Leases what {@code picked} has, by the {@code now} of the same statement. */
+  static final String TAKE =
+      """
+      update ${q}${p}bucket b set
+        token = b.token + 1,
+        claim_id = ?,
+        worker = ?,
+        leased_at = statement_timestamp(),
+        lease_until = statement_timestamp() + ? * interval '1 millisecond',
+        takeovers = case when b.claim_id is null then b.takeovers
+          when b.takeovers >= 2 then 0 else b.takeovers + 1 end,
+        singles = case when b.claim_id is not null and b.takeovers >= 2 then ? else b.singles end,
+        low_water = case when b.claim_id is null and p.marked then b.low_water else 0 end,
+        low_water_history = now.history,
+        ahead_of = case when b.claim_id is null and p.marked then b.ahead_of end
+      from picked p cross join now
+      where b.ctid = p.place
+      returning b.bucket, b.token, b.low_water, b.low_water_ahead, b.ahead_of, now.history, now.next,
+        """
+          + TRANSACTION
+          + """
+           as txid,
+        p.scheduled, p.blocked, p.served_at, b.singles
+      """;
 
   /**
    * The buckets with work (OFFSET 0: each is asked once, and not again by the condition); of them
@@ -104,26 +129,8 @@ final class PostgresLeases implements Leases<Handle> {
               from seen b where b.leased)
             for no key update of b skip locked
           )
-          update ${q}${p}bucket b set
-            token = b.token + 1,
-            claim_id = ?,
-            worker = ?,
-            leased_at = statement_timestamp(),
-            lease_until = statement_timestamp() + ? * interval '1 millisecond',
-            takeovers = case when b.claim_id is null then b.takeovers
-              when b.takeovers >= 2 then 0 else b.takeovers + 1 end,
-            singles = case when b.claim_id is not null and b.takeovers >= 2 then ? else b.singles end,
-            low_water = case when b.claim_id is null and p.marked then b.low_water else 0 end,
-            low_water_history = now.history,
-            ahead_of = case when b.claim_id is null and p.marked then b.ahead_of end
-          from picked p cross join now
-          where b.ctid = p.place
-          returning b.bucket, b.token, b.low_water, b.low_water_ahead, b.ahead_of, now.history, now.next, """
-          + TRANSACTION
-          + """
-               as txid,
-            p.scheduled, p.blocked, p.served_at, b.singles
-          """;
+          """
+          + TAKE;
 
   private static final String RENEW =
       """
@@ -194,20 +201,18 @@ final class PostgresLeases implements Leases<Handle> {
   private final Rows rows;
   private final BatchStatements statements;
   private final Certified certified;
-  private final Elsewhere elsewhere;
   private final PostgresArchive archive;
-  private final PostgresSessions sessions;
+  private final PostgresHolding holding;
   private final String lockHeldAndDelete;
 
   PostgresLeases(
       Rows rows,
       BatchStatements statements,
-      PostgresSessions sessions,
+      Pooler pooler,
       Certified certified,
-      Elsewhere elsewhere,
       PostgresArchive archive) {
     this.archive = archive;
-    this.sessions = sessions;
+    holding = new PostgresHolding(this, statements, pooler);
     lockHeldAndDelete =
         lockHeldAnd(
             archive.keepsArchive()
@@ -216,31 +221,36 @@ final class PostgresLeases implements Leases<Handle> {
     this.rows = rows;
     this.statements = statements;
     this.certified = certified;
-    this.elsewhere = elsewhere;
   }
 
   @Override
   public List<Lease> lease(Handle handle, UUID claimId, Claim.Request request, int most) {
-    Sample before = certified.known();
-    long over = elsewhere.over();
-    List<Served> leased =
-        statements.query(
+    return Served.inTurn(
+        take(
             handle,
             LEASE,
-            parameters ->
-                parameters
-                    .add(most)
-                    .add(request.worker())
-                    .add(request.worker())
-                    .add(claimId)
-                    .add(request.worker())
-                    .add(request.lease().toMillis())
-                    .add(request.maxMessages()),
-            each((row, sample) -> rows.served(row, mark(row, sample), request)));
-    if (leased.isEmpty()) {
-      elsewhere.nothing(before.history(), Math.max(before.below(), over));
-    }
-    return Served.inTurn(leased);
+            parameters -> parameters.add(most).add(request.worker()).add(request.worker()),
+            claimId,
+            request));
+  }
+
+  /**
+   * @param sql a statement that ends with {@link #TAKE}
+   * @param picked binds what comes before that
+   */
+  List<Served> take(Handle handle, String sql, Binder picked, UUID claimId, Claim.Request request) {
+    return statements.query(
+        handle,
+        sql,
+        parameters -> {
+          picked.bind(parameters);
+          parameters
+              .add(claimId)
+              .add(request.worker())
+              .add(request.lease().toMillis())
+              .add(request.maxMessages());
+        },
+        each((row, sample) -> rows.served(row, mark(row, sample), request)));
   }
 
   private static Mark mark(ResultSet row, Sample sample) throws SQLException {
@@ -274,11 +284,6 @@ final class PostgresLeases implements Leases<Handle> {
       }
       return all;
     };
-  }
-
-  @Override
-  public void handedOver(Collection<Claimable> handed) {
-    elsewhere.read(handed.stream().map(Claimable::sequence).toList());
   }
 
   @Override
@@ -341,8 +346,8 @@ final class PostgresLeases implements Leases<Handle> {
   }
 
   @Override
-  public PostgresSessions sessions() {
-    return sessions;
+  public PostgresHolding holding() {
+    return holding;
   }
 
   @Override

@@ -8,7 +8,6 @@ import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Status;
 import dev.outbox.store.jdbc.internal.Rows;
 import dev.outbox.store.postgres.Certified.Sample;
-import dev.outbox.store.postgres.Elsewhere.Seen;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -25,8 +24,7 @@ import org.jdbi.v3.core.transaction.TransactionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at buckets whose leases were kept, without locking them, and says whether what it found is
- * durable.
+ * Looks at buckets that are held, without locking them, and says whether what it found is durable.
  *
  * <p>It is when all of the server's log is on its disk up to where it ended after the look's
  * snapshot: then so is whatever committed before, also where producers do not wait for that. Beside
@@ -38,8 +36,7 @@ import org.jspecify.annotations.Nullable;
 final class PostgresLook {
   private static final String STATEMENT =
       "with now as materialized (select h.*, pg_backend_pid() as pid, w.written::text as written,"
-          + " pg_current_wal_flush_lsn() >= w.written as flushed,"
-          + " pg_snapshot_xmax(pg_current_snapshot())::text::bigint as running from ("
+          + " pg_current_wal_flush_lsn() >= w.written as flushed from ("
           + PostgresText.HISTORY
           + ") h, (select case current_setting('synchronous_standby_names')"
           + " when '' then pg_current_wal_insert_lsn() end as written offset 0) w),"
@@ -56,19 +53,17 @@ final class PostgresLook {
               .replace(
                   "l.horizon",
                   PostgresReadText.HORIZON_AHEAD
-                      + ", l.bucket as held, l.history, l.next, l.pid, l.written, l.flushed, l.scheduled or l.blocked, l.running")
+                      + ", l.bucket as held, l.history, l.pid, l.written, l.flushed, l.scheduled or l.blocked")
               .replace(
                   "as any_blocked",
                   "as any_blocked, " + PostgresText.DUE.replace("${bucket}", "l.bucket"));
 
   private static final int HELD = Rows.HORIZON + 1;
   private static final int HISTORY = Rows.HORIZON + 2;
-  private static final int NEXT = Rows.HORIZON + 3;
-  private static final int PID = Rows.HORIZON + 4;
-  private static final int WRITTEN = Rows.HORIZON + 5;
-  private static final int FLUSHED = Rows.HORIZON + 6;
-  private static final int OTHERS_DUE = Rows.HORIZON + 7;
-  private static final int RUNNING = Rows.HORIZON + 8;
+  private static final int PID = Rows.HORIZON + 3;
+  private static final int WRITTEN = Rows.HORIZON + 4;
+  private static final int FLUSHED = Rows.HORIZON + 5;
+  private static final int OTHERS_DUE = Rows.HORIZON + 6;
 
   static final String IS_FLUSHED =
       "select pg_backend_pid() = ? and pg_current_wal_flush_lsn() >= ?::pg_lsn";
@@ -84,31 +79,29 @@ final class PostgresLook {
   private final BatchStatements statements;
   private final Certified certified;
   private final Snapshots snapshots;
-  private final Elsewhere elsewhere;
 
-  PostgresLook(Rows rows, BatchStatements statements, Certified certified, Elsewhere elsewhere) {
+  PostgresLook(Rows rows, BatchStatements statements, Certified certified) {
     this.rows = rows;
     this.statements = statements;
     snapshots = new Snapshots(statements, certified);
     this.certified = certified;
-    this.elsewhere = elsewhere;
   }
 
   /**
    * What the snapshot says beside its messages.
    *
+   * @param history what sequences and ids belong to
+   * @param horizon all transactions with a lower id are over
    * @param pid the process of the server that answered
    * @param written where the log ended; null where its being on the disk does not suffice
    * @param flushed whether the log was on the disk up to there
    */
-  private record Moment(Seen seen, int pid, @Nullable String written, boolean flushed) {
+  private record Moment(
+      String history, long horizon, int pid, @Nullable String written, boolean flushed) {
     static Moment of(ResultSet row) throws SQLException {
       return new Moment(
-          new Seen(
-              row.getString(HISTORY),
-              row.getLong(NEXT),
-              row.getLong(Rows.HORIZON),
-              row.getLong(RUNNING)),
+          row.getString(HISTORY),
+          row.getLong(Rows.HORIZON),
           row.getInt(PID),
           row.getString(WRITTEN),
           row.getBoolean(FLUSHED));
@@ -128,7 +121,7 @@ final class PostgresLook {
       return Optional.of(
           read(handle, claimId, leases, limits)
               .map(found -> look(handle, leases, limits, found))
-              .orElseGet(() -> new Look(new Pending(List.of(), List.of()), false, false, true)));
+              .orElseGet(() -> new Look(new Pending(List.of(), List.of()), false, false)));
     } catch (TransactionException e) {
       if (!isLacking(e)) {
         throw e;
@@ -148,13 +141,10 @@ final class PostgresLook {
 
   private Look look(Handle handle, List<Lease> leases, Limits limits, Found found) {
     Moment moment = found.moment;
-    boolean others =
-        elsewhere.mayHaveMessages(moment.seen, found.rows.stream().map(Row::sequence).toList());
     List<Lease> after =
-        Mark.afterRead(
-            leases, found.rows, lease -> limits.messages(), certified, moment.seen.horizon());
+        Mark.afterRead(leases, found.rows, lease -> limits.messages(), certified, moment.horizon);
     boolean durable = moment.flushed || (!found.rows.isEmpty() && isFlushedSoon(handle, moment));
-    return new Look(new Pending(found.rows, after), true, durable, others);
+    return new Look(new Pending(found.rows, after), true, durable);
   }
 
   /** Nothing when the snapshot does not have all leases as they were, or others are due. */
@@ -181,7 +171,7 @@ final class PostgresLook {
       moment = moment == null ? Moment.of(row) : moment;
       Lease lease = unseen.remove(row.getInt(HELD));
       boolean sameHistory =
-          lease == null || Mark.of(lease).sample().history().equals(moment.seen.history());
+          lease == null || Mark.of(lease).sample().history().equals(moment.history);
       if (!sameHistory || row.getBoolean(OTHERS_DUE)) {
         return Optional.empty();
       }

@@ -22,7 +22,7 @@ import javax.sql.DataSource;
  *                     attempts, last_error, last_failed_at    when it failed
  *                     txid                                    its transaction, for the mark
  * outbox_bucket       bucket, token                           grows each time it changes hands
- *                     claim_id, worker, leased_at, lease_until     while leased
+ *                     claim_id, worker, leased_at, lease_until     while leased or held
  *                     served_at                               whose turn is next
  *                     takeovers, singles                      how often holders did not come back
  *                     low_water, low_water_history, low_water_ahead, ahead_of: its mark
@@ -73,8 +73,8 @@ public final class PostgresOutboxStore extends JdbcOutboxStore implements Keepin
   }
 
   @Override
-  public Keeper keeper(Duration idle) {
-    return keep(idle);
+  public Keeper keeper(Duration unclaimed) {
+    return keep(unclaimed);
   }
 
   @Override

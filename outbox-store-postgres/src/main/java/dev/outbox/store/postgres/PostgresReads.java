@@ -64,12 +64,12 @@ final class PostgresReads extends SqlReads {
   private final Snapshots snapshots;
   private final PostgresLook look;
 
-  PostgresReads(Rows rows, BatchStatements statements, Certified certified, Elsewhere elsewhere) {
+  PostgresReads(Rows rows, BatchStatements statements, Certified certified) {
     super(rows);
     this.statements = statements;
     this.certified = certified;
     snapshots = new Snapshots(statements, certified);
-    look = new PostgresLook(rows, statements, certified, elsewhere);
+    look = new PostgresLook(rows, statements, certified);
   }
 
   @Override

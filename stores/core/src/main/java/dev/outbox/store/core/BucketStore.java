@@ -14,11 +14,9 @@ import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.store.core.internal.Alone;
-import dev.outbox.store.core.internal.ClaimIds;
 import dev.outbox.store.core.internal.Database;
-import dev.outbox.store.core.internal.Kept;
 import dev.outbox.store.core.internal.Lease;
-import dev.outbox.store.core.internal.RelayPresence;
+import dev.outbox.store.core.internal.RelayClaims;
 import dev.outbox.store.core.internal.StoreOperations;
 import java.time.Duration;
 import java.time.Instant;
@@ -28,7 +26,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A store with every ability that the stores of this library have in common: it makes and checks
@@ -119,13 +116,13 @@ public abstract class BucketStore<T>
   }
 
   /** For stores that can: {@link KeepingStore#keeper}. */
-  protected final Keeper keep(Duration idle) {
-    return new KeptClaims(idle);
+  protected final Keeper keep(Duration unclaimed) {
+    return new RelayKeeper(operations.forRelay(unclaimed));
   }
 
   /** The leases that messages could be handed over to. */
   protected static List<Lease> open(Keeper keeper) {
-    return keeper instanceof BucketStore<?>.KeptClaims claims ? claims.kept.open() : List.of();
+    return keeper instanceof BucketStore<?>.RelayKeeper ours ? ours.claims.open() : List.of();
   }
 
   /**
@@ -136,36 +133,25 @@ public abstract class BucketStore<T>
    * @return whether the keeper took all of the transaction
    */
   protected static boolean handOver(Keeper keeper, int appended, List<Alone> alone) {
-    return keeper instanceof BucketStore<?>.KeptClaims claims
-        && claims.kept.handOver(appended, alone);
+    return keeper instanceof BucketStore<?>.RelayKeeper ours
+        && ours.claims.handOver(appended, alone);
   }
 
-  private final class KeptClaims implements Keeper {
-    private final Duration idle;
-    private final ClaimIds ids = new ClaimIds();
-    private final @Nullable RelayPresence<?> presence = operations.presence(ids).orElse(null);
-    private volatile Kept kept;
-    private boolean closed;
+  private final class RelayKeeper implements Keeper {
+    private final RelayClaims<?> claims;
 
-    private KeptClaims(Duration idle) {
-      this.idle = idle;
-      kept = operations.keep(idle, ids);
+    private RelayKeeper(RelayClaims<?> claims) {
+      this.claims = claims;
     }
 
     @Override
     public void hold() throws InterruptedException {
-      if (presence != null) {
-        presence.show(this::keepAnew);
-      }
+      claims.hold();
     }
 
-    /** What is kept from now on says whose it is. */
-    private synchronized void keepAnew() {
-      Kept before = kept;
-      if (!closed) {
-        kept = operations.keep(idle, ids);
-      }
-      operations.letGo(before);
+    @Override
+    public void leave(Duration most) throws InterruptedException {
+      claims.leave(most);
     }
 
     @Override
@@ -173,25 +159,24 @@ public abstract class BucketStore<T>
       if (!verified) {
         verify();
       }
-      return operations.claim(request, kept);
+      return claims.claim(request);
     }
 
     @Override
     public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, Claim.Request next) {
-      return operations
-          .settleAndClaim(kept, done, decisions, next)
+      return claims
+          .settleAndClaim(done, decisions, next)
           .orElseGet(() -> Keeper.super.settleAndClaim(done, decisions, next));
     }
 
     @Override
     public void giveBackUnused() {
-      operations.giveBackUnused(kept);
+      claims.giveBackUnclaimed();
     }
 
     @Override
-    public synchronized void close() {
-      closed = true;
-      operations.letGo(kept);
+    public void close() {
+      claims.close();
     }
   }
 

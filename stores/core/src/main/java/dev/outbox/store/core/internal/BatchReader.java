@@ -19,9 +19,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
-import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,9 +36,7 @@ final class BatchReader<H> {
 
   private final H handle;
   private final Database<H> database;
-  private final UUID claimId;
   private final Claim.Request request;
-  private final boolean keeps;
 
   /** The leased buckets, those whose turn comes first in front. */
   private final List<Bucket> buckets = new ArrayList<>();
@@ -52,20 +48,10 @@ final class BatchReader<H> {
   private int found;
   private long bytes;
 
-  /** Whether nothing was locked, so that nothing can be given back. */
-  private boolean onlyLooked;
-
-  private boolean cannotLook;
-
-  /**
-   * @param keeps whether buckets without messages are kept
-   */
-  BatchReader(H handle, Database<H> database, UUID claimId, Claim.Request request, boolean keeps) {
+  BatchReader(H handle, Database<H> database, Claim.Request request) {
     this.handle = handle;
     this.database = database;
-    this.claimId = claimId;
     this.request = request;
-    this.keeps = keeps;
   }
 
   /** A bucket with the messages in it that may be claimed: in order, for each kind. */
@@ -105,26 +91,20 @@ final class BatchReader<H> {
    * What a claim found in the buckets it leased.
    *
    * @param leases those that brought messages, or from which something was moved away
-   * @param idle those that brought nothing and are kept; the others were given back already
+   * @param unused those that brought nothing, as they are to be given back
    * @param rows the messages claimed, in sequence order
    * @param more the buckets that probably have more messages that are due
-   * @param alone whether it is known that other buckets had nothing
    * @param pollAgain whether there may be more at this moment
    */
   record Batch(
       List<Lease> leases,
-      List<Lease> idle,
+      List<Release> unused,
       List<Claimable> rows,
       Set<Integer> more,
-      boolean alone,
       boolean pollAgain) {
 
-    /**
-     * The batch of a next claim that looks for no messages: these were settled and their buckets
-     * are kept.
-     */
-    Batch unread(boolean moreIsDue) {
-      return new Batch(List.of(), List.of(), List.of(), Set.of(), false, moreIsDue || !alone);
+    static Batch empty(boolean pollAgain) {
+      return new Batch(List.of(), List.of(), List.of(), Set.of(), pollAgain);
     }
   }
 
@@ -154,31 +134,17 @@ final class BatchReader<H> {
   }
 
   /**
-   * Looks at buckets that were kept.
+   * Takes what a look found.
    *
-   * @return what was found, or empty when only a close look can tell what there is
+   * @return false when only a locked read can tell what there is
    */
-  Optional<Look> look(List<Lease> kept) {
-    onlyLooked = true;
-    Limits limits = limits(kept, room());
-    Optional<Look> looked = database.reads().look(handle, claimId, kept, limits);
-    cannotLook = looked.isEmpty();
-    Optional<Look> sure =
-        looked.filter(
-            look ->
-                look.sure()
-                    && look.pending().rows().stream().allMatch(Claimable.class::isInstance));
-    sure.ifPresent(
-        look -> {
-          add(look.pending().leases());
-          take(Status.PENDING, look.pending().rows(), limits);
-        });
-    return sure;
-  }
-
-  /** Whether the database has no looks. */
-  boolean cannotLook() {
-    return cannotLook;
+  boolean take(Look look, Limits limits) {
+    if (!look.sure() || !look.pending().rows().stream().allMatch(Claimable.class::isInstance)) {
+      return false;
+    }
+    add(look.pending().leases());
+    take(Status.PENDING, look.pending().rows(), limits);
+    return true;
   }
 
   /**
@@ -224,6 +190,11 @@ final class BatchReader<H> {
       // When these were delivered their key is due again, with all that follows them.
       rows.forEach(row -> more.add(row.bucket()));
     }
+  }
+
+  /** How much a look may bring of each of these buckets. */
+  Limits limits(List<Lease> from) {
+    return limits(from, room());
   }
 
   private Limits limits(List<Lease> from, int most) {
@@ -282,44 +253,27 @@ final class BatchReader<H> {
   }
 
   /**
-   * Chooses what fits, and gives back the buckets that nothing was taken from, unless they are
-   * kept.
+   * Chooses what fits.
    *
    * @param moreElsewhere whether buckets that probably have more were not read
    */
   Batch choose(boolean moreElsewhere) {
     List<Claimable> rows = inOrder(inTurn());
     List<Lease> used = new ArrayList<>();
-    List<Lease> idle = new ArrayList<>();
     List<Release> unused = new ArrayList<>();
     boolean anyMoved = false;
     for (Bucket bucket : buckets) {
       Lease lease = bucket.lease;
-      boolean cut = bucket.hasMessages() && !bucket.served;
       anyMoved |= bucket.moved;
       if (bucket.served || bucket.moved) {
         used.add(lease);
-      } else if (onlyLooked || isKept(lease) && !cut) {
-        idle.add(lease);
       } else {
-        unused.add(new Release(lease, 0, lease.batches() > 0, cut));
+        unused.add(new Release(lease, 0, lease.batches() > 0, bucket.hasMessages()));
       }
-    }
-    if (!unused.isEmpty()) {
-      database.leases().release(handle, claimId, unused);
     }
     count(rows);
     return new Batch(
-        used,
-        idle,
-        rows,
-        Set.copyOf(more),
-        onlyLooked && !moreElsewhere,
-        moreElsewhere || anyMoved || rows.size() < found);
-  }
-
-  private boolean isKept(Lease lease) {
-    return keeps && lease.batches() > 0 && !lease.single();
+        used, unused, rows, Set.copyOf(more), moreElsewhere || anyMoved || rows.size() < found);
   }
 
   /** Counts the attempt before it is made where it may end the process (S6). */

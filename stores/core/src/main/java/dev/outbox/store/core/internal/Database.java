@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -41,9 +42,6 @@ public record Database<H>(
   /** Who holds which buckets. */
   public interface Leases<H> {
 
-    /** Notes that these messages were handed over, and so will not be read. */
-    default void handedOver(Collection<Claimable> rows) {}
-
     /** The most buckets of one claim: enough to fill a batch, few enough to leave others some. */
     default int mostBuckets() {
       return 16;
@@ -63,7 +61,7 @@ public record Database<H>(
      * Leases free buckets with work, a fair share of them but at least one, and returns them
      * longest unserved first; waits for nobody.
      *
-     * @param claimId random, of one claim or of all that are kept for a relay
+     * @param claimId random, of one claim
      * @param most the most buckets
      */
     List<Lease> lease(H handle, UUID claimId, Claim.Request request, int most);
@@ -95,8 +93,8 @@ public record Database<H>(
     /** Extends the leases that the claim still holds; locks buckets in ascending order. */
     Set<Integer> renew(H handle, UUID claimId, Collection<Lease> leases, Duration lease);
 
-    /** Null where the database does not tell when a session ends: then each lease lasts. */
-    default @Nullable Sessions<H> sessions() {
+    /** Null where relays cannot hold buckets: then each claim leases for itself. */
+    default @Nullable Holding<H> holding() {
       return null;
     }
 
@@ -105,20 +103,23 @@ public record Database<H>(
   }
 
   /**
-   * Which relays live. Each holds a session, and in it a lock that the database drops when the
-   * session ends; {@link ClaimIds} say whose a lease is. Nobody waits for such a lock.
+   * Which relays live, and which buckets each holds. Each has a session, and in it a lock for its
+   * {@link RelaySign} that the database drops when the session ends. Nobody waits for such a lock.
    */
-  public interface Sessions<H> {
+  public interface Holding<H> {
 
     /**
      * Makes this session the sign that a relay lives.
      *
      * @return false where it is not sure that the session stays the client's, as behind a pooler
      */
-    boolean begin(H handle, int relay);
+    boolean begin(H handle, int code);
+
+    /** Shows another sign instead, without a moment in which there is none. */
+    void change(H handle, int before, int after);
 
     /** Takes the sign back: a pool may keep the session for others. */
-    void leave(H handle, int relay);
+    void leave(H handle, int code);
 
     /**
      * Notices that the session has ended, without a statement and without waiting for long.
@@ -127,18 +128,41 @@ public record Database<H>(
      */
     void check(H handle);
 
-    /**
-     * The leases of relays without a session. None where this session is not seen itself, or while
-     * the server is too young for all to have come back.
-     */
-    List<Gone> gone(H handle, int relay);
+    /** All buckets as they are now, and the signs of all relays after that. */
+    Seen look(H handle);
 
-    /** Ends leases that are as they were. */
-    void end(H handle, Collection<Gone> leases);
+    /**
+     * Leases buckets that are as they were seen and that nobody has locked.
+     *
+     * @param tokens by bucket
+     */
+    List<Lease> take(H handle, UUID claimId, Claim.Request request, Map<Integer, Long> tokens);
+
+    /**
+     * Extends leases that nobody works under, as {@link Leases#renew}. Their holder is well: what
+     * was counted of holders that did not come back is forgotten (S6).
+     */
+    Set<Integer> hold(H handle, UUID claimId, Collection<Lease> leases, Duration lease);
+
+    /**
+     * The lease without what is remembered of its bucket: now and then, in case it should be wrong.
+     */
+    Lease forget(Lease lease);
   }
 
-  /** A lease of a relay that has no session. */
-  public record Gone(int bucket, long token) {}
+  /**
+   * Who holds what.
+   *
+   * @param settled whether the server has been up for long enough for all relays to have come back
+   */
+  public record Seen(List<SeenBucket> buckets, List<Integer> codes, boolean settled) {}
+
+  /**
+   * A bucket as a look has it.
+   *
+   * @param holder a relay's number, {@link HoldingRules#FREE} or {@link HoldingRules#ANONYMOUS}
+   */
+  public record SeenBucket(int bucket, long token, long holder) {}
 
   /**
    * A bucket given back.
@@ -156,11 +180,11 @@ public record Database<H>(
     Pending readPending(H handle, List<Lease> leases, Limits limits);
 
     /**
-     * Looks at buckets whose leases were kept, without locking them: the first PENDING messages of
-     * each, in sequence order. It is the first statement of its transaction, or the only one.
+     * Looks at buckets that are held, without locking them: the first PENDING messages of each, in
+     * sequence order. It is the first statement of its transaction, or the only one.
      *
      * @return empty when this database cannot say all that a {@link Look} says: then nothing is
-     *     kept any more
+     *     held any more
      */
     default Optional<Look> look(H handle, UUID claimId, List<Lease> leases, Limits limits) {
       return Optional.empty();
@@ -189,9 +213,8 @@ public record Database<H>(
    * @param sure whether the snapshot that was read has all these leases as they were, and nothing
    *     else is due; if not, only a close look can tell what there is
    * @param durable whether nothing of what was read could be lost if the server failed now (A1)
-   * @param elsewhere whether buckets that nobody holds may have messages
    */
-  public record Look(Pending pending, boolean sure, boolean durable, boolean elsewhere) {}
+  public record Look(Pending pending, boolean sure, boolean durable) {}
 
   /** How much one read may bring of each bucket. */
   public record Limits(int messages, long bytes) {}

@@ -11,10 +11,13 @@ import dev.outbox.store.core.internal.Row.Claimable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,6 +44,23 @@ final class Settlement<H> {
     this.handle = handle;
     this.writes = writes;
     this.counted = counted;
+  }
+
+  /**
+   * Locks the buckets that are still the claim's, and carries the decisions out for their messages.
+   *
+   * @return their leases as they stand then, by bucket
+   */
+  static <H> Map<Integer, Lease> of(
+      H handle, Database<H> database, UUID claimId, Collection<Lease> leases, Decided decided) {
+    List<Lease> locked = database.leases().lockHeld(handle, claimId, leases);
+    Set<Integer> counted =
+        leases.stream().filter(Lease::single).map(Lease::bucket).collect(Collectors.toSet());
+    Map<Integer, Lease> held = new HashMap<>();
+    new Settlement<>(handle, database.writes(), counted)
+        .apply(locked, decided)
+        .forEach(lease -> held.put(lease.bucket(), lease));
+    return held;
   }
 
   /**

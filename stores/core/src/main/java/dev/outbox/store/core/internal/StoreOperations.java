@@ -19,7 +19,6 @@ import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.store.core.internal.Database.Administration;
 import dev.outbox.store.core.internal.Database.Expired;
-import dev.outbox.store.core.internal.Database.Leases;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -52,7 +51,7 @@ public final class StoreOperations<H> {
       IntStream.range(0, Database.BUCKETS).boxed().toList();
 
   private final Claims<H> claims;
-  private final Leases<H> leases;
+  private final Database<H> database;
   private final Administration<H> administration;
   private final Transactions<H> transactions;
   private final Retention retention;
@@ -74,7 +73,7 @@ public final class StoreOperations<H> {
    */
   StoreOperations(
       Database<H> database, Transactions<H> transactions, Retention retention, LongSupplier clock) {
-    this.leases = database.leases();
+    this.database = database;
     this.administration = database.administration();
     this.transactions = transactions;
     this.retention = retention;
@@ -94,61 +93,28 @@ public final class StoreOperations<H> {
   // ---- claims
 
   public Claim claim(Claim.Request request) {
-    return claim(request, Kept.NOTHING);
-  }
-
-  /**
-   * @param kept what the workers of one relay keep
-   */
-  public Claim claim(Claim.Request request, Kept kept) {
     lease = request.lease();
-    Claim claim = claims.claim(request, kept);
-    return claim.messages().isEmpty() && restoredNowAndThen() ? claims.claim(request, kept) : claim;
-  }
-
-  /**
-   * For the workers of a relay.
-   *
-   * @param idle how long buckets without messages are kept; zero: none is
-   * @param ids the relay's
-   */
-  public Kept keep(Duration idle, ClaimIds ids) {
-    return Kept.idleFor(idle, ids, clock);
-  }
-
-  /** Shows that a relay lives; empty where the database has nothing to show it by. */
-  public Optional<RelayPresence<H>> presence(ClaimIds ids) {
-    return Optional.ofNullable(leases.sessions())
-        .map(
-            sessions ->
-                new RelayPresence<>(
-                    transactions, sessions, ids, clock, pause -> Thread.sleep(pause.toMillis())));
-  }
-
-  /** Gives back what is kept; nothing is from then on. */
-  public void letGo(Kept kept) {
-    claims.letGo(kept);
-  }
-
-  /** Gives back what no claim has looked at for so long as buckets are kept. */
-  public void giveBackUnused(Kept kept) {
-    claims.giveBackUnused(kept);
+    Claim claim = claims.claim(request);
+    return claim.messages().isEmpty() && restoredNowAndThen() ? claims.claim(request) : claim;
   }
 
   /** Empty where the claim is not one of this store's, or is over. */
   public Optional<Settled> settleAndClaim(
       Claim done, Map<Long, Decision> decisions, Claim.Request next) {
-    return settleAndClaim(Kept.NOTHING, done, decisions, next);
+    return claims.settleAndClaim(done, decisions, next);
   }
 
-  /** Empty where the claim is not one of those for whom this is kept, or is over. */
-  public Optional<Settled> settleAndClaim(
-      Kept kept, Claim done, Map<Long, Decision> decisions, Claim.Request next) {
-    return claims.settleAndClaim(kept, done, decisions, next);
+  /**
+   * For the workers of a relay.
+   *
+   * @param unclaimed when none of them claims for so long, nothing is held for them
+   */
+  public RelayClaims<H> forRelay(Duration unclaimed) {
+    return new RelayClaims<>(this, database, transactions, unclaimed, clock);
   }
 
   /** Test cleaners empty everything; without its record a bucket would never be served again. */
-  private boolean restoredNowAndThen() {
+  boolean restoredNowAndThen() {
     if (clock.getAsLong() - restoredAt < RESTORE_NANOS) {
       return false;
     }

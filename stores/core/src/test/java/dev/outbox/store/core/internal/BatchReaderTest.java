@@ -21,7 +21,6 @@ import java.util.Collection;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -33,7 +32,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** On statements that give what the test says, and say what they were asked. */
 @DisplayName("A batch")
 class BatchReaderTest {
-  private static final UUID OWNER = UUID.randomUUID();
   private static final Duration LEASE = Duration.ofSeconds(30);
 
   /** What the next read of each status gives, and all reads after it. */
@@ -45,7 +43,6 @@ class BatchReaderTest {
   private final List<Key> lowered = new ArrayList<>();
   private final List<List<Key>> advanced = new ArrayList<>();
   private final List<Row> counted = new ArrayList<>();
-  private final List<Release> released = new ArrayList<>();
 
   @BeforeEach
   void nothing() {
@@ -68,11 +65,10 @@ class BatchReaderTest {
                   case "lower" -> lowered.addAll((List<Key>) a[1]);
                   case "advance" -> advanced.add(List.copyOf((Collection<Key>) a[1]));
                   case "count" -> a[2].equals(1) && counted.addAll((Collection<Row>) a[1]);
-                  case "release" -> released.addAll((List<Release>) a[2]);
                   default -> throw new UnsupportedOperationException(method.getName());
                 });
     Claim.Request request = new Claim.Request("relay", maxMessages, maxBytes, LEASE);
-    return new BatchReader<>("handle", database, OWNER, request, false);
+    return new BatchReader<>("handle", database, request);
   }
 
   private List<Lease> afterRead(List<Lease> leases) {
@@ -279,7 +275,7 @@ class BatchReaderTest {
       Batch batch = reader.choose(false);
       assertThat(sequences(batch)).containsExactly(7L, 8L);
       assertThat(batch.leases()).extracting(Lease::bucket).containsExactly(9);
-      assertThat(released)
+      assertThat(batch.unused())
           .extracting(r -> r.lease().bucket(), Release::keepsTurn, Release::settled)
           .containsExactly(tuple(2, true, false), tuple(5, false, true));
       assertThat(batch.more()).as("buckets with more").contains(2);
@@ -298,7 +294,7 @@ class BatchReaderTest {
       assertThat(sequences(batch)).containsExactly(1L, 7L, 8L);
       assertThat(batch.more()).isEmpty();
       assertThat(batch.pollAgain()).isFalse();
-      assertThat(released).isEmpty();
+      assertThat(batch.unused()).isEmpty();
       assertThat(counted).isEmpty();
     }
 
@@ -410,10 +406,11 @@ class BatchReaderTest {
     gives.put(Status.PENDING, List.of(row(1, 7, Status.PENDING, 0), row(2, 30, Status.PENDING, 0)));
     BatchReader<String> reader = reader(9, 1_000);
     reader.read(List.of(lease(1), lease(2), lease(3)));
-    assertThat(reader.choose(false).leases())
+    Batch batch = reader.choose(false);
+    assertThat(batch.leases())
         .extracting(Lease::state)
         .containsExactly("state 1 read", "state 2 read");
-    assertThat(released).extracting(r -> r.lease().state()).containsExactly("state 3 read");
+    assertThat(batch.unused()).extracting(r -> r.lease().state()).containsExactly("state 3 read");
   }
 
   @Test

@@ -85,9 +85,6 @@ final class FakeDatabase {
   /** Whether another takes over what was looked at. */
   boolean losesAfterLook;
 
-  /** What looks say of buckets that nobody holds. */
-  boolean elsewhere;
-
   /** What restoring and purging found to do, in turn; nothing when it is empty. */
   final Queue<Boolean> chores = new ArrayDeque<>();
 
@@ -130,6 +127,12 @@ final class FakeDatabase {
 
   void leasesRunOut() {
     owners.clear();
+  }
+
+  /** A lease for a relay, as its holder takes it. */
+  Lease take(int bucket, UUID claimId) {
+    owners.put(bucket, claimId);
+    return new Lease(bucket, 1, Lease.STATELESS, false, false, singly, left, 0, clock);
   }
 
   Set<Integer> held() {
@@ -188,7 +191,7 @@ final class FakeDatabase {
                 case "ownSteps" -> List.of(ownStep(1, a), ownStep(2, a));
                 case "blockedBuckets" -> blocked;
                 case "restoreBlockedKeys" -> restored.add((List<Integer>) a[1]);
-                case "handedOver", "lower", "count", "freeHaltedByNothing", "sessions" -> null;
+                case "lower", "count", "freeHaltedByNothing" -> null;
                 default -> throw new UnsupportedOperationException(method.getName());
               };
           began |= a != null;
@@ -241,13 +244,11 @@ final class FakeDatabase {
     }
     boolean sure = looksAreSure && lockHeld(claimId, leases).size() == leases.size();
     return Optional.of(
-        sure
-            ? found(leases, limits)
-            : new Look(new Pending(List.of(), List.of()), false, false, true));
+        sure ? found(leases, limits) : new Look(new Pending(List.of(), List.of()), false, false));
   }
 
   private Look found(List<Lease> leases, Limits limits) {
-    Look look = new Look(readPending(leases, limits), true, looksAreDurable, elsewhere);
+    Look look = new Look(readPending(leases, limits), true, looksAreDurable);
     if (losesAfterLook) {
       leases.forEach(lease -> lose(lease.bucket()));
     }

@@ -5,6 +5,7 @@ import dev.outbox.store.core.internal.HoldingRules.Look;
 import dev.outbox.store.core.internal.HoldingRules.Plan;
 import dev.outbox.store.core.internal.HoldingRules.Relay;
 import dev.outbox.store.core.internal.HoldingRules.State;
+import dev.outbox.store.core.internal.HoldingRules.Vacant;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -58,7 +59,7 @@ final class HoldingSimulation {
     private Load load = Load.CALM;
     private long notCalmAt = Long.MIN_VALUE / 2;
     private long stoodStillUntil;
-    private Set<Integer> before = Set.of();
+    private Set<Vacant> before = Set.of();
     private long looks;
 
     private boolean delivers() {
@@ -233,7 +234,7 @@ final class HoldingSimulation {
     process.load = load(process);
     Look look = look(process);
     Plan plan = HoldingRules.decide(look, look.relay(process.number), process.before);
-    process.before = now - serverStartedAt < SERVER_IS_NEW ? Set.of() : look.withoutHolder();
+    process.before = now - serverStartedAt < SERVER_IS_NEW ? Set.of() : look.vacant();
     process.state = plan.state();
     at(1 + random.nextInt(20), () -> write(process, look, plan));
   }

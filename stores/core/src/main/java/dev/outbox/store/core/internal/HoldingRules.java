@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -16,9 +17,9 @@ import java.util.stream.Collectors;
 /**
  * Which buckets a relay takes, and which it gives away: the rules of docs/design/holding.md. Each
  * relay decides for itself, from the rows that it has just read, at most once a second. The rules
- * keep nothing in memory but which buckets had no holder at the look before.
+ * keep nothing in memory but which buckets were vacant at the look before.
  */
-final class HoldingRules {
+public final class HoldingRules {
   static final Duration STEP = Duration.ofSeconds(1);
 
   /** Between two looks at a holder that is gone: in between one whose session broke comes back. */
@@ -31,7 +32,10 @@ final class HoldingRules {
   private static final int CLOSE_BY = 2;
 
   /** Nobody's number. */
-  static final long FREE = 0;
+  public static final long FREE = 0;
+
+  /** Of a lease that says nothing of its holder: it lasts until its end. */
+  public static final long ANONYMOUS = -1;
 
   /** What a relay says about the buckets that it holds. */
   enum Load {
@@ -54,9 +58,16 @@ final class HoldingRules {
   /**
    * One incarnation of a relay.
    *
-   * @param number greater than those of all that began before it
+   * @param number nobody else's; at least 1
    */
   record Relay(long number, State state, Load load) {}
+
+  /**
+   * A bucket that can be taken, at once or when it is so in two looks.
+   *
+   * @param holder who is gone, or {@link #FREE}
+   */
+  record Vacant(int bucket, long holder) {}
 
   /** What a look has found. */
   static final class Look {
@@ -95,22 +106,22 @@ final class HoldingRules {
       return staying.stream().allMatch(r -> r.load == Load.CALM);
     }
 
-    /** Who holds most; of several the one that began first. In calm times it holds all. */
+    /** Who holds most; of several the one with the lowest number. In calm times it holds all. */
     private Relay principal() {
       int most = staying.stream().mapToInt(this::held).max().orElseThrow();
       return staying.stream().filter(r -> held(r) == most).findFirst().orElseThrow();
     }
 
-    /** The buckets that no living relay holds. */
-    Set<Integer> withoutHolder() {
+    /** The buckets that nobody holds, or one who is gone. */
+    Set<Vacant> vacant() {
       Set<Long> present = relays.stream().map(Relay::number).collect(Collectors.toSet());
-      Set<Integer> buckets = new TreeSet<>();
+      Set<Vacant> vacant = new LinkedHashSet<>();
       for (int bucket = 0; bucket < holders.length; bucket++) {
-        if (!present.contains(holders[bucket])) {
-          buckets.add(bucket);
+        if (holders[bucket] != ANONYMOUS && !present.contains(holders[bucket])) {
+          vacant.add(new Vacant(bucket, holders[bucket]));
         }
       }
-      return buckets;
+      return vacant;
     }
 
     /** Those that should get ready, because others have something for them. */
@@ -136,6 +147,10 @@ final class HoldingRules {
           .toList();
     }
 
+    boolean holdsNothing(Relay relay) {
+      return held(relay) == 0;
+    }
+
     private boolean gives(Relay relay) {
       return held(relay) > 0;
     }
@@ -149,7 +164,7 @@ final class HoldingRules {
   /**
    * What to do now.
    *
-   * @param take buckets without a holder
+   * @param take vacant buckets
    * @param give own buckets, which become free
    * @param next when to look again, at the latest
    */
@@ -159,9 +174,9 @@ final class HoldingRules {
 
   /**
    * @param self as it was read, among the relays of the look
-   * @param before the buckets without a holder at the look before
+   * @param before what was vacant at the look before
    */
-  static Plan decide(Look look, Relay self, Set<Integer> before) {
+  static Plan decide(Look look, Relay self, Set<Vacant> before) {
     List<Relay> others = look.staying.stream().filter(r -> !r.equals(self)).toList();
     boolean somebodyIsReady = others.stream().anyMatch(r -> r.state == State.READY);
     if (self.state == State.LEAVING) {
@@ -178,19 +193,22 @@ final class HoldingRules {
     Duration next =
         state == State.READY
             ? HANDING_OVER
-            : !before.containsAll(look.withoutHolder())
+            : !before.containsAll(look.vacant())
                 ? SECOND_LOOK
                 : look.held(self) > 0 || look.isCloseBy(self) ? STEP : STEP.multipliedBy(2);
     return new Plan(take, give, state, next);
   }
 
   private static Set<Integer> take(
-      Look look, Relay self, List<Relay> others, State state, Set<Integer> before) {
-    Set<Integer> free = new TreeSet<>(look.withoutHolder());
+      Look look, Relay self, List<Relay> others, State state, Set<Vacant> before) {
     boolean alone = others.stream().noneMatch(look::gives);
     // What was just given away is for who is ready. Who is gone may come back until the next look.
     boolean atOnce = alone || state == State.READY || look.gives(self) && !look.isCalm();
-    free.removeIf(bucket -> !before.contains(bucket) && (look.holders[bucket] != FREE || !atOnce));
+    Set<Integer> free =
+        look.vacant().stream()
+            .filter(each -> before.contains(each) || each.holder == FREE && atOnce)
+            .map(Vacant::bucket)
+            .collect(Collectors.toCollection(TreeSet::new));
     if (alone || state == State.READY) {
       return free;
     }

@@ -1,0 +1,219 @@
+package dev.outbox.store.postgres;
+
+import dev.outbox.spi.store.Claim;
+import dev.outbox.store.core.internal.Database.Holding;
+import dev.outbox.store.core.internal.Database.Seen;
+import dev.outbox.store.core.internal.Database.SeenBucket;
+import dev.outbox.store.core.internal.HoldingRules;
+import dev.outbox.store.core.internal.Lease;
+import dev.outbox.store.core.internal.Served;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.transaction.TransactionException;
+import org.postgresql.PGConnection;
+
+/**
+ * Which relays live: each holds a shared advisory lock of two numbers, the oid of the table of
+ * buckets and its sign. Whoever may connect can see in {@code pg_locks} which of them are held. The
+ * lock is shared, so that a relay that comes back need not wait until the server has noticed that
+ * its last session is gone.
+ */
+final class PostgresHolding implements Holding<Handle> {
+  private static final String TABLE = "'${q}${p}bucket'::regclass::oid";
+  private static final String TABLE_AS_INT = TABLE + "::bigint::bit(32)::int";
+
+  private static final String BEGIN =
+      "select pg_try_advisory_lock_shared(%s, ?)".formatted(TABLE_AS_INT);
+
+  private static final String LEAVE =
+      "select pg_advisory_unlock_shared(%s, ?)".formatted(TABLE_AS_INT);
+
+  private static final String CHANGE =
+      "select pg_try_advisory_lock_shared(${table}, ?), pg_advisory_unlock_shared(${table}, ?)"
+          .replace("${table}", TABLE_AS_INT);
+
+  /**
+   * The leases are of the statement's snapshot and the locks are read after it, so no relay is
+   * missed that has come meanwhile.
+   */
+  private static final String LOOK =
+      """
+      with held as materialized (
+        select b.bucket, b.token, case when ${free} then ${nobody}
+          when substr(b.claim_id::text, 15, 1) = '8'
+          then ('x' || right(b.claim_id::text, 8))::bit(32)::int::bigint
+          else ${anonymous} end as holder
+        from ${q}${p}bucket b
+        where b.ctid >= '(0,0)'
+      )
+      select bucket, token, holder,
+        pg_postmaster_start_time() < statement_timestamp() - interval '5 seconds'
+      from held
+      union all
+      select null, null, l.objid::bigint, null
+      from pg_locks l join pg_database d on d.oid = l.database
+      where d.datname = current_database() and l.locktype = 'advisory' and l.granted
+        and l.classid = ${table} and l.objsubid = 2
+      """
+          .replace("${free}", PostgresLeases.FREE)
+          .replace("${nobody}", "" + HoldingRules.FREE)
+          .replace("${anonymous}", "" + HoldingRules.ANONYMOUS)
+          .replace("${table}", TABLE);
+
+  private static final String TAKE =
+      "with now as materialized ("
+          + PostgresText.HISTORY
+          + "), picked as materialized (select b.ctid as place, "
+          + PostgresText.MARKED
+          + """
+             as marked, false as scheduled, false as blocked, b.served_at
+            from ${q}${p}bucket b join unnest(?, ?) t (bucket, token)
+              on t.bucket = b.bucket and t.token = b.token
+            cross join now
+            order by b.bucket
+            for no key update of b skip locked
+          )
+          """
+          + PostgresLeases.TAKE;
+
+  private static final String HOLD =
+      """
+      update ${q}${p}bucket b set
+        leased_at = statement_timestamp(),
+        lease_until = statement_timestamp() + ? * interval '1 millisecond',
+        takeovers = 0
+      from (
+        select b.ctid as place
+        from ${q}${p}bucket b join unnest(?, ?) h (bucket, token)
+          on h.bucket = b.bucket and h.token = b.token
+        where b.claim_id = ?
+        order by b.bucket
+        for no key update of b
+      ) held
+      where b.ctid = held.place
+      returning b.bucket
+      """;
+
+  private final PostgresLeases leases;
+  private final BatchStatements statements;
+  private final Pooler pooler;
+
+  PostgresHolding(PostgresLeases leases, BatchStatements statements, Pooler pooler) {
+    this.leases = leases;
+    this.statements = statements;
+    this.pooler = pooler;
+  }
+
+  @Override
+  public boolean begin(Handle handle, int code) {
+    try {
+      return pooler.keepsSession(handle.getConnection())
+          && statements.query(
+              handle,
+              BEGIN,
+              parameters -> parameters.add(code),
+              row -> row.next() && row.getBoolean(1));
+    } catch (SQLException e) {
+      throw new TransactionException(e);
+    }
+  }
+
+  @Override
+  public void change(Handle handle, int before, int after) {
+    boolean ignored =
+        statements.query(
+            handle, CHANGE, parameters -> parameters.add(after).add(before), row -> row.next());
+  }
+
+  @Override
+  public void leave(Handle handle, int code) {
+    boolean ignored =
+        statements.query(handle, LEAVE, parameters -> parameters.add(code), row -> row.next());
+  }
+
+  /** Reads what the server may have said of its own accord, as that it ends the session. */
+  @Override
+  public void check(Handle handle) {
+    try {
+      Connection connection = handle.getConnection();
+      if (Pooler.isDriver(connection)) {
+        Object ignored = connection.unwrap(PGConnection.class).getNotifications(1);
+      }
+    } catch (SQLException e) {
+      throw new TransactionException(e);
+    }
+  }
+
+  /** Without the settings of other transactions: it is one statement, and asked each second. */
+  @Override
+  public Seen look(Handle handle) {
+    List<SeenBucket> buckets = new ArrayList<>();
+    List<Integer> codes = new ArrayList<>();
+    boolean settled =
+        handle
+            .createQuery(LOOK)
+            .reduceResultSet(
+                false,
+                (before, row, context) -> {
+                  int bucket = row.getInt(1);
+                  if (row.wasNull()) {
+                    codes.add(row.getInt(3));
+                    return before;
+                  }
+                  buckets.add(new SeenBucket(bucket, row.getLong(2), row.getLong(3)));
+                  return row.getBoolean(4);
+                });
+    return new Seen(buckets, codes, settled);
+  }
+
+  @Override
+  public List<Lease> take(
+      Handle handle, UUID claimId, Claim.Request request, Map<Integer, Long> tokens) {
+    List<Map.Entry<Integer, Long>> buckets = List.copyOf(tokens.entrySet());
+    return leases
+        .take(
+            handle,
+            TAKE,
+            parameters ->
+                parameters.integers(buckets, Map.Entry::getKey).longs(buckets, Map.Entry::getValue),
+            claimId,
+            request)
+        .stream()
+        .map(Served::lease)
+        .toList();
+  }
+
+  @Override
+  public Set<Integer> hold(Handle handle, UUID claimId, Collection<Lease> held, Duration lease) {
+    return statements.query(
+        handle,
+        HOLD,
+        parameters ->
+            parameters
+                .add(lease.toMillis())
+                .integers(held, Lease::bucket)
+                .longs(held, Lease::token)
+                .add(claimId),
+        row -> {
+          Set<Integer> buckets = new HashSet<>();
+          while (row.next()) {
+            buckets.add(row.getInt(1));
+          }
+          return buckets;
+        });
+  }
+
+  @Override
+  public Lease forget(Lease lease) {
+    return lease.with(Mark.stored(0, Mark.of(lease).sample()));
+  }
+}

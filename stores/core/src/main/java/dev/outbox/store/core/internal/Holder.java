@@ -1,0 +1,291 @@
+package dev.outbox.store.core.internal;
+
+import dev.outbox.spi.store.Claim;
+import dev.outbox.store.core.internal.Database.Holding;
+import dev.outbox.store.core.internal.Database.Seen;
+import dev.outbox.store.core.internal.Database.SeenBucket;
+import dev.outbox.store.core.internal.HoldingRules.Load;
+import dev.outbox.store.core.internal.HoldingRules.Look;
+import dev.outbox.store.core.internal.HoldingRules.Plan;
+import dev.outbox.store.core.internal.HoldingRules.Relay;
+import dev.outbox.store.core.internal.HoldingRules.State;
+import dev.outbox.store.core.internal.HoldingRules.Vacant;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/**
+ * Holds buckets for one relay: shows by a session of its own that the relay lives, looks about once
+ * a second who has what, and takes and gives buckets by {@link HoldingRules}. So the keys of a
+ * process that was killed stand still for a second or two, and not until its leases end.
+ *
+ * <p>A session may also end while its process lives. Then the relay comes back with another within
+ * some hundred milliseconds; so what it holds is only taken when it was missed in two looks. If
+ * that is a mistake, messages come twice but in order: who has the key next begins at its oldest
+ * message, and what the old holder settles late is fenced by the token.
+ */
+final class Holder<H> {
+
+  /** How soon it is noticed that the session has ended. */
+  static final Duration CHECKS = Duration.ofMillis(100);
+
+  /** After a failover all sessions are gone at once, and come back in this time. */
+  static final Duration OTHERS_COME_BACK = Duration.ofSeconds(5);
+
+  /** How often one bucket is read from its beginning again. */
+  static final Duration FORGETS = Duration.ofMinutes(1);
+
+  /** Looks of many relays should not coincide. */
+  private static final double JITTER = 0.1;
+
+  /** How long the database waits for a client that stops in a transaction. */
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+  private final Transactions<H> transactions;
+  private final Holding<H> holding;
+  private final HeldBuckets held;
+  private final HeldClaims<H> claims;
+  private final Runnable restore;
+  private final LongSupplier clock;
+  private final Semaphore told = new Semaphore(0);
+  private final CountDownLatch left = new CountDownLatch(1);
+  private volatile boolean leaving;
+
+  // Of the thread that holds:
+  private Relay self;
+  private Set<Vacant> before = Set.of();
+
+  /** Whether there was a session before: then this one's server may be another. */
+  private boolean hadSession;
+
+  private long takesFrom;
+  private long forgetsAt;
+  private int forgets;
+
+  /**
+   * @param restore what to do when buckets are missing
+   * @param clock as {@link System#nanoTime}
+   */
+  Holder(
+      Transactions<H> transactions,
+      Holding<H> holding,
+      HeldBuckets held,
+      HeldClaims<H> claims,
+      Runnable restore,
+      LongSupplier clock) {
+    this.transactions = transactions;
+    this.holding = holding;
+    this.held = held;
+    this.claims = claims;
+    this.restore = restore;
+    this.clock = clock;
+    self = new Relay(held.relay(), State.LEAVING, Load.CALM);
+    forgetsAt = clock.getAsLong() + FORGETS.toNanos();
+  }
+
+  /** To look at once: from any thread. */
+  void tell() {
+    told.release();
+  }
+
+  /**
+   * Gives what is held to another relay, as soon as one is ready for it. Workers go on meanwhile.
+   * Returns when that is done, or there is no other, or after this time.
+   */
+  void leave(Duration most) throws InterruptedException {
+    leaving = true;
+    tell();
+    boolean ignored = left.await(most.toNanos(), TimeUnit.NANOSECONDS);
+  }
+
+  /**
+   * Holds until the thread is interrupted. Returns at once where there can be no session.
+   *
+   * @throws dev.outbox.OutboxException when the session has ended; to be called again then
+   */
+  void hold() throws InterruptedException {
+    Transactions<H> session = transactions.ofOneSession();
+    if (session == null) {
+      left.countDown();
+      return;
+    }
+    try {
+      begin(session);
+      if (held.isShown()) {
+        try {
+          while (!held.isClosed()) {
+            await(session, step(session));
+          }
+        } catch (InterruptedException e) {
+          end(session);
+          throw e;
+        }
+        end(session);
+      }
+    } catch (RuntimeException | Error e) {
+      session.abandon(); // or else a pool could keep it, with the sign
+      throw e;
+    } finally {
+      hadSession |= held.isShown();
+      held.shown(false);
+      session.close();
+    }
+  }
+
+  void begin(Transactions<H> session) {
+    if (session.runSingle(PATIENCE, handle -> holding.begin(handle, RelaySign.code(self)))) {
+      takesFrom = clock.getAsLong() + (hadSession ? OTHERS_COME_BACK.toNanos() : 0);
+      before = Set.of();
+      held.shown(true);
+    } else {
+      left.countDown();
+    }
+  }
+
+  private void end(Transactions<H> session) {
+    boolean ignored =
+        session.runSingle(
+            PATIENCE,
+            handle -> {
+              holding.leave(handle, RelaySign.code(self));
+              return true;
+            });
+  }
+
+  /**
+   * Looks, takes and gives.
+   *
+   * @return when to look again, at the latest
+   */
+  Duration step(Transactions<H> session) {
+    Claim.Request request = held.request();
+    Seen seen = session.runSingle(PATIENCE, holding::look);
+    if (seen.buckets().size() < Database.BUCKETS) {
+      restore.run();
+    }
+    State state =
+        leaving || request == null
+            ? State.LEAVING
+            : self.state() == State.LEAVING ? State.LIVES : self.state();
+    Relay now = new Relay(held.relay(), state, held.load());
+    Look look = look(seen, now);
+    Plan plan = HoldingRules.decide(look, now, before);
+    boolean mayTakeOfOthers = seen.settled() && clock.getAsLong() - takesFrom >= 0;
+    before = mayTakeOfOthers ? look.vacant() : Set.of();
+    show(session, new Relay(now.number(), plan.state(), now.load()));
+    if (request != null && !plan.take().isEmpty()) {
+      take(session, request, plan.take(), seen);
+    }
+    if (!plan.give().isEmpty()) {
+      claims.giveBack(held.give(plan.give()));
+    }
+    if (leaving && (!plan.give().isEmpty() || look.holdsNothing(now))) {
+      left.countDown();
+    }
+    Duration next = request == null ? HoldingRules.STEP : plan.next();
+    return request == null ? next : min(next, keep(session, request.lease()));
+  }
+
+  private Look look(Seen seen, Relay now) {
+    long[] holders = new long[Database.BUCKETS];
+    Arrays.fill(holders, HoldingRules.ANONYMOUS);
+    seen.buckets().forEach(bucket -> holders[bucket.bucket()] = bucket.holder());
+    Map<Long, Relay> relays = new HashMap<>();
+    seen.codes().forEach(code -> relays.put(RelaySign.of(code).number(), RelaySign.of(code)));
+    relays.put(now.number(), now);
+    return new Look(
+        holders, relays.values().stream().sorted(Comparator.comparingLong(Relay::number)).toList());
+  }
+
+  private void show(Transactions<H> session, Relay now) {
+    if (!now.equals(self)) {
+      Relay last = self;
+      boolean ignored =
+          session.runSingle(
+              PATIENCE,
+              handle -> {
+                holding.change(handle, RelaySign.code(last), RelaySign.code(now));
+                return true;
+              });
+      self = now;
+    }
+  }
+
+  private void take(
+      Transactions<H> session, Claim.Request request, Set<Integer> buckets, Seen seen) {
+    Map<Integer, Long> tokens = new HashMap<>();
+    for (SeenBucket bucket : seen.buckets()) {
+      if (buckets.contains(bucket.bucket())) {
+        tokens.put(bucket.bucket(), bucket.token());
+      }
+    }
+    Claim.Request longer =
+        new Claim.Request(
+            request.worker(),
+            request.maxMessages(),
+            request.maxBytes(),
+            Claims.withSlack(request.lease()));
+    long asked = clock.getAsLong();
+    List<Lease> taken =
+        session.run(
+            PATIENCE, handle -> holding.take(handle, held.claimId(), longer, Map.copyOf(tokens)));
+    held.took(asked, taken);
+  }
+
+  /**
+   * Prolongs what would not last for a claim until half of the slack is gone.
+   *
+   * @return when to do so again
+   */
+  private Duration keep(Transactions<H> session, Duration lease) {
+    Duration whole = Claims.withSlack(lease);
+    Duration slack = whole.minus(lease);
+    List<Lease> ending = held.ending(lease.plus(slack.dividedBy(2)));
+    if (!ending.isEmpty()) {
+      long asked = clock.getAsLong();
+      Set<Integer> ours =
+          session.run(PATIENCE, handle -> holding.hold(handle, held.claimId(), ending, whole));
+      held.prolonged(asked, ending, ours, whole);
+    }
+    if (clock.getAsLong() - forgetsAt >= 0) {
+      forgetsAt += FORGETS.toNanos();
+      forgets = (forgets + 1) % Database.BUCKETS;
+      held.remember(forgets, holding::forget);
+    }
+    return slack.dividedBy(4);
+  }
+
+  private void await(Transactions<H> session, Duration pause) throws InterruptedException {
+    long end = clock.getAsLong() + jittered(pause).toNanos();
+    boolean isTold = false;
+    for (long rest = end - clock.getAsLong(); rest > 0 && !isTold; rest = end - clock.getAsLong()) {
+      isTold = told.tryAcquire(Math.min(rest, CHECKS.toNanos()), TimeUnit.NANOSECONDS);
+      boolean ignored =
+          session.runSingle(
+              PATIENCE,
+              handle -> {
+                holding.check(handle);
+                return true;
+              });
+    }
+    int drained = told.drainPermits();
+  }
+
+  private static Duration min(Duration some, Duration other) {
+    return some.compareTo(other) < 0 ? some : other;
+  }
+
+  private static Duration jittered(Duration pause) {
+    double factor = 1 + JITTER * (2 * ThreadLocalRandom.current().nextDouble() - 1);
+    return Duration.ofNanos((long) (pause.toNanos() * factor));
+  }
+}

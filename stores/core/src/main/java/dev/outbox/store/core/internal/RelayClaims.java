@@ -1,0 +1,97 @@
+package dev.outbox.store.core.internal;
+
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Claim.Settled;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.store.core.internal.Database.Holding;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The claims of one relay: of what it holds, while others can see that it lives, and else each for
+ * itself. Safe for use by many threads.
+ */
+public final class RelayClaims<H> {
+  private final StoreOperations<H> operations;
+  private final HeldBuckets held;
+  private final HeldClaims<H> claims;
+  private final @Nullable Holder<H> holder;
+
+  RelayClaims(
+      StoreOperations<H> operations,
+      Database<H> database,
+      Transactions<H> transactions,
+      Duration unclaimed,
+      LongSupplier clock) {
+    this.operations = operations;
+    held = new HeldBuckets(unclaimed, clock);
+    claims = new HeldClaims<>(database, transactions, held, clock);
+    Holding<H> holding = database.leases().holding();
+    holder =
+        holding == null
+            ? null
+            : new Holder<>(
+                transactions, holding, held, claims, operations::restoredNowAndThen, clock);
+  }
+
+  /** As {@link dev.outbox.spi.store.KeepingStore.Keeper#claim}. */
+  public Claim claim(Claim.Request request) {
+    boolean isFirst = held.request() == null;
+    if (!held.claims(request)) {
+      return operations.claim(request);
+    }
+    if (isFirst && holder != null) {
+      holder.tell();
+    }
+    return claims.claim(request);
+  }
+
+  /** Empty where the claim is not one of this relay's, or is over. */
+  public Optional<Settled> settleAndClaim(
+      Claim done, Map<Long, Decision> decisions, Claim.Request next) {
+    return claims
+        .settleAndClaim(done, decisions, next)
+        .or(() -> operations.settleAndClaim(done, decisions, next));
+  }
+
+  /** As {@link dev.outbox.spi.store.KeepingStore.Keeper#hold}. */
+  public void hold() throws InterruptedException {
+    if (holder != null) {
+      holder.hold();
+    }
+  }
+
+  /** As {@link dev.outbox.spi.store.KeepingStore.Keeper#leave}. */
+  public void leave(Duration most) throws InterruptedException {
+    if (held.isShown() && holder != null) {
+      holder.leave(most);
+    }
+  }
+
+  /** As {@link dev.outbox.spi.store.KeepingStore.Keeper#giveBackUnused}. */
+  public void giveBackUnclaimed() {
+    claims.giveBackUnclaimed();
+  }
+
+  /** Gives back what is held; nothing is from then on. */
+  public void close() {
+    claims.close();
+    if (holder != null) {
+      holder.tell();
+    }
+  }
+
+  /** The leases that messages could be handed over to. */
+  public List<Lease> open() {
+    return held.open();
+  }
+
+  /** As {@link HeldBuckets#handOver}. */
+  public boolean handOver(int appended, List<Alone> alone) {
+    return held.handOver(appended, alone);
+  }
+}

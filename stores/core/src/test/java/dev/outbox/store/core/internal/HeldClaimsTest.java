@@ -1,0 +1,403 @@
+package dev.outbox.store.core.internal;
+
+import static dev.outbox.store.core.internal.ClaimsTest.FOUR;
+import static dev.outbox.store.core.internal.ClaimsTest.delivered;
+import static dev.outbox.store.core.internal.ClaimsTest.sequences;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.TransientOutboxException;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Claim.Settled;
+import dev.outbox.store.core.internal.FakeDatabase.Trouble;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("A bucket that is held")
+class HeldClaimsTest {
+  private static final Duration UNCLAIMED = Duration.ofSeconds(1);
+
+  private final FakeDatabase database = new FakeDatabase(false);
+  private final HeldBuckets held = new HeldBuckets(UNCLAIMED, () -> database.clock);
+  private final HeldClaims<String> claims =
+      new HeldClaims<>(database.asked(), database.transactions, held, () -> database.clock);
+  private long last;
+
+  @BeforeEach
+  void show() {
+    held.shown(true);
+    hold(1);
+  }
+
+  @AfterEach
+  void nothingForbidden() {
+    assertThat(database.misuse).isEmpty();
+  }
+
+  private void hold(int... buckets) {
+    held.took(
+        database.clock,
+        IntStream.of(buckets).mapToObj(b -> database.take(b, held.claimId())).toList());
+  }
+
+  private Claim claim() {
+    assertThat(held.claims(FOUR)).isTrue();
+    return claims.claim(FOUR);
+  }
+
+  private Settled settle(Claim claim) {
+    return claims.settleAndClaim(claim, delivered(claim), FOUR).orElseThrow();
+  }
+
+  private long add(int bucket) {
+    database.add(bucket, ++last, false);
+    return last;
+  }
+
+  /** A message of the bucket comes, and is delivered by the next claim. */
+  private void serve(int bucket) {
+    long sequence = add(bucket);
+    Claim claim = claim();
+    assertThat(sequences(claim)).containsExactly(sequence);
+    Settled settled = settle(claim);
+    assertThat(settled.lost()).isEmpty();
+    assertThat(settled.next().messages()).isEmpty();
+    assertThat(settled.next().pollAgain()).isFalse();
+  }
+
+  /** What was asked since, without by whom. */
+  private List<String> asked() {
+    List<String> asked =
+        database.asked.stream().map(each -> each.substring(each.indexOf(':') + 2)).toList();
+    database.asked.clear();
+    return asked;
+  }
+
+  @Test
+  @DisplayName("is looked at, and costs three statements a message")
+  void cheap() {
+    serve(1);
+    assertThat(asked()).containsExactly("look", "lockHeld", "delete");
+    assertThat(database.held()).containsExactly(1);
+  }
+
+  @Test
+  @DisplayName("costs two statements a message where one settles a few messages")
+  void cheaper() {
+    database.mostDeletedWithLock = 2;
+    serve(1);
+    assertThat(asked()).containsExactly("look", "lockHeldAndDelete");
+    assertThat(database.left()).isEmpty();
+    database.add(1, last + 1, last + 3);
+    last += 3;
+    assertThat(settle(claim()).lost()).isEmpty();
+    assertThat(asked()).as("of many").containsExactly("look", "lockHeld", "delete");
+    add(1);
+    Claim claim = claim();
+    assertThat(claim.settle(Map.of())).isEmpty();
+    assertThat(asked()).as("of one without a decision").containsExactly("look", "lockHeld");
+    assertThat(sequences(claim())).as("at once").containsExactly(last);
+    assertThat(database.held()).containsExactly(1);
+  }
+
+  @Test
+  @DisplayName("of another relay is none of its business")
+  void standsBy() {
+    database.lose(1);
+    add(1);
+    assertThat(claim().messages()).isEmpty();
+    assertThat(asked()).as("it is lost").containsExactly("look", "lockHeld");
+    add(2);
+    Claim claim = claim();
+    assertThat(claim.messages()).isEmpty();
+    assertThat(claim.pollAgain()).isFalse();
+    assertThat(claim.settle(Map.of())).isEmpty();
+    assertThat(asked()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("is settled by one statement only as far as it is still held")
+  void lostBeforeTheSettle() {
+    hold(2);
+    database.mostDeletedWithLock = 2;
+    long lost = add(1);
+    add(2);
+    Claim claim = claim();
+    database.lose(1);
+    assertThat(settle(claim).lost()).containsExactly(lost);
+    assertThat(database.left()).containsExactly(lost);
+    assertThat(claim().messages()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("is settled again when it is not known whether one statement did it")
+  void lostReplyOfOneStatement() {
+    database.mostDeletedWithLock = 2;
+    add(1);
+    Claim claim = claim();
+    database.troubles.add(Trouble.LOST_REPLY);
+    assertThatThrownBy(() -> settle(claim)).isInstanceOf(TransientOutboxException.class);
+    assertThat(claim.settle(delivered(claim))).isEmpty();
+    serve(1);
+  }
+
+  @Test
+  @DisplayName("is settled once: after that another worker may have it")
+  void twice() {
+    long sequence = add(1);
+    Claim claim = claim();
+    assertThat(claim.settle(delivered(claim))).isEmpty();
+    assertThat(claim.settle(delivered(claim))).containsExactly(sequence);
+    assertThat(asked()).containsExactly("look", "lockHeld", "delete");
+  }
+
+  @Test
+  @DisplayName("is locked before it is read when a look cannot be sure")
+  void unsure() {
+    database.looksAreSure = false;
+    long sequence = add(1);
+    Claim claim = claim();
+    assertThat(sequences(claim)).containsExactly(sequence);
+    assertThat(asked()).containsExactly("look", "lockHeld", "readPending", "renew");
+    assertThat(settle(claim).lost()).isEmpty();
+    assertThat(database.held()).containsExactly(1);
+  }
+
+  @Test
+  @DisplayName("is read again when all that it had was moved aside")
+  void moves() {
+    database.add(1, ++last, true);
+    long behind = add(1);
+    assertThat(sequences(claim())).containsExactly(behind);
+    assertThat(asked()).contains("move");
+  }
+
+  @Test
+  @DisplayName("says to poll again when moving takes too long, and is held on")
+  void movesForLong() {
+    database.moveTakes = Duration.ofSeconds(1);
+    for (int i = 0; i < 9; i++) {
+      database.add(1, ++last, true);
+    }
+    Claim claim = claim();
+    assertThat(claim.messages()).isEmpty();
+    assertThat(claim.pollAgain()).isTrue();
+    assertThat(database.left()).hasSize(5);
+    serve(2, 1);
+  }
+
+  private void serve(int bucket, int other) {
+    hold(bucket);
+    database.empty(other);
+    serve(bucket);
+  }
+
+  @Test
+  @DisplayName("is prolonged after a look that brought what may not be durable")
+  void notDurable() {
+    database.looksAreDurable = false;
+    serve(1);
+    assertThat(asked()).containsExactly("look", "look", "renew", "lockHeld", "delete");
+    serve(1);
+    assertThat(asked())
+        .as("in one transaction")
+        .containsExactly("look", "renew", "lockHeld", "delete");
+    assertThat(claim().messages()).isEmpty();
+    assertThat(asked()).as("nothing was brought").containsExactly("look");
+  }
+
+  @Test
+  @DisplayName("is lost when another took it over after the look, before it was prolonged")
+  void lostAfterTheLook() {
+    database.looksAreDurable = false;
+    serve(1);
+    asked();
+    database.losesAfterLook = true;
+    add(1);
+    assertThat(claim().messages()).isEmpty();
+    assertThat(asked()).containsExactly("look", "renew", "lockHeld");
+  }
+
+  @Test
+  @DisplayName("waits for the next claim when it cannot be prolonged, or a look fails")
+  void failed() {
+    long sequence = add(1);
+    database.troubles.add(Trouble.ROLLBACK);
+    assertThatThrownBy(this::claim).isInstanceOf(TransientOutboxException.class);
+    database.looksAreDurable = false;
+    database.troubles.add(Trouble.NONE);
+    database.troubles.add(Trouble.ROLLBACK);
+    assertThatThrownBy(this::claim).isInstanceOf(TransientOutboxException.class);
+    assertThat(sequences(claim())).containsExactly(sequence);
+  }
+
+  @Test
+  @DisplayName("is locked and prolonged before a claim would be shorter than it was asked for")
+  void prolonged() {
+    database.left = FOUR.lease().minusMillis(1);
+    hold(1);
+    long sequence = add(1);
+    assertThat(sequences(claim())).containsExactly(sequence);
+    assertThat(asked()).containsExactly("lockHeld", "renew", "readPending");
+  }
+
+  @Test
+  @DisplayName("is given back when no worker has claimed for so long")
+  void unclaimed() {
+    serve(1);
+    database.clock += UNCLAIMED.toNanos() - 1;
+    claims.giveBackUnclaimed();
+    assertThat(database.held()).containsExactly(1);
+    assertThat(held.request()).isEqualTo(FOUR);
+    database.clock++;
+    claims.giveBackUnclaimed();
+    assertThat(database.held()).isEmpty();
+    assertThat(held.request()).as("nothing is to be taken").isNull();
+    assertThat(claim().messages()).isEmpty();
+    assertThat(held.request()).isEqualTo(FOUR);
+  }
+
+  @Test
+  @DisplayName("is in the hands of one worker, or of none")
+  void oneWorker() {
+    add(1);
+    Claim claim = claim();
+    add(1);
+    asked();
+    assertThat(claim().messages()).as("another worker's claim").isEmpty();
+    assertThat(asked()).isEmpty();
+    assertThat(settle(claim).lost()).isEmpty();
+    assertThat(sequences(claim())).containsExactly(last);
+  }
+
+  @Test
+  @DisplayName("waits for nobody while it is not known whether its settle was carried out")
+  void lostReply() {
+    add(1);
+    Claim claim = claim();
+    database.troubles.add(Trouble.LOST_REPLY);
+    assertThatThrownBy(() -> settle(claim)).isInstanceOf(TransientOutboxException.class);
+    asked();
+    assertThat(claim().messages()).as("another worker's claim").isEmpty();
+    assertThat(asked()).isEmpty();
+    assertThat(settle(claim).lost()).isEmpty();
+    serve(1);
+  }
+
+  @Test
+  @DisplayName("that is given away goes at once, or when its worker has settled")
+  void givenAway() {
+    hold(2);
+    add(1);
+    Claim claim = claim();
+    claims.giveBack(held.give(Set.of(1, 2)));
+    assertThat(database.held()).containsExactly(1);
+    assertThat(settle(claim).lost()).isEmpty();
+    assertThat(database.held()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("is given back by a relay that ends, and by its workers when they settle after that")
+  void close() {
+    hold(2);
+    add(1);
+    Claim claim = claim();
+    claims.close();
+    assertThat(database.held()).containsExactly(1);
+    assertThat(held.claims(FOUR)).as("claims are of what is held").isFalse();
+    settle(claim);
+    assertThat(database.held()).isEmpty();
+    claims.close();
+  }
+
+  @Test
+  @DisplayName(
+      "is given back where the database cannot be looked at, and none is held from then on")
+  void cannotLook() {
+    hold(2);
+    database.cannotLook = true;
+    add(1);
+    Claim claim = claim();
+    assertThat(sequences(claim)).containsExactly(last);
+    settle(claim);
+    assertThat(database.held()).isEmpty();
+    assertThat(held.claims(FOUR)).isFalse();
+  }
+
+  @Test
+  @DisplayName("and hands out its messages singly is given back by each settle (S6)")
+  void singly() {
+    database.singly = true;
+    hold(1);
+    long first = add(1);
+    long second = add(1);
+    Claim claim = claim();
+    assertThat(sequences(claim)).containsExactly(first);
+    assertThat(asked()).doesNotContain("look").contains("count");
+    assertThat(settle(claim).lost()).isEmpty();
+    assertThat(database.released)
+        .singleElement()
+        .satisfies(
+            release -> {
+              assertThat(release.settled()).isTrue();
+              assertThat(release.decided()).isEqualTo(1);
+            });
+    hold(1);
+    assertThat(sequences(claim())).containsExactly(second);
+  }
+
+  @Test
+  @DisplayName("is looked at together with all others that wait, in one statement")
+  void many() {
+    hold(2, 3);
+    List<Long> added = List.of(add(1), add(2), add(3));
+    Claim claim = claim();
+    assertThat(sequences(claim)).isEqualTo(added);
+    assertThat(asked()).containsExactly("look");
+    assertThat(settle(claim).lost()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("and has more is read alone, without those that have none")
+  void backlog() {
+    hold(2, 3, 4);
+    database.add(1, 1, 9);
+    last = 9;
+    Claim claim = claim();
+    assertThat(sequences(claim)).as("a share of four buckets").containsExactly(1L);
+    claim = settle(claim).next();
+    assertThat(sequences(claim)).as("all of one").containsExactly(2L, 3L, 4L, 5L);
+    long other = add(2);
+    Claim others = claim();
+    assertThat(sequences(others)).as("of another worker").containsExactly(other);
+    settle(others);
+    settle(claim);
+  }
+
+  @Test
+  @DisplayName("and always has more keeps no other waiting (C6)")
+  void busy() {
+    hold(2);
+    database.add(1, 1, 1_000);
+    database.add(2, 2_000, false);
+    Set<Long> came = new HashSet<>();
+    Claim claim = claim();
+    for (int i = 0; i < 9; i++) {
+      came.addAll(sequences(claim));
+      claim = settle(claim).next();
+    }
+    assertThat(came).contains(2_000L);
+    for (int i = 0; i < 400 && !claim.messages().isEmpty(); i++) {
+      claim = settle(claim).next();
+    }
+    assertThat(database.left()).isEmpty();
+  }
+}

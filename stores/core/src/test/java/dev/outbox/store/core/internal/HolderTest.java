@@ -1,0 +1,400 @@
+package dev.outbox.store.core.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.TransientOutboxException;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.store.core.internal.Database.Holding;
+import dev.outbox.store.core.internal.Database.Release;
+import dev.outbox.store.core.internal.Database.Seen;
+import dev.outbox.store.core.internal.Database.SeenBucket;
+import dev.outbox.store.core.internal.HoldingRules.Load;
+import dev.outbox.store.core.internal.HoldingRules.Relay;
+import dev.outbox.store.core.internal.HoldingRules.State;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("Who holds for a relay")
+class HolderTest {
+  private static final Claim.Request REQUEST =
+      new Claim.Request("relay", 10, 1_000, Duration.ofSeconds(30));
+  private static final Set<Integer> ALL =
+      IntStream.range(0, 64).boxed().collect(Collectors.toSet());
+  private static final long OTHER = 5;
+
+  private final Server server = new Server();
+  private final HeldBuckets held = new HeldBuckets(Duration.ofSeconds(10), () -> server.clock);
+  private final HeldClaims<String> claims =
+      new HeldClaims<>(server.database(), server, held, () -> server.clock);
+  private int restored;
+  private final Holder<String> holder =
+      new Holder<>(server, server, held, claims, () -> restored++, () -> server.clock);
+
+  /** A server that says what it is told to say. */
+  private final class Server implements Transactions<String>, Holding<String> {
+    private long clock;
+    private boolean hasSessions = true;
+    private boolean pooled;
+    private boolean endsSession;
+    private boolean settled = true;
+    private int open;
+    private int abandoned;
+    private int changes;
+    private int prolonged;
+    private final long[] holders = new long[64];
+    private final long[] tokens = new long[64];
+    private final List<Integer> codes = new ArrayList<>();
+
+    Database<String> database() {
+      return Fakes.database(
+          (proxy, method, a) ->
+              switch (method.getName()) {
+                case "lockHeld" -> List.copyOf((Collection<?>) a[2]);
+                case "release" -> {
+                  ((List<Release>) a[2])
+                      .forEach(r -> holders[r.lease().bucket()] = HoldingRules.FREE);
+                  yield null;
+                }
+                default -> throw new UnsupportedOperationException(method.getName());
+              });
+    }
+
+    void other(State state) {
+      codes.add(RelaySign.code(new Relay(OTHER, state, Load.CALM)));
+    }
+
+    void gone() {
+      codes.removeIf(code -> RelaySign.of(code).number() == OTHER);
+    }
+
+    Set<Integer> heldBy(long number) {
+      return ALL.stream().filter(b -> holders[b] == number).collect(Collectors.toSet());
+    }
+
+    @Override
+    public <R extends @Nullable Object> R run(Duration patience, Work<String, R> work) {
+      return work.in("");
+    }
+
+    @Override
+    public @Nullable Transactions<String> ofOneSession() {
+      if (hasSessions) {
+        open++;
+        return this;
+      }
+      return null;
+    }
+
+    @Override
+    public void close() {
+      open--;
+    }
+
+    @Override
+    public void abandon() {
+      assertThat(open).as("sessions that are still open").isEqualTo(1);
+      abandoned++;
+      codes.removeIf(code -> RelaySign.of(code).number() == held.relay());
+    }
+
+    @Override
+    public boolean begin(String handle, int code) {
+      return !pooled && codes.add(code);
+    }
+
+    @Override
+    public void change(String handle, int before, int after) {
+      assertThat(codes.remove((Integer) before)).isTrue();
+      codes.add(after);
+      changes++;
+    }
+
+    @Override
+    public void leave(String handle, int code) {
+      assertThat(codes.remove((Integer) code)).isTrue();
+    }
+
+    @Override
+    public void check(String handle) {
+      if (endsSession) {
+        endsSession = false;
+        throw new TransientOutboxException("an administrator ended the session", null);
+      }
+    }
+
+    @Override
+    public Seen look(String handle) {
+      return new Seen(
+          ALL.stream().map(b -> new SeenBucket(b, tokens[b], holders[b])).toList(),
+          List.copyOf(codes),
+          settled);
+    }
+
+    @Override
+    public List<Lease> take(
+        String handle, UUID claimId, Claim.Request request, Map<Integer, Long> wanted) {
+      List<Lease> taken = new ArrayList<>();
+      wanted.forEach(
+          (bucket, token) -> {
+            if (tokens[bucket] == token) {
+              tokens[bucket]++;
+              holders[bucket] = (int) claimId.getLeastSignificantBits();
+              taken.add(
+                  Lease.begins(
+                      bucket,
+                      tokens[bucket],
+                      Lease.STATELESS,
+                      false,
+                      false,
+                      false,
+                      request.lease()));
+            }
+          });
+      return taken;
+    }
+
+    @Override
+    public Set<Integer> hold(
+        String handle, UUID claimId, Collection<Lease> leases, Duration lease) {
+      prolonged += leases.size();
+      Set<Integer> ours = new HashSet<>();
+      leases.stream()
+          .filter(l -> tokens[l.bucket()] == l.token())
+          .forEach(l -> ours.add(l.bucket()));
+      return ours;
+    }
+
+    @Override
+    public Lease forget(Lease lease) {
+      return lease.with("forgotten");
+    }
+  }
+
+  @BeforeEach
+  void begin() {
+    assertThat(held.claims(REQUEST)).as("before others see it").isFalse();
+    holder.begin(server);
+  }
+
+  private Duration step() {
+    server.clock += Duration.ofMillis(500).toNanos();
+    boolean ignored = held.claims(REQUEST);
+    return holder.step(server);
+  }
+
+  private Set<Integer> ours() {
+    return server.heldBy(held.relay());
+  }
+
+  private void otherHolds() {
+    server.other(State.LIVES);
+    ALL.forEach(bucket -> server.holders[bucket] = OTHER);
+  }
+
+  @Test
+  @DisplayName("takes all that is free when there is nobody else, and shows what it does")
+  void alone() {
+    step();
+    assertThat(ours()).isEqualTo(ALL);
+    assertThat(held.open()).hasSize(64);
+    assertThat(server.codes)
+        .containsExactly(RelaySign.code(new Relay(held.relay(), State.LIVES, Load.CALM)));
+    int changes = server.changes;
+    step();
+    assertThat(server.changes).isEqualTo(changes);
+  }
+
+  @Test
+  @DisplayName("takes nothing while no worker claims")
+  void unclaimed() {
+    server.clock += Duration.ofSeconds(10).toNanos();
+    holder.step(server);
+    assertThat(ours()).isEmpty();
+    step();
+    assertThat(ours()).isEqualTo(ALL);
+  }
+
+  @Test
+  @DisplayName("takes what a relay holds that was missed in two looks, soon after one another")
+  void gone() {
+    otherHolds();
+    step();
+    server.gone();
+    assertThat(step()).isEqualTo(HoldingRules.SECOND_LOOK);
+    assertThat(ours()).isEmpty();
+    step();
+    assertThat(ours()).isEqualTo(ALL);
+  }
+
+  @Test
+  @DisplayName("takes nothing of a relay that came back, nor of one that shows nothing")
+  void cameBack() {
+    otherHolds();
+    server.holders[7] = HoldingRules.ANONYMOUS;
+    for (int i = 0; i < 9; i++) {
+      server.gone();
+      step();
+      server.other(State.LIVES);
+      step();
+    }
+    server.gone();
+    step();
+    step();
+    assertThat(ours()).hasSize(63).doesNotContain(7);
+  }
+
+  @Test
+  @DisplayName("takes nothing of others while the server is young, and all sessions may be missing")
+  void young() {
+    otherHolds();
+    server.gone();
+    server.settled = false;
+    step();
+    step();
+    server.settled = true;
+    step();
+    assertThat(ours()).isEmpty();
+    step();
+    assertThat(ours()).isEqualTo(ALL);
+  }
+
+  @Test
+  @DisplayName("takes nothing of others for some seconds after its session was lost")
+  void failover() throws InterruptedException {
+    step();
+    server.endsSession = true;
+    held.shown(false);
+    server.codes.clear();
+    assertThatThrownBy(holder::hold).isInstanceOf(TransientOutboxException.class);
+    assertThat(server.open).as("sessions that are still open").isZero();
+    assertThat(server.abandoned).isEqualTo(1);
+    assertThat(ours()).as("is held on").isEqualTo(ALL);
+    assertThat(held.open()).as("but nothing is handed over").isEmpty();
+    holder.begin(server);
+    otherHolds();
+    server.gone();
+    for (int i = 0; i < 10; i++) {
+      assertThat(ours()).isEmpty();
+      step();
+    }
+    step();
+    step();
+    assertThat(ours()).isEqualTo(ALL);
+  }
+
+  @Test
+  @DisplayName("takes nothing that changed hands after its look")
+  void changed() {
+    otherHolds();
+    server.gone();
+    step();
+    server.tokens[3]++;
+    server.clock += 1;
+    step();
+    assertThat(ours()).as("seen with its token").isEqualTo(ALL);
+  }
+
+  @Test
+  @DisplayName("gives all to a relay that is ready for it when it leaves, and takes nothing again")
+  void leaves() throws InterruptedException {
+    step();
+    server.other(State.LIVES);
+    Thread.currentThread().interrupt();
+    assertThatThrownBy(() -> holder.leave(Duration.ofMinutes(1)))
+        .isInstanceOf(InterruptedException.class);
+    step();
+    assertThat(ours()).as("nobody is ready").isEqualTo(ALL);
+    server.gone();
+    server.other(State.READY);
+    step();
+    assertThat(ours()).isEmpty();
+    holder.leave(Duration.ofMinutes(1));
+    server.gone();
+    step();
+    assertThat(ours()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("leaves at once when there is nobody else")
+  void leavesAlone() throws InterruptedException {
+    step();
+    Thread.currentThread().interrupt();
+    assertThatThrownBy(() -> holder.leave(Duration.ofMinutes(1)))
+        .isInstanceOf(InterruptedException.class);
+    step();
+    holder.leave(Duration.ofMinutes(1));
+    assertThat(ours()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("prolongs what waits, long before its leases end, and drops what was lost")
+  void prolongs() {
+    step();
+    server.tokens[9]++;
+    server.holders[9] = OTHER;
+    server.other(State.LIVES);
+    for (int i = 0; i < 9; i++) {
+      assertThat(step()).isLessThanOrEqualTo(Duration.ofSeconds(2));
+    }
+    assertThat(server.prolonged).isEqualTo(64);
+    assertThat(held.open()).hasSize(63);
+    for (int i = 0; i < 8; i++) {
+      step();
+    }
+    assertThat(server.prolonged).isEqualTo(64 + 63);
+  }
+
+  @Test
+  @DisplayName("has each bucket read from its beginning again, one a minute")
+  void forgets() {
+    step();
+    for (int i = 0; i < 5 * 120; i++) {
+      step();
+    }
+    assertThat(held.open().stream().filter(lease -> lease.state().equals("forgotten"))).hasSize(5);
+  }
+
+  @Test
+  @DisplayName("does nothing where there are no sessions, or none that stays with its client")
+  void without() throws InterruptedException {
+    held.shown(false);
+    server.hasSessions = false;
+    holder.hold();
+    server.hasSessions = true;
+    server.pooled = true;
+    holder.hold();
+    assertThat(server.open).as("sessions that are still open").isZero();
+    assertThat(held.claims(REQUEST)).isFalse();
+    holder.leave(Duration.ofMinutes(1));
+    assertThat(restored).isZero();
+  }
+
+  @Test
+  @DisplayName("shows its number in its claim id, and what it does in its sign")
+  void signs() {
+    UUID id = RelaySign.claimId(held.relay());
+    assertThat(id.version()).isEqualTo(8);
+    assertThat(id.variant()).isEqualTo(2);
+    assertThat((int) id.getLeastSignificantBits()).isEqualTo(held.relay()).isPositive();
+    for (State state : State.values()) {
+      for (Load load : Load.values()) {
+        Relay relay = new Relay(held.relay(), state, load);
+        assertThat(RelaySign.code(relay)).isPositive();
+        assertThat(RelaySign.of(RelaySign.code(relay))).isEqualTo(relay);
+      }
+    }
+  }
+}
