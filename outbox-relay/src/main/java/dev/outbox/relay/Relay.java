@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.Appended;
 import dev.outbox.Outbox;
 import dev.outbox.OutboxMessage;
-import dev.outbox.Texts;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.store.HousekeepingStore;
@@ -48,6 +47,15 @@ import org.slf4j.LoggerFactory;
  * <p>Neither store nor publisher is closed by the relay. Safe for use by many threads.
  */
 public final class Relay implements AutoCloseable {
+  /** When all workers wait for a publisher for so long, others may have the keys. */
+  private static final Duration UNCLAIMED = Duration.ofSeconds(1);
+
+  /** How long a relay that stops waits for another to take its keys over. */
+  private static final Duration LEAVES = Duration.ofSeconds(2);
+
+  /** The same, as a part of the time to stop. */
+  private static final int LEAVES_PART = 4;
+
   private enum State {
     NEW,
     RUNNING,
@@ -83,7 +91,7 @@ public final class Relay implements AutoCloseable {
     threads = new Threads(settings.name(), waiting);
     shared =
         new Worker.Shared(
-            store instanceof KeepingStore<?> able ? able.keeper(settings.keep()) : store,
+            store instanceof KeepingStore<?> able ? able.keeper(builder.unclaimed) : store,
             builder.publisher,
             settings,
             new Verdicts(
@@ -272,7 +280,8 @@ public final class Relay implements AutoCloseable {
   }
 
   /**
-   * Stops: claims nothing more, lets running publish calls end for most of the stop timeout, then
+   * Stops: hands its keys to another relay, if there is one, for a second or two at most; then
+   * claims nothing more, lets running publish calls end for most of the stop timeout, then
    * interrupts them; settles what has a result and releases the rest as it was. Returns after the
    * stop timeout at the latest; what a store or publisher that does not answer still holds then is
    * claimed again after its lease. A {@link #runOnce} under way is cut short. Does nothing when
@@ -289,9 +298,23 @@ public final class Relay implements AutoCloseable {
     } finally {
       lock.unlock();
     }
-    waiting.stop();
+    long began = System.nanoTime();
+    leave();
+    waiting.stop(Duration.ofNanos(System.nanoTime() - began));
     endWakeUps();
     listener.on(new RelayEvent.Stopped(settings.name(), threads.stop()));
+  }
+
+  /** The workers go on meanwhile, so that no key stands still. */
+  private void leave() {
+    Duration part = settings.stopTimeout().dividedBy(LEAVES_PART);
+    if (shared.source() instanceof Keeper keeper && threads.alive()) {
+      try {
+        keeper.leave(part.compareTo(LEAVES) < 0 ? part : LEAVES);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
   }
 
   private void endWakeUps() {
@@ -319,9 +342,6 @@ public final class Relay implements AutoCloseable {
     /** Default of {@link #lease}: 30 s. */
     public static final Duration DEFAULT_LEASE = Duration.ofSeconds(30);
 
-    /** Default of {@link #keep}: 0, nothing is kept. */
-    public static final Duration DEFAULT_KEEP = Duration.ZERO;
-
     /** Default of {@link #idlePause}: 500 ms. */
     public static final Duration DEFAULT_IDLE_PAUSE = Duration.ofMillis(500);
 
@@ -341,13 +361,13 @@ public final class Relay implements AutoCloseable {
     private @Nullable Duration publishTimeout;
     private Function<StoredMessage, RetryPolicy> retryPolicy = m -> RetryPolicy.ofDefaults();
     private Predicate<StoredMessage> haltKeyWhenDead = m -> false;
-    private Duration keep = DEFAULT_KEEP;
     private Duration idlePause = DEFAULT_IDLE_PAUSE;
     private boolean wakeUps;
     private boolean handOver;
     private Duration stopTimeout = DEFAULT_STOP_TIMEOUT;
     private LongSupplier clock = System::nanoTime;
     private Duration housekeeping = Threads.HOUSEKEEPING;
+    private Duration unclaimed = UNCLAIMED;
 
     private Builder(OutboxStore<?> store, MessagePublisher publisher) {
       this.store = requireNonNull(store, "store");
@@ -452,19 +472,6 @@ public final class Relay implements AutoCloseable {
     }
 
     /**
-     * How long this relay keeps keys that have no messages, where the store can ({@link
-     * KeepingStore}); 0, the default, keeps none. A message of a kept key is found without taking a
-     * lease and settled without giving one back. No other relay can have the key meanwhile. When
-     * this process dies, others have it after the {@link #lease}. When no worker claims for that
-     * long, because the publisher hangs or the broker is down, the relay gives the key back. A
-     * backlog is shared all the same.
-     */
-    public Builder keep(Duration keep) {
-      this.keep = requireNonNull(keep, "keep");
-      return this;
-    }
-
-    /**
      * The longest pause between two polls, and so the longest wait for the first message after a
      * while without any; from 1 ms, default 500 ms. While there is work, pauses are from 1 to 16
      * ms; they grow when there has been none for some seconds. One worker polls, whatever their
@@ -486,9 +493,9 @@ public final class Relay implements AutoCloseable {
 
     /**
      * Whether messages of {@link Relay#append} may be published without reading them from the
-     * store. That is done when this relay keeps the message's key, and no other message of the same
-     * bucket waits. Needs a {@link KeepingStore} and {@link #keep}. Default: false, because it asks
-     * more of the application: the right to read the tables, transactions at READ COMMITTED, and to
+     * store. That is done when this relay holds the message's key, and no other message of the same
+     * bucket waits. Needs a {@link KeepingStore}. Default: false, because it asks more of the
+     * application: the right to read the tables, transactions at READ COMMITTED, and to
      * report only commits that have succeeded.
      */
     public Builder handOver(boolean handOver) {
@@ -520,6 +527,12 @@ public final class Relay implements AutoCloseable {
       return this;
     }
 
+    /** For tests: when no worker claims for so long, others may have what this relay holds. */
+    Builder unclaimed(Duration unclaimed) {
+      this.unclaimed = unclaimed;
+      return this;
+    }
+
     /** Adds a listener; the log is written in any case. */
     public Builder listener(RelayListener listener) {
       listeners.add(requireNonNull(listener, "listener"));
@@ -539,10 +552,9 @@ public final class Relay implements AutoCloseable {
             "wakeUps is true, but this store cannot tell of appends: leave it out, and shorten"
                 + " idlePause where the first message must not wait");
       }
-      if (handOver && (keep.isZero() || !(store instanceof KeepingStore<?>))) {
+      if (handOver && !(store instanceof KeepingStore<?>)) {
         throw new IllegalArgumentException(
-            "handOver is true, and keep is %s: it needs a store that can hand over, and keys that are kept: set keep, or leave handOver out"
-                .formatted(Texts.time(keep)));
+            "handOver is true, but this store cannot hand over: leave it out");
       }
       store.maxConnections().ifPresent(settings::checkPool);
       return new Relay(this, settings);
@@ -566,7 +578,6 @@ public final class Relay implements AutoCloseable {
           bytes,
           lease,
           publishTimeout != null ? publishTimeout : defaultPublishTimeout(lease),
-          keep,
           idlePause,
           stopTimeout);
     }

@@ -15,7 +15,6 @@ record Settings(
     long batchBytes,
     Duration lease,
     Duration publishTimeout,
-    Duration keep,
     Duration idlePause,
     Duration stopTimeout) {
 
@@ -38,7 +37,6 @@ record Settings(
           "publishTimeout is %s, it must be below the lease, which is %s: shorten it or lengthen the lease"
               .formatted(Texts.time(publishTimeout), Texts.time(lease)));
     }
-    between("keep", keep, Duration.ZERO, MAX_TIME);
     between("idlePause", idlePause, Duration.ofMillis(1), MAX_TIME);
     between("stopTimeout", stopTimeout, Duration.ofMillis(1), MAX_TIME);
   }

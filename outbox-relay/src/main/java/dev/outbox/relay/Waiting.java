@@ -129,10 +129,17 @@ final class Waiting {
 
   /** The first call counts. */
   void stop() {
+    stop(Duration.ZERO);
+  }
+
+  /**
+   * @param took so much of the time to stop is over
+   */
+  void stop(Duration took) {
     lock.lock();
     try {
       if (!stopping) {
-        stopBy = clock.getAsLong() + stopTimeout;
+        stopBy = clock.getAsLong() + stopTimeout - took.toNanos();
         stopping = true;
         turn.signalAll();
         announcement.signalAll();
