@@ -136,7 +136,7 @@ class RelayTest {
 
   @Test
   void keepsKeysUntilItIsClosed() {
-    relay = builder().keep(Duration.ofDays(1)).build();
+    relay = builder().unclaimed(Duration.ofDays(1)).build();
     relay.start();
     for (int i = 1; i <= 10; i++) {
       store.append("a", "event " + i);
@@ -158,7 +158,7 @@ class RelayTest {
           never.await();
           return Result.delivered();
         });
-    relay = builder().workers(1).keep(Duration.ofMillis(200)).build();
+    relay = builder().workers(1).unclaimed(Duration.ofMillis(200)).build();
     relay.start();
     for (int i = 1; i <= 10; i++) {
       store.append("a", "event " + i);
@@ -172,7 +172,7 @@ class RelayTest {
 
   @Test
   void runOnceKeepsNothing() throws InterruptedException {
-    relay = builder().keep(Duration.ofDays(1)).build();
+    relay = builder().unclaimed(Duration.ofDays(1)).build();
     store.append("a", "event");
     relay.runOnce();
     store.append("a", "left");

@@ -51,7 +51,7 @@ class SilentTopicTest {
     Duration time = Duration.ofSeconds(10);
     Settings settings =
         new Settings(
-            "relay", 1, 100, 1_000_000, Duration.ofHours(1), time, Duration.ZERO, time, time);
+            "relay", 1, 100, 1_000_000, Duration.ofHours(1), time, time, time);
     Verdicts verdicts =
         new Verdicts(
             "relay", m -> RetryPolicy.ofDefaults(), m -> false, new Destinations(), events);

@@ -78,7 +78,7 @@ class WorkerTest {
     Duration ignored = Duration.ofSeconds(10);
     Settings settings =
         new Settings(
-            "relay", 1, 100, 1_000_000, lease, publishTimeout, Duration.ZERO, ignored, ignored);
+            "relay", 1, 100, 1_000_000, lease, publishTimeout, ignored, ignored);
     RetryPolicy policy = RetryPolicy.builder().maxAttempts(3).build();
     Verdicts verdicts =
         new Verdicts("relay", m -> policy, m -> false, new Destinations(), listener);

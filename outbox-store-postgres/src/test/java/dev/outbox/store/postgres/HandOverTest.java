@@ -390,7 +390,6 @@ class HandOverTest extends DatabaseTest {
             .map(
                 each ->
                     Relay.builder(each, publisher)
-                        .keep(Duration.ofMillis(300))
                         .handOver(true)
                         .build())
             .toList();

@@ -19,8 +19,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("A relay that shows that it lives")
 class PresenceTest extends DatabaseTest {
@@ -37,12 +35,12 @@ class PresenceTest extends DatabaseTest {
     private final Keeper keeper;
     private final Thread holding;
 
-    Relay(Duration idle, int connections) {
+    Relay(Duration unclaimed, int connections) {
       HikariConfig config = new HikariConfig();
       database.pool.copyStateTo(config);
       config.setMaximumPoolSize(connections);
       pool = new HikariDataSource(config);
-      keeper = PostgresOutboxStore.of(pool).keeper(idle);
+      keeper = PostgresOutboxStore.of(pool).keeper(unclaimed);
       holding = new Thread(this::hold);
       holding.start();
       relays.add(this);
@@ -103,11 +101,28 @@ class PresenceTest extends DatabaseTest {
     relays.forEach(Relay::kill);
   }
 
-  private Relay relay(Duration idle) {
+  private Relay relay() {
     long before = sessions();
-    Relay relay = new Relay(idle, 4);
+    Relay relay = new Relay(PATIENCE, 4);
     await().atMost(PATIENCE).until(() -> sessions() > before);
     return relay;
+  }
+
+  private Relay relayThatHoldsAll() {
+    Relay relay = relay();
+    await()
+        .atMost(PATIENCE)
+        .until(
+            () -> {
+              assertThat(relay.claim().messages()).isEmpty();
+              return held();
+            },
+            "64"::equals);
+    return relay;
+  }
+
+  private String held() {
+    return database.query("select count(*) from outbox_bucket where lease_until > now()");
   }
 
   private long sessions() {
@@ -135,14 +150,14 @@ class PresenceTest extends DatabaseTest {
     return claim.settle(Map.of(claim.messages().get(0).sequence(), Decision.delivered()));
   }
 
-  @ParameterizedTest(name = "and keeps keys for {0} s")
-  @ValueSource(ints = {0, 300})
+  @Test
   @DisplayName("is killed, and others have what it held long before its leases end")
-  void killed(int idle) {
-    Relay first = relay(Duration.ofSeconds(idle));
-    Relay second = relay(Duration.ofSeconds(idle));
+  void killed() {
+    Relay first = relayThatHoldsAll();
+    Relay second = relay();
     append("k");
     Claim claim = first.awaitClaim();
+    assertThat(second.claim().messages()).as("stands by").isEmpty();
     first.kill();
     Claim again = second.awaitClaim();
     assertThat(sequences(again)).isEqualTo(sequences(claim));
@@ -152,40 +167,55 @@ class PresenceTest extends DatabaseTest {
   @Test
   @DisplayName("alone is killed, and the next one has what it held")
   void replaced() {
-    Relay first = relay(Duration.ZERO);
+    Relay first = relayThatHoldsAll();
     append("k");
     Claim claim = first.awaitClaim();
     first.kill();
-    assertThat(sequences(relay(Duration.ZERO).awaitClaim())).isEqualTo(sequences(claim));
+    assertThat(sequences(relay().awaitClaim())).isEqualTo(sequences(claim));
   }
 
   @Test
   @DisplayName("loses nothing while it lives, nor does one that shows nothing")
   void lives() {
-    Relay first = relay(Duration.ZERO);
-    relay(Duration.ZERO);
-    append("k");
-    Claim claim = first.awaitClaim();
     append("of another that shows nothing");
     Claim unshown = store.claim(new Claim.Request("worker", 10, 1_000_000, LEASE));
     assertThat(unshown.messages()).hasSize(1);
-    Relay gone = relay(Duration.ZERO);
-    append("of one that is killed");
-    gone.awaitClaim();
-    gone.kill();
+    Relay first = relay();
     await()
         .atMost(PATIENCE)
         .until(
-            () -> database.query("select count(*) from outbox_bucket where lease_until > now()"),
-            "2"::equals);
+            () -> {
+              assertThat(first.claim().messages()).isEmpty();
+              return held();
+            },
+            "64"::equals);
+    append("k");
+    Claim claim = first.awaitClaim();
+    relay().claim();
+    relay().kill();
     assertThat(settle(claim)).isEmpty();
     assertThat(settle(unshown)).isEmpty();
+    await().atMost(PATIENCE).until(this::held, "64"::equals);
+  }
+
+  @Test
+  @DisplayName("leaves, and another has all of it")
+  void leaves() throws InterruptedException {
+    Relay first = relayThatHoldsAll();
+    Relay second = relay();
+    assertThat(second.claim().messages()).isEmpty();
+    first.keeper.leave(PATIENCE);
+    append("k");
+    Claim claim = second.awaitClaim();
+    assertThat(first.claim().messages()).isEmpty();
+    assertThat(settle(claim)).isEmpty();
+    first.keeper.close();
   }
 
   @Test
   @DisplayName("comes back when somebody ends its session")
   void ended() {
-    Relay relay = relay(Duration.ZERO);
+    Relay relay = relay();
     String before = database.query("select pid " + SESSIONS);
     database.execute("select pg_terminate_backend(" + before + ")");
     await()
@@ -201,7 +231,7 @@ class PresenceTest extends DatabaseTest {
   @Test
   @DisplayName("takes no connection of a pool that has few, and then its leases last")
   void smallPool() {
-    Relay relay = new Relay(Duration.ZERO, 3);
+    Relay relay = new Relay(PATIENCE, 3);
     relay.join();
     append("k");
     relay.awaitClaim();
@@ -214,7 +244,7 @@ class PresenceTest extends DatabaseTest {
   @Test
   @DisplayName("leaves no session behind, and holds no snapshot")
   void leavesNothing() {
-    Relay relay = relay(Duration.ZERO);
+    Relay relay = relay();
     assertThat(
             database.query(
                 "select count(backend_xmin) from pg_stat_activity where pid in (select pid "
