@@ -161,6 +161,7 @@ abstract class HandOverTests<T> extends KeeperTests<T> {
   void takeover() {
     Keeper keeper = keeper(LONG);
     requires("C4", () -> serveOften(keeper, "k", soon()));
+    tck.stopHolding();
     Uncommitted slow = append(keeper, message());
     Claim others = awaitClaim("the end of the lease of a relay that stood still");
     say(slow);

@@ -121,27 +121,6 @@ abstract class KeepingTests<T> extends KeeperTests<T> {
   }
 
   @Rule("C8")
-  @Sentence("others have a key that had no messages for the time given")
-  void idle() {
-    Keeper keeper = keeper(soon());
-    serveOften(keeper, "k", LONG);
-    boolean ignored =
-        await(
-            "a key that had no messages for %s".formatted(Patience.seconds(soon())),
-            () -> {
-              letLeaseEnd();
-              assertCame("due", claim(keeper, request(100, LONG))).isEmpty();
-              committed("k", 1);
-              if (!claim().messages().isEmpty()) {
-                return true;
-              }
-              boolean delivered =
-                  await("the message", () -> deliver(keeper, LONG).isEmpty() ? null : true);
-              return delivered ? null : true;
-            });
-  }
-
-  @Rule("C8")
   @Sentence("others have a key of a relay whose workers do not claim")
   void unused() {
     Keeper keeper = keeper(soon());
@@ -163,6 +142,7 @@ abstract class KeepingTests<T> extends KeeperTests<T> {
   void abandoned() {
     Keeper keeper = keeper(LONG);
     requires("C4", () -> serveOften(keeper, "k", soon()));
+    tck.stopHolding();
     OutboxMessage message = committed(message("k"));
     assertCame(
             "claimed by another",
@@ -175,6 +155,7 @@ abstract class KeepingTests<T> extends KeeperTests<T> {
   void lost() {
     Keeper keeper = keeper(LONG);
     requires("C4", () -> serveOften(keeper, "k", soon()));
+    tck.stopHolding();
     committed("k", 2);
     Claim other = awaitClaim("the end of the lease of a relay that stood still");
     assertCame("claimed by the one that had kept the key", claim(keeper, request(100, LONG)))

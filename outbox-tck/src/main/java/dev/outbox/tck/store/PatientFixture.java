@@ -46,6 +46,7 @@ final class PatientFixture<T> extends Patient<T, OutboxStore<T>> {
 
   private final Set<PatientClaim> open = ConcurrentHashMap.newKeySet();
   private final Queue<Keeper> keepers = new ConcurrentLinkedQueue<>();
+  private final Queue<Thread> holding = new ConcurrentLinkedQueue<>();
   private final Queue<PatientClaim> empty = new ConcurrentLinkedQueue<>();
 
   /** What was handed out, until it is settled as delivered or dead. */
@@ -98,10 +99,50 @@ final class PatientFixture<T> extends Patient<T, OutboxStore<T>> {
       for (Keeper keeper = keepers.poll(); keeper != null; keeper = keepers.poll()) {
         letGo(keeper);
       }
+      stopHolding();
     } catch (Patience.Hung e) {
       // Whoever needs what is still held says so.
     }
     waits().awaitGivenUp();
+  }
+
+  /** As a relay does, in a thread of its own. */
+  private void hold(Keeper keeper) {
+    Thread thread =
+        new Thread(
+            () -> {
+              boolean again = true;
+              while (again) {
+                try {
+                  keeper.hold();
+                  again = false;
+                } catch (InterruptedException e) {
+                  again = false;
+                } catch (RuntimeException e) {
+                  again = !Thread.currentThread().isInterrupted(); // its session was ended
+                }
+              }
+            },
+            "holding");
+    thread.setDaemon(true);
+    holding.add(thread);
+    thread.start();
+  }
+
+  /** Nobody holds any more: what is held ends with its leases. */
+  void stopHolding() {
+    List<Thread> threads = new ArrayList<>(holding);
+    holding.clear();
+    threads.forEach(Thread::interrupt);
+    for (Thread thread : threads) {
+      boolean ignored =
+          call(
+              "hold",
+              () -> {
+                thread.join();
+                return true;
+              });
+    }
   }
 
   private void letGo(Keeper keeper) {
@@ -153,6 +194,7 @@ final class PatientFixture<T> extends Patient<T, OutboxStore<T>> {
           Objects.requireNonNull(known(counted.result())), counted.work());
     } else if (result instanceof Keeper keeper) {
       keepers.add(keeper);
+      hold(keeper);
       return patient(keeper);
     } else if (result instanceof OutboxStore<?> other) {
       return patient(other);
