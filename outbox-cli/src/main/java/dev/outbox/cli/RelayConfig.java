@@ -63,7 +63,6 @@ final class RelayConfig {
               "relay.batchBytes", (relay, value) -> relay.batchBytes(value.integer()),
               "relay.lease", (relay, value) -> relay.lease(value.duration()),
               "relay.publishTimeout", (relay, value) -> relay.publishTimeout(value.duration()),
-              "relay.keep", (relay, value) -> relay.keep(value.duration()),
               "relay.idlePause", (relay, value) -> relay.idlePause(value.duration()),
               "relay.wakeUps", (relay, value) -> relay.wakeUps(value.bool()),
               "relay.stopTimeout", (relay, value) -> relay.stopTimeout(value.duration())));

@@ -136,6 +136,7 @@ class RelayTest {
 
   @Test
   void keepsKeysUntilItIsClosed() {
+    store.keeps = true;
     relay = builder().unclaimed(Duration.ofDays(1)).build();
     relay.start();
     for (int i = 1; i <= 10; i++) {
@@ -158,6 +159,7 @@ class RelayTest {
           never.await();
           return Result.delivered();
         });
+    store.keeps = true;
     relay = builder().workers(1).unclaimed(Duration.ofMillis(200)).build();
     relay.start();
     for (int i = 1; i <= 10; i++) {
@@ -172,6 +174,7 @@ class RelayTest {
 
   @Test
   void runOnceKeepsNothing() throws InterruptedException {
+    store.keeps = true;
     relay = builder().unclaimed(Duration.ofDays(1)).build();
     store.append("a", "event");
     relay.runOnce();

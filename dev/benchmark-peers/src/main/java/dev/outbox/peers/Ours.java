@@ -27,23 +27,20 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * This repository's. The publisher parses each message, as those of the others get it parsed.
  *
- * @param keep as {@link Relay.Builder#keep}
  * @param afterCommits whether the relay is woken after each commit, or by appends
  */
-record Ours(String name, String what, Duration keep, boolean afterCommits) implements Contender {
+record Ours(String name, String what, boolean afterCommits) implements Contender {
   static Ours defaults() {
     return new Ours(
         "outbox",
         "this repository's, all defaults: 2 workers, batches of 1,000, woken by appends of its own process",
-        Relay.Builder.DEFAULT_KEEP,
         false);
   }
 
   static Ours tuned() {
     return new Ours(
         "outbox, tuned",
-        "keeps keys for a second, woken after each commit of its own process",
-        Duration.ofSeconds(1),
+        "woken after each commit of its own process",
         true);
   }
 
@@ -75,7 +72,7 @@ record Ours(String name, String what, Duration keep, boolean afterCommits) imple
       relay =
           recorder == null
               ? null
-              : Relay.builder(store, new ToRecorder(recorder, json)).keep(settings.keep()).build();
+              : Relay.builder(store, new ToRecorder(recorder, json)).build();
       afterCommits = settings.afterCommits();
       outbox = relay == null || afterCommits ? store : relay.wakeOnAppend(store);
     }

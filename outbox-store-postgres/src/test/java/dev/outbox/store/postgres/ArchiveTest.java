@@ -638,10 +638,10 @@ class ArchiveTest extends ArchiveTests {
   @DisplayName("a message of a key that is kept is two round trips also where it is archived")
   void roundTrips() {
     Keeper keeper =
-        PostgresOutboxStore.builder(database.pool)
-            .archive(Archive.FULL)
-            .build()
-            .keeper(Duration.ofMinutes(5));
+        DatabaseTest.keeperOfAll(
+            PostgresOutboxStore.builder(database.pool).archive(Archive.FULL).build(),
+            database,
+            Duration.ofMinutes(5));
     List<Integer> trips =
         IntStream.range(0, 20)
             .map(

@@ -13,7 +13,8 @@ import javax.net.SocketFactory;
 
 /** Counts what a driver sends and reads; the driver makes it by name. */
 public final class CountedSockets extends SocketFactory {
-  private static final AtomicInteger ROUND_TRIPS = new AtomicInteger();
+  private static final ThreadLocal<AtomicInteger> ROUND_TRIPS =
+      ThreadLocal.withInitial(AtomicInteger::new);
   private static final AtomicLong READ = new AtomicLong();
   private static final AtomicLong LEFT = new AtomicLong(Long.MAX_VALUE);
   private static volatile Runnable callback = () -> {};
@@ -21,11 +22,11 @@ public final class CountedSockets extends SocketFactory {
   /** Called by the driver. */
   public CountedSockets() {}
 
-  /** How often something was sent and then an answer waited for. */
+  /** How often this thread sent something and then waited for an answer. */
   static int roundTrips(Runnable work) {
-    int before = ROUND_TRIPS.get();
+    int before = ROUND_TRIPS.get().get();
     work.run();
-    return ROUND_TRIPS.get() - before;
+    return ROUND_TRIPS.get().get() - before;
   }
 
   /** How many bytes were read. */
@@ -87,7 +88,7 @@ public final class CountedSockets extends SocketFactory {
         public int read(byte[] bytes, int from, int length) throws IOException {
           if (sent) {
             sent = false;
-            ROUND_TRIPS.incrementAndGet();
+            ROUND_TRIPS.get().incrementAndGet();
           }
           int read = super.read(bytes, from, Math.min(length, 65_536));
           READ.addAndGet(Math.max(0, read));

@@ -225,14 +225,15 @@ class GrantsTest {
     }
   }
 
-  /** Whether a message of a key that is kept was handed over. */
+  /** Whether a message of a key that is held was handed over. */
   private static boolean handedOverAs(String role) throws SQLException {
     PostgresOutboxStore relays = storeAs(relay);
     Claim.Request request = new Claim.Request("r", 100, 1_000_000, Duration.ofMinutes(1));
     OutboxMessage message =
         OutboxMessage.builder().aggregate("order", "1").eventType("e").payload("{}").build();
     AtomicBoolean handedOver = new AtomicBoolean();
-    try (Keeper keeper = relays.keeper(Duration.ofMinutes(1))) {
+    owner.execute("delete from outbox_message");
+    try (Keeper keeper = DatabaseTest.keeperOfAll(relays, owner, Duration.ofMinutes(1))) {
       for (int i = 0; i < 100 && !handedOver.get(); i++) {
         AtomicReference<Uncommitted> uncommitted = new AtomicReference<>();
         inTransactionAs(role, c -> uncommitted.set(relays.append(keeper, c, List.of(message))));

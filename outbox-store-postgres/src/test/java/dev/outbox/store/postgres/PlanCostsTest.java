@@ -9,6 +9,7 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
+import dev.outbox.store.jdbc.TestDatabase;
 import dev.outbox.spi.store.StoredMessage;
 import java.sql.Connection;
 import java.time.Duration;
@@ -91,10 +92,15 @@ class PlanCostsTest extends DatabaseTest {
         "analyze outbox_message",
         "analyze outbox_bucket",
         "analyze outbox_blocked_key");
-    try (Keeper keeper = watched.keeper(Duration.ofDays(1))) {
+    TestDatabase holder = database.withOneConnection();
+    watched =
+        PostgresOutboxStore.of(heldApart(plans.watch(database.pool), plans.watch(holder.pool)));
+    try (Keeper keeper = keeperOfAll(watched, database, Duration.ofDays(1))) {
       await().atMost(Duration.ofMinutes(1)).until(() -> usesCachedPlan(keeper));
       insert(50_000, 1_000, "DEAD", "null");
       await().atMost(Duration.ofMinutes(1)).until(() -> usesCachedPlan(keeper));
+    } finally {
+      holder.pool.close();
     }
     assertThat(plans.of(ASKS)).noneMatch(plan -> plan.contains("Seq Scan"));
     assertThat(plans.bad()).isEmpty();

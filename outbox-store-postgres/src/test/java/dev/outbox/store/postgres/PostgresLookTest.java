@@ -40,12 +40,10 @@ class PostgresLookTest extends DatabaseTest {
     asked = database.pool.getConnection();
     asked.setAutoCommit(true);
     keeper =
-        PostgresOutboxStore.of(Watched.routed(database.pool, this::route))
-            .keeper(Duration.ofMinutes(5));
-    for (int i = 0; i < 2; i++) { // served twice, the key is kept
-      append();
-      deliver(claim());
-    }
+        keeperOfAll(
+            PostgresOutboxStore.of(Watched.routed(database.pool, this::route)),
+            database,
+            Duration.ofMinutes(5));
   }
 
   @AfterEach

@@ -23,7 +23,6 @@ import org.junit.jupiter.api.Test;
 @DisplayName("A relay that shows that it lives")
 class PresenceTest extends DatabaseTest {
   private static final Duration LEASE = Duration.ofMinutes(5);
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
   private static final String SESSIONS =
       "from pg_locks where locktype = 'advisory' and classid = 'outbox_bucket'::regclass";
 
@@ -41,24 +40,8 @@ class PresenceTest extends DatabaseTest {
       config.setMaximumPoolSize(connections);
       pool = new HikariDataSource(config);
       keeper = PostgresOutboxStore.of(pool).keeper(unclaimed);
-      holding = new Thread(this::hold);
-      holding.start();
+      holding = hold(keeper);
       relays.add(this);
-    }
-
-    @SuppressWarnings("EmptyCatch")
-    private void hold() {
-      boolean again = true;
-      while (again) {
-        try {
-          keeper.hold();
-          again = false;
-        } catch (InterruptedException e) {
-          again = false;
-        } catch (RuntimeException ignored) {
-          // Its session was ended: as a relay does, it comes back.
-        }
-      }
     }
 
     Claim claim() {
@@ -115,14 +98,10 @@ class PresenceTest extends DatabaseTest {
         .until(
             () -> {
               assertThat(relay.claim().messages()).isEmpty();
-              return held();
+              return held(database);
             },
             "64"::equals);
     return relay;
-  }
-
-  private String held() {
-    return database.query("select count(*) from outbox_bucket where lease_until > now()");
   }
 
   private long sessions() {
@@ -186,7 +165,7 @@ class PresenceTest extends DatabaseTest {
         .until(
             () -> {
               assertThat(first.claim().messages()).isEmpty();
-              return held();
+              return held(database);
             },
             "64"::equals);
     append("k");
@@ -195,7 +174,7 @@ class PresenceTest extends DatabaseTest {
     relay().kill();
     assertThat(settle(claim)).isEmpty();
     assertThat(settle(unshown)).isEmpty();
-    await().atMost(PATIENCE).until(this::held, "64"::equals);
+    await().atMost(PATIENCE).until(() -> held(database), "64"::equals);
   }
 
   @Test

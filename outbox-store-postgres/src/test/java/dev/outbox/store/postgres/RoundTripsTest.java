@@ -97,7 +97,8 @@ class RoundTripsTest extends DatabaseTest {
   @Test
   @DisplayName("a message of a key that is kept is two, one to find it and one to settle it")
   void kept() {
-    Keeper keeper = PostgresOutboxStore.of(database.pool).keeper(Duration.ofMinutes(5));
+    Keeper keeper =
+        keeperOfAll(PostgresOutboxStore.of(database.pool), database, Duration.ofMinutes(5));
     await()
         .atMost(Duration.ofMinutes(1))
         .until(
@@ -113,7 +114,9 @@ class RoundTripsTest extends DatabaseTest {
   void handedOver() {
     PostgresOutboxStore handing = PostgresOutboxStore.of(database.pool);
     handing.verify();
-    Keeper keeper = handing.keeper(Duration.ofMinutes(5));
+    Keeper keeper = keeperOfAll(handing, database, Duration.ofMinutes(5));
+    database.inTransaction(false, c -> handing.append(c, messages(1, false))); // asks for the server
+    deliver(keeper);
     AtomicReference<Uncommitted> uncommitted = new AtomicReference<>();
     await()
         .atMost(Duration.ofMinutes(1))

@@ -30,8 +30,8 @@ abstract class KeeperTests<T> extends StoreTests<T> {
     keeping = tck.ability(KeepingStore.class);
   }
 
-  Keeper keeper(Duration idle) {
-    return requireNonNull(keeping).keeper(idle);
+  Keeper keeper(Duration unclaimed) {
+    return requireNonNull(keeping).keeper(unclaimed);
   }
 
   /** Delivers what is due, in claims that follow each other. */

@@ -330,8 +330,8 @@ public final class BrokenStores {
   @Rule("C8")
   static final class KeepsAfterTheStop extends Broken {
     @Override
-    public Keeper keeper(Duration idle) {
-      return new MemoryKeeper(this, idle) {
+    public Keeper keeper(Duration unclaimed) {
+      return new MemoryKeeper(this, unclaimed) {
         @Override
         public void close() {}
       };
@@ -342,8 +342,8 @@ public final class BrokenStores {
   @Rule("C8")
   static final class GoesOnKeeping extends Broken {
     @Override
-    public Keeper keeper(Duration idle) {
-      return new MemoryKeeper(this, idle) {
+    public Keeper keeper(Duration unclaimed) {
+      return new MemoryKeeper(this, unclaimed) {
         @Override
         boolean isOver() {
           return false;
@@ -356,24 +356,10 @@ public final class BrokenStores {
   @Rule("C8")
   static final class KeepsForWorkersThatHang extends Broken {
     @Override
-    public Keeper keeper(Duration idle) {
-      return new MemoryKeeper(this, idle) {
+    public Keeper keeper(Duration unclaimed) {
+      return new MemoryKeeper(this, unclaimed) {
         @Override
         public void giveBackUnused() {}
-      };
-    }
-  }
-
-  /** Keeps whatever it ever had. */
-  @Rule("C8")
-  static final class KeepsForEver extends Broken {
-    @Override
-    public Keeper keeper(Duration idle) {
-      return new MemoryKeeper(this, idle) {
-        @Override
-        boolean isIdle(Key key, Instant now) {
-          return false;
-        }
       };
     }
   }
@@ -382,8 +368,8 @@ public final class BrokenStores {
   @Rule("C8")
   static final class KeepsWithoutEnd extends Broken {
     @Override
-    public Keeper keeper(Duration idle) {
-      return new MemoryKeeper(this, idle) {
+    public Keeper keeper(Duration unclaimed) {
+      return new MemoryKeeper(this, unclaimed) {
         @Override
         void lease(Key key, Instant now, Duration length) {
           super.lease(key, now, length.plusHours(1));
@@ -398,9 +384,9 @@ public final class BrokenStores {
     private final List<MemoryKeeper> keepers = new CopyOnWriteArrayList<>();
 
     @Override
-    public Keeper keeper(Duration idle) {
+    public Keeper keeper(Duration unclaimed) {
       MemoryKeeper keeper =
-          new MemoryKeeper(this, idle) {
+          new MemoryKeeper(this, unclaimed) {
             @Override
             boolean isKept(Key key, Instant now) {
               return true;
@@ -428,8 +414,8 @@ public final class BrokenStores {
     abstract boolean may(Queueing keeper, @Nullable Key key, Row row);
 
     @Override
-    public Keeper keeper(Duration idle) {
-      return new Queueing(this, idle);
+    public Keeper keeper(Duration unclaimed) {
+      return new Queueing(this, unclaimed);
     }
 
     /** Nothing else of the key is there, apart from dead letters that halt nothing. */
@@ -442,8 +428,8 @@ public final class BrokenStores {
     private final HandsOver broken;
     private final List<Row> queue = new ArrayList<>();
 
-    Queueing(HandsOver broken, Duration idle) {
-      super(broken, idle);
+    Queueing(HandsOver broken, Duration unclaimed) {
+      super(broken, unclaimed);
       this.broken = broken;
     }
 

@@ -39,16 +39,15 @@ import org.springframework.transaction.support.TransactionTemplate;
 @ExtendWith(Servers.Resolver.class)
 class HandOverTest {
   private static final String HAND_OVER = "--outbox.relay.hand-over=true";
-  private static final String[] KEEP = {
-    "--outbox.relay.keep=5m", "--outbox.metrics.enabled=false" // the store counts nothing
-  };
+  private static final String NO_METRICS = "--outbox.metrics.enabled=false"; // the store counts nothing
 
   private static Application withoutJpa(Servers servers, Class<?> source) throws SQLException {
     return Application.start(
         servers.schema(),
         List.of(source),
         HAND_OVER,
-        Stream.of(KEEP, Application.WITHOUT_JPA).flatMap(Stream::of).toArray(String[]::new));
+        Stream.concat(Stream.of(NO_METRICS), Stream.of(Application.WITHOUT_JPA))
+            .toArray(String[]::new));
   }
 
   /** Another database, whose transactions are none of the outbox's. */
@@ -134,8 +133,8 @@ class HandOverTest {
     }
 
     @Override
-    public Keeper keeper(Duration idle) {
-      return store.keeper(idle);
+    public Keeper keeper(Duration unclaimed) {
+      return store.keeper(unclaimed);
     }
   }
 
@@ -361,8 +360,7 @@ class HandOverTest {
             List.of(ShopApplication.class, Shop.class),
             "--shop.recording=true",
             HAND_OVER,
-            KEEP[0],
-            KEEP[1])) {
+            NO_METRICS)) {
       shop.shop().place("order-1");
       awaitHandedOver(shop, () -> shop.shop().pay("order-1"));
       forget(shop);

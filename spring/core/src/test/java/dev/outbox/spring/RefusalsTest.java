@@ -117,15 +117,6 @@ class RefusalsTest {
   }
 
   @Test
-  void aHandOverOfWhatIsNotKept(CapturedOutput output) {
-    refused(
-        output,
-        "--outbox.relay.hand-over=true",
-        "The relay's settings are refused: handOver is true, and keep is 0s",
-        "Correct outbox.relay.*");
-  }
-
-  @Test
   void aPropertyThatIsNotThere(CapturedOutput output) {
     assertThatThrownBy(
         () ->

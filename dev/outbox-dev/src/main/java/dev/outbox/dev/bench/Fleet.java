@@ -39,7 +39,7 @@ final class Fleet implements AutoCloseable {
   }
 
   private Pod start() {
-    return new Pod(bench.database(), relays, Relay.Builder.DEFAULT_KEEP, clients, null, traffic);
+    return new Pod(bench.database(), relays, clients, null, traffic);
   }
 
   List<Pod> pods() {

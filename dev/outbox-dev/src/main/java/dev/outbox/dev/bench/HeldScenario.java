@@ -19,7 +19,6 @@ final class HeldScenario extends Scenario {
   private static final int PARTS = 5;
   private static final Duration TIME = Duration.ofMinutes(10);
   private static final Duration WARM_UP = Duration.ofSeconds(15);
-  private static final Duration KEEP = Duration.ofSeconds(1);
   private static final double[] PERCENTILES = {50, 99};
 
   HeldScenario() {
@@ -27,7 +26,7 @@ final class HeldScenario extends Scenario {
         "held",
         """
         From when a commit has returned to the call of the publisher, with 2,000 transactions a second for 10 minutes: \
-        4 clients and a relay in the same process, which is woken by appends, and keeps keys for a second where the store can. Beside nothing, and beside a \
+        4 clients and a relay in the same process, which is woken by appends. Beside nothing, and beside a \
         transaction that has appended a message and stays open all the time. In each fifth, with the CPU time of a \
         message. There is no limit to compare with.""");
   }
@@ -46,9 +45,9 @@ final class HeldScenario extends Scenario {
       database.empty(Side.OURS);
       WorkCounter counter = new WorkCounter();
       try (Access clients = database.open(CLIENTS, counter);
-          Access access = database.open(Relay.Builder.DEFAULT_WORKERS + 1, counter);
+          Access access = database.open(Relay.Builder.DEFAULT_WORKERS + 2, counter);
           Stamps stamps = new Stamps(Drain.NO_OP);
-          Relay relay = Relay.builder(access.store(), stamps).keep(KEEP).build()) {
+          Relay relay = Relay.builder(access.store(), stamps).build()) {
         relay.start();
         List<Business> business =
             IntStream.range(0, CLIENTS).mapToObj(i -> clients.business(relay)).toList();

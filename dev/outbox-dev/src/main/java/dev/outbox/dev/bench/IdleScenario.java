@@ -34,7 +34,7 @@ final class IdleScenario extends Scenario {
     try (KafkaBroker topic = bench.topic();
         Access access = bench.database().open(1);
         Business client = access.business();
-        Pod relay = Pod.ofRelay(bench.database(), topic, Relay.Builder.DEFAULT_KEEP)) {
+        Pod relay = Pod.ofRelay(bench.database(), topic)) {
       client.transaction(BenchDatabase.Append.OUTBOX, List.of(OpenLoad.message(1)));
       while (relay.stamps().isEmpty()) {
         Thread.sleep(10);

@@ -30,7 +30,6 @@ final class LatencyScenario extends Scenario {
   private static final int CLIENTS = 4;
   private static final Duration WARM_UP = Duration.ofSeconds(15);
   private static final Duration TIME = Duration.ofSeconds(20);
-  private static final Duration KEEP = Duration.ofSeconds(5);
 
   /** Who tells the relay that there is something. */
   private enum Woken {
@@ -52,54 +51,50 @@ final class LatencyScenario extends Scenario {
         """
         From when a commit has returned to the call of the publisher, and to the end of that call, when Kafka has \
         acknowledged all of it. Transactions with one message of 200 bytes, 10,000 keys, 4 clients on a fixed schedule; \
-        a relay with defaults, and one that keeps keys for five seconds, where the store can: in the same process, \
-        woken by appends or after each commit, or given what was committed, or in another, which polls. Of a message also the statements of clients and \
+        a relay in the same process, woken by appends or after each commit, or given what was committed where the \
+        store can, or in another process, which polls. Of a message also the statements of clients and \
         relay together, and the CPU time of their processes. There is no limit to compare with.""");
   }
 
   @Override
   void run(Bench bench) throws Exception {
-    boolean keeps;
+    boolean handsOver;
     try (Access access = bench.database().open(1)) {
-      keeps = access.store() instanceof KeepingStore;
+      handsOver = access.store() instanceof KeepingStore;
     }
-    for (Duration keep : keeps ? List.of(Duration.ZERO, KEEP) : List.of(Duration.ZERO)) {
-      for (Woken woken : Woken.values()) {
-        if (woken == Woken.HANDED_OVER && keep.isZero()) {
-          continue;
-        }
-        String name = woken.name + (keep.isZero() ? "" : ", keeps keys");
-        bench.database().empty(Side.OURS);
-        WorkCounter counter = new WorkCounter();
-        try (KafkaBroker topic = bench.topic();
-            Access clients = bench.database().open(CLIENTS, counter)) {
-          if (woken == Woken.NOT) {
-            try (Pod other = Pod.ofRelay(bench.database(), topic, keep)) {
-              measure(
-                  bench,
-                  name,
-                  clients(clients, woken, null, null),
-                  counter,
-                  other::stamps,
-                  other::work);
-            }
-          } else {
-            try (Access access = bench.database().open(Relay.Builder.DEFAULT_WORKERS + 1, counter);
-                Stamps stamps = new Stamps(topic.measured());
-                Relay relay =
-                    Relay.builder(access.store(), stamps)
-                        .keep(keep)
-                        .handOver(woken == Woken.HANDED_OVER)
-                        .build()) {
-              relay.start();
-              measure(
-                  bench,
-                  name,
-                  clients(clients, woken, relay, access.store()),
-                  counter,
-                  stamps::take,
-                  Work::nothing);
-            }
+    for (Woken woken : Woken.values()) {
+      if (woken == Woken.HANDED_OVER && !handsOver) {
+        continue;
+      }
+      bench.database().empty(Side.OURS);
+      WorkCounter counter = new WorkCounter();
+      try (KafkaBroker topic = bench.topic();
+          Access clients = bench.database().open(CLIENTS, counter)) {
+        if (woken == Woken.NOT) {
+          try (Pod other = Pod.ofRelay(bench.database(), topic)) {
+            measure(
+                bench,
+                woken.name,
+                clients(clients, woken, null, null),
+                counter,
+                other::stamps,
+                other::work);
+          }
+        } else {
+          try (Access access = bench.database().open(Relay.Builder.DEFAULT_WORKERS + 2, counter);
+              Stamps stamps = new Stamps(topic.measured());
+              Relay relay =
+                  Relay.builder(access.store(), stamps)
+                      .handOver(woken == Woken.HANDED_OVER)
+                      .build()) {
+            relay.start();
+            measure(
+                bench,
+                woken.name,
+                clients(clients, woken, relay, access.store()),
+                counter,
+                stamps::take,
+                Work::nothing);
           }
         }
       }

@@ -52,14 +52,12 @@ final class Pod implements AutoCloseable {
   Pod(
       BenchDatabase database,
       int relays,
-      Duration keep,
       int clients,
       @Nullable KafkaBroker topic,
       Traffic<Pod> traffic) {
     this.traffic = traffic;
     Map<String, String> settings = new HashMap<>(database.address());
     settings.put("relays", "" + relays);
-    settings.put("keep", "" + keep);
     settings.put("clients", "" + clients);
     settings.put("bootstrap", topic == null ? "" : topic.address());
     settings.put("topic", topic == null ? "" : topic.name());
@@ -67,8 +65,8 @@ final class Pod implements AutoCloseable {
   }
 
   /** One relay and no client; ready when it returns. */
-  static Pod ofRelay(BenchDatabase database, KafkaBroker topic, Duration keep) {
-    Pod pod = new Pod(database, 1, keep, 0, topic, new Traffic<>());
+  static Pod ofRelay(BenchDatabase database, KafkaBroker topic) {
+    Pod pod = new Pod(database, 1, 0, topic, new Traffic<>());
     pod.awaitReady();
     return pod;
   }

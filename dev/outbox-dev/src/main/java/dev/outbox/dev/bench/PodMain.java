@@ -54,7 +54,7 @@ public final class PodMain {
 
   private PodMain(ParentJvm parent) {
     this.parent = parent;
-    int forRelays = setting("relays") * (Relay.Builder.DEFAULT_WORKERS + 1);
+    int forRelays = setting("relays") * (Relay.Builder.DEFAULT_WORKERS + 2);
     access =
         BenchDatabases.attach(parent.settings())
             .open(Math.min(MOST_CONNECTIONS, forRelays) + setting("clients"), counter);
@@ -133,9 +133,8 @@ public final class PodMain {
   }
 
   private void relay(MessagePublisher publisher) {
-    Duration keep = Duration.parse(parent.get("keep"));
     relays =
-        Stream.generate(() -> Relay.builder(access.store(), publisher).keep(keep).build())
+        Stream.generate(() -> Relay.builder(access.store(), publisher).build())
             .limit(setting("relays"))
             .toList();
     relays.forEach(Relay::start);

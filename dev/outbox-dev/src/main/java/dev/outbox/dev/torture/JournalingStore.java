@@ -65,9 +65,9 @@ record JournalingStore<T>(
 
   /** Keeps nothing where the store cannot. */
   @Override
-  public Keeper keeper(Duration idle) {
+  public Keeper keeper(Duration unclaimed) {
     return new JournalingKeeper(
-        store instanceof KeepingStore<T> able ? able.keeper(idle) : Keeper.ofNothing(store));
+        store instanceof KeepingStore<T> able ? able.keeper(unclaimed) : Keeper.ofNothing(store));
   }
 
   private final class JournalingKeeper implements Keeper {
@@ -96,6 +96,11 @@ record JournalingStore<T>(
         journal.write("session-lost");
         throw e;
       }
+    }
+
+    @Override
+    public void leave(Duration most) throws InterruptedException {
+      keeper.leave(most);
     }
 
     @Override

@@ -29,7 +29,6 @@ final class RelayMain {
   private static final Duration IDLE_PAUSE = Duration.ofMillis(100);
   private static final Duration PUBLISH_TIMEOUT = Duration.ofMillis(1_500);
   private static final Duration SLOW = Duration.ofSeconds(8);
-  private static final Duration KEEP = Duration.ofSeconds(2);
   private static final int SLOW_TO_TELL_MILLIS = 100;
   private static final int WORKERS = 2;
   private static final int PRODUCERS = 2;
@@ -69,7 +68,7 @@ final class RelayMain {
     MessagePublisher broker = child.broker().publisher(PUBLISH_TIMEOUT);
     try (TroubledPublisher publisher =
         new TroubledPublisher(broker, child.journal(), repairs, SLOW.toMillis(), child.seed())) {
-      boolean keeps = Integer.parseInt(child.parent().get("number")) % 3 != 0;
+      boolean hands = Integer.parseInt(child.parent().get("number")) % 3 != 0;
       JournalingStore<T> store =
           new JournalingStore<>(
               place.store(), child.journal(), new AtomicLong(), this::perhapsLate);
@@ -79,8 +78,7 @@ final class RelayMain {
               .workers(WORKERS)
               .batchSize(BATCH)
               .lease(LEASE)
-              .keep(keeps && place.store() instanceof KeepingStore ? KEEP : Duration.ZERO)
-              .handOver(keeps && place.store() instanceof KeepingStore)
+              .handOver(hands && place.store() instanceof KeepingStore)
               .idlePause(IDLE_PAUSE)
               .retryPolicy(RelayMain::policy)
               .haltKeyWhenDead(m -> kind(m) == Work.Kind.HALTING)

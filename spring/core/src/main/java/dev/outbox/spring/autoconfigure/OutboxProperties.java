@@ -109,9 +109,8 @@ record OutboxProperties(
    * @param lease How long the messages of a lost process wait. By default 30s.
    * @param publishTimeout When the relay gives up on a call of the publisher; below the lease. By
    *     default five sixths of it.
-   * @param keep How long keys without messages are kept, where the store can. By default none are.
    * @param handOver Whether what a transaction of this application has appended may be published
-   *     after its commit without reading it, where the store can; needs keep.
+   *     after its commit without reading it, where the store can.
    * @param idlePause The longest pause between two polls. By default 500ms.
    * @param wakeUps Whether the store tells of appends by other processes, where it can.
    * @param stopTimeout How long stopping may take. By default 20s.
@@ -127,7 +126,6 @@ record OutboxProperties(
       @Nullable DataSize batchBytes,
       @Nullable Duration lease,
       @Nullable Duration publishTimeout,
-      @Nullable Duration keep,
       @DefaultValue("false") boolean handOver,
       @Nullable Duration idlePause,
       @DefaultValue("false") boolean wakeUps,
@@ -142,7 +140,6 @@ record OutboxProperties(
       set(batchBytes, size -> relay.batchBytes(size.toBytes()));
       set(lease, relay::lease);
       set(publishTimeout, relay::publishTimeout);
-      set(keep, relay::keep);
       set(idlePause, relay::idlePause);
       set(stopTimeout, relay::stopTimeout);
       relay

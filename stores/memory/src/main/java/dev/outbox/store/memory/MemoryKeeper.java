@@ -15,11 +15,12 @@ import java.util.Set;
 
 /**
  * Keeps keys between the claims that come through it (C8). What it keeps is held by a claim of its
- * own that has no messages; the store's lock is its lock too.
+ * own that has no messages; the store's lock is its lock too. A key that has nothing to claim for as
+ * long as workers may not claim is given back: there may be many keys.
  */
 class MemoryKeeper implements Keeper {
   private final MemoryKeys store;
-  private final Duration idle;
+  private final Duration unclaimed;
   final MemoryClaim kept;
 
   /** The keys that are kept, and since when they have had nothing to claim. */
@@ -28,9 +29,9 @@ class MemoryKeeper implements Keeper {
   private Instant claimedAt;
   private boolean closed;
 
-  MemoryKeeper(MemoryKeys store, Duration idle) {
+  MemoryKeeper(MemoryKeys store, Duration unclaimed) {
     this.store = store;
-    this.idle = idle;
+    this.unclaimed = unclaimed;
     kept = store.newClaim(null);
     claimedAt = store.now();
   }
@@ -82,8 +83,8 @@ class MemoryKeeper implements Keeper {
     return closed;
   }
 
-  boolean isIdle(Key key, Instant now) {
-    return !now.isBefore(requireNonNull(idleSince.get(key)).plus(idle));
+  private boolean isIdle(Key key, Instant now) {
+    return !now.isBefore(requireNonNull(idleSince.get(key)).plus(unclaimed));
   }
 
   private void release(Key key) {
@@ -120,7 +121,7 @@ class MemoryKeeper implements Keeper {
   @Override
   public void giveBackUnused() {
     synchronized (store) {
-      if (!store.now().isBefore(claimedAt.plus(idle))) {
+      if (!store.now().isBefore(claimedAt.plus(unclaimed))) {
         giveBack();
       }
     }

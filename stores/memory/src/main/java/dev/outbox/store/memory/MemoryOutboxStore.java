@@ -214,8 +214,8 @@ public class MemoryOutboxStore extends MemoryKeys
   }
 
   @Override
-  public Keeper keeper(Duration idle) {
-    return idle.isZero() ? Keeper.ofNothing(this) : new MemoryKeeper(this, idle);
+  public Keeper keeper(Duration unclaimed) {
+    return new MemoryKeeper(this, unclaimed);
   }
 
   /** A message leaves for the archive, if there is one. */

@@ -64,7 +64,7 @@ final class HeldClaims<H> {
       Database<H> database, Transactions<H> transactions, HeldBuckets held, LongSupplier clock) {
     this.database = database;
     this.leases = database.leases();
-    this.transactions = transactions;
+    this.transactions = transactions.forClaim();
     this.held = held;
     this.claimId = held.claimId();
     this.clock = clock;

@@ -108,12 +108,13 @@ final class Holder<H> {
   }
 
   /**
-   * Holds until the thread is interrupted. Returns at once where there can be no session.
+   * Holds until the thread is interrupted or nothing is to be held any more. Returns at once where
+   * there can be no session.
    *
    * @throws dev.outbox.OutboxException when the session has ended; to be called again then
    */
   void hold() throws InterruptedException {
-    Transactions<H> session = transactions.ofOneSession();
+    Transactions<H> session = held.isClosed() ? null : transactions.ofOneSession();
     if (session == null) {
       left.countDown();
       return;

@@ -1,4 +1,4 @@
-/* Kept buckets: the workers of a relay keep the leases of what they have settled, and look there first.
+/* What a relay holds: its workers take turns with the leases of what they have settled, and look there first.
 
    One bucket, one key, N messages; what a producer commits can be seen before it is durable. Relay 0 has two workers,
    relay 1 has one. A lease may end at any time; the server may fail and lose what is not durable. A settle may be
