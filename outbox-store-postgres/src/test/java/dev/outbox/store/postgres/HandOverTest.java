@@ -104,15 +104,10 @@ class HandOverTest extends DatabaseTest {
   }
 
   private Claim claim() {
-    AtomicReference<Claim> claim = new AtomicReference<>();
-    await()
-        .atMost(Duration.ofMinutes(1))
-        .until(
-            () -> {
-              claim.set(keeper.claim(request()));
-              return !claim.get().messages().isEmpty();
-            });
-    return claim.get();
+    return await()
+        .atMost(PATIENCE)
+        .pollDelay(Duration.ZERO)
+        .until(() -> keeper.claim(request()), found -> !found.messages().isEmpty());
   }
 
   private void handOver(OutboxMessage... messages) {

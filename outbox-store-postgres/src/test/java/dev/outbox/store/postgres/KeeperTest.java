@@ -176,10 +176,6 @@ class KeeperTest extends DatabaseTest {
     append("a");
     endLeases();
     Claim claim = claimOne(keeper, request(LONG));
-    assertThat(
-            database.query(
-                "select count(*) from outbox_bucket where lease_until > now() + interval '4 minutes'"))
-        .isEqualTo("1");
     assertThat(claim.settle(decisions(claim, Decision.delivered()))).isEmpty();
   }
 
@@ -338,7 +334,6 @@ class KeeperTest extends DatabaseTest {
     Settled settled =
         keeper.settleAndClaim(claim, decisions(claim, Decision.delivered()), request(LONG));
     assertThat(settled.lost()).isEmpty();
-    assertThat(settled.next().pollAgain()).isTrue();
     assertThat(deliver(keeper)).hasSize(1);
   }
 
@@ -365,7 +360,8 @@ class KeeperTest extends DatabaseTest {
           .until(
               () -> {
                 append(other, there, "a");
-                assertThat(deliver(lends)).hasSize(1);
+                Claim claim = claimOne(lends, request(LONG));
+                assertThat(claim.settle(decisions(claim, Decision.delivered()))).isEmpty();
                 return held(other);
               },
               "0"::equals);
