@@ -54,7 +54,6 @@ final class Fleet implements AutoCloseable {
       name = role.name().toLowerCase(Locale.ROOT) + "-" + number;
       Map<String, String> own = new LinkedHashMap<>(settings);
       own.put("name", name);
-      own.put("number", "" + number);
       own.put("seed", Long.toString(random.nextLong()));
       return ChildJvm.start(
           role.main, own, clocks.environment(name), directory.resolve(name + ".log"));

@@ -68,7 +68,6 @@ final class RelayMain {
     MessagePublisher broker = child.broker().publisher(PUBLISH_TIMEOUT);
     try (TroubledPublisher publisher =
         new TroubledPublisher(broker, child.journal(), repairs, SLOW.toMillis(), child.seed())) {
-      boolean hands = Integer.parseInt(child.parent().get("number")) % 3 != 0;
       JournalingStore<T> store =
           new JournalingStore<>(
               place.store(), child.journal(), new AtomicLong(), this::perhapsLate);
@@ -78,7 +77,7 @@ final class RelayMain {
               .workers(WORKERS)
               .batchSize(BATCH)
               .lease(LEASE)
-              .handOver(hands && place.store() instanceof KeepingStore)
+              .handOver(place.store() instanceof KeepingStore)
               .idlePause(IDLE_PAUSE)
               .retryPolicy(RelayMain::policy)
               .haltKeyWhenDead(m -> kind(m) == Work.Kind.HALTING)
