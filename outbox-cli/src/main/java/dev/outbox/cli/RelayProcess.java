@@ -82,7 +82,9 @@ public final class RelayProcess implements AutoCloseable {
         : null;
   }
 
-  /** One for each worker, one that holds, one for the relay's housekeeping, and one for an inbox's. */
+  /**
+   * One for each worker, one that holds, one for the relay's housekeeping, and one for an inbox's.
+   */
   private static int connections(RelayConfig config) {
     return Math.max(1, config.workers()) + (config.inboxPrefix() == null ? 2 : 3);
   }

@@ -495,8 +495,8 @@ public final class Relay implements AutoCloseable {
      * Whether messages of {@link Relay#append} may be published without reading them from the
      * store. That is done when this relay holds the message's key, and no other message of the same
      * bucket waits. Needs a {@link KeepingStore}. Default: false, because it asks more of the
-     * application: the right to read the tables, transactions at READ COMMITTED, and to
-     * report only commits that have succeeded.
+     * application: the right to read the tables, transactions at READ COMMITTED, and to report only
+     * commits that have succeeded.
      */
     public Builder handOver(boolean handOver) {
       this.handOver = handOver;

@@ -50,8 +50,7 @@ class SilentTopicTest {
   private Worker worker() {
     Duration time = Duration.ofSeconds(10);
     Settings settings =
-        new Settings(
-            "relay", 1, 100, 1_000_000, Duration.ofHours(1), time, time, time);
+        new Settings("relay", 1, 100, 1_000_000, Duration.ofHours(1), time, time, time);
     Verdicts verdicts =
         new Verdicts(
             "relay", m -> RetryPolicy.ofDefaults(), m -> false, new Destinations(), events);

@@ -77,8 +77,7 @@ class WorkerTest {
       Waiting waiting) {
     Duration ignored = Duration.ofSeconds(10);
     Settings settings =
-        new Settings(
-            "relay", 1, 100, 1_000_000, lease, publishTimeout, ignored, ignored);
+        new Settings("relay", 1, 100, 1_000_000, lease, publishTimeout, ignored, ignored);
     RetryPolicy policy = RetryPolicy.builder().maxAttempts(3).build();
     Verdicts verdicts =
         new Verdicts("relay", m -> policy, m -> false, new Destinations(), listener);

@@ -9,7 +9,6 @@ import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import java.sql.Connection;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -38,10 +37,7 @@ record Ours(String name, String what, boolean afterCommits) implements Contender
   }
 
   static Ours tuned() {
-    return new Ours(
-        "outbox, tuned",
-        "woken after each commit of its own process",
-        true);
+    return new Ours("outbox, tuned", "woken after each commit of its own process", true);
   }
 
   @Override
@@ -70,9 +66,7 @@ record Ours(String name, String what, boolean afterCommits) implements Contender
       PostgresOutboxStore store = PostgresOutboxStore.of(dataSource);
       store.migrate();
       relay =
-          recorder == null
-              ? null
-              : Relay.builder(store, new ToRecorder(recorder, json)).build();
+          recorder == null ? null : Relay.builder(store, new ToRecorder(recorder, json)).build();
       afterCommits = settings.afterCommits();
       outbox = relay == null || afterCommits ? store : relay.wakeOnAppend(store);
     }

@@ -238,7 +238,12 @@ final class PostgresLeases implements Leases<Handle> {
    * @param sql a statement that ends with {@link #TAKE}
    * @param picked binds what comes before that
    */
-  List<Served> take(Handle handle, String sql, BatchStatements.Binder picked, UUID claimId, Claim.Request request) {
+  List<Served> take(
+      Handle handle,
+      String sql,
+      BatchStatements.Binder picked,
+      UUID claimId,
+      Claim.Request request) {
     return statements.query(
         handle,
         sql,

@@ -115,7 +115,8 @@ class RoundTripsTest extends DatabaseTest {
     PostgresOutboxStore handing = PostgresOutboxStore.of(database.pool);
     handing.verify();
     Keeper keeper = keeperOfAll(handing, database, Duration.ofMinutes(5));
-    database.inTransaction(false, c -> handing.append(c, messages(1, false))); // asks for the server
+    database.inTransaction(
+        false, c -> handing.append(c, messages(1, false))); // asks for the server
     deliver(keeper);
     AtomicReference<Uncommitted> uncommitted = new AtomicReference<>();
     await()

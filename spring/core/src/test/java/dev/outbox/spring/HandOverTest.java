@@ -39,7 +39,8 @@ import org.springframework.transaction.support.TransactionTemplate;
 @ExtendWith(Servers.Resolver.class)
 class HandOverTest {
   private static final String HAND_OVER = "--outbox.relay.hand-over=true";
-  private static final String NO_METRICS = "--outbox.metrics.enabled=false"; // the store counts nothing
+  private static final String NO_METRICS =
+      "--outbox.metrics.enabled=false"; // the store counts nothing
 
   private static Application withoutJpa(Servers servers, Class<?> source) throws SQLException {
     return Application.start(

@@ -3,7 +3,6 @@ package dev.outbox.dev.bench;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Pod.Work;
 import dev.outbox.dev.bench.Stamps.Stamp;
-import dev.outbox.relay.Relay;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

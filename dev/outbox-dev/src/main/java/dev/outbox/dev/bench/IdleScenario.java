@@ -5,7 +5,6 @@ import dev.outbox.dev.bench.BenchDatabase.Business;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Pod.Work;
 import dev.outbox.dev.broker.KafkaBroker;
-import dev.outbox.relay.Relay;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,7 +3,6 @@ package dev.outbox.dev.bench;
 import dev.outbox.dev.bench.Stamps.Stamp;
 import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.embedded.ChildJvm;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;

@@ -15,8 +15,8 @@ import java.util.Set;
 
 /**
  * Keeps keys between the claims that come through it (C8). What it keeps is held by a claim of its
- * own that has no messages; the store's lock is its lock too. A key that has nothing to claim for as
- * long as workers may not claim is given back: there may be many keys.
+ * own that has no messages; the store's lock is its lock too. A key that has nothing to claim for
+ * as long as workers may not claim is given back: there may be many keys.
  */
 class MemoryKeeper implements Keeper {
   private final MemoryKeys store;

@@ -16,6 +16,7 @@ import java.util.UUID;
 import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,9 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class HeldBuckets {
 
-  /**
-   * So many buckets of which more is known to wait are enough for a claim; others have the rest.
-   */
+  /** So many buckets of which more is known to wait are enough for a claim. */
   private static final int ENOUGH = 16;
 
   /** After so many claims of buckets with more there is one of all (C6). */
@@ -63,6 +62,9 @@ public final class HeldBuckets {
 
   /** By bucket, the highest sequence that a claim here has had: what is below may be settled. */
   private final long[] read = new long[Database.BUCKETS];
+
+  /** The names of those that claim. */
+  private final Set<String> workers = new HashSet<>();
 
   private Claim.@Nullable Request lastRequest;
   private long claimedAt;
@@ -171,28 +173,32 @@ public final class HeldBuckets {
   synchronized boolean claims(Claim.Request request) {
     claimedAt = clock.getAsLong();
     lastRequest = request;
+    workers.add(request.worker());
     return !closed && (isShown || !waiting.isEmpty());
   }
 
   /**
-   * While some buckets have more, mostly these, those first that have waited longest; or else all.
+   * A worker's share of the buckets that have more, those first that have waited longest. Mostly
+   * only these; the others too when there are none, or when it is their turn.
    */
   synchronized Taken take() {
+    int share = (withMore.size() + workers.size() - 1) / Math.max(1, workers.size());
     List<One> some =
-        waiting.values().stream()
-            .filter(one -> withMore.contains(one.bucket()))
-            .sorted(Comparator.comparingLong(One::servedAt).thenComparing(One::bucket))
-            .limit(ENOUGH)
-            .toList();
+        inTurn().filter(this::hasMore).limit(Math.min(ENOUGH, Math.max(1, share))).toList();
     inARow = some.isEmpty() || inARow == MOST_IN_A_ROW ? 0 : inARow + 1;
     List<One> taken =
-        inARow > 0
-            ? some
-            : waiting.values().stream()
-                .sorted(Comparator.comparingLong(One::servedAt).thenComparing(One::bucket))
-                .toList();
+        inARow > 0 ? some : inTurn().filter(one -> !hasMore(one) || some.contains(one)).toList();
     taken.forEach(one -> waiting.remove(one.bucket()));
     return new Taken(taken, waiting.isEmpty());
+  }
+
+  private Stream<One> inTurn() {
+    return waiting.values().stream()
+        .sorted(Comparator.comparingLong(One::servedAt).thenComparing(One::bucket));
+  }
+
+  private boolean hasMore(One one) {
+    return withMore.contains(one.bucket());
   }
 
   /**

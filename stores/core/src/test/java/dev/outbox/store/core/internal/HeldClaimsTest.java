@@ -109,6 +109,20 @@ class HeldClaimsTest {
   }
 
   @Test
+  @DisplayName("is shared by its workers, where there is more than a batch of each")
+  void shared() {
+    hold(2, 3, 4);
+    for (int bucket = 1; bucket <= 4; bucket++) {
+      database.add(bucket, last + 1, last + 20);
+      last += 20;
+    }
+    Claim.Request other = new Claim.Request("another", 4, 1_000, FOUR.lease());
+    assertThat(held.claims(other)).isTrue();
+    assertThat(settle(claim()).next().messages()).as("of two of them").isNotEmpty();
+    assertThat(claims.claim(other).messages()).as("of the other two").isNotEmpty();
+  }
+
+  @Test
   @DisplayName("of another relay is none of its business")
   void standsBy() {
     database.lose(1);
