@@ -451,6 +451,14 @@ public final class HeldBuckets {
     return given;
   }
 
+  /** These may not have been given back: a claim locks them, and so sees whether they are held. */
+  synchronized void keep(Collection<Lease> leases) {
+    long now = clock.getAsLong();
+    if (!closed) {
+      leases.forEach(l -> waiting.putIfAbsent(l.bucket(), new One(l, now, now, List.of())));
+    }
+  }
+
   /** All that wait, where no worker has claimed for too long. */
   synchronized List<Lease> giveUnclaimed() {
     return clock.getAsLong() - claimedAt >= unclaimed

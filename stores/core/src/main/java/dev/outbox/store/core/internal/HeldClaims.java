@@ -378,8 +378,12 @@ final class HeldClaims<H> {
     giveBack(held.giveUnclaimed());
   }
 
+  /** What could not be given back is held on, or its key would stand still until the lease ends. */
   void giveBack(List<Lease> given) {
-    if (!given.isEmpty()) {
+    if (given.isEmpty()) {
+      return;
+    }
+    try {
       boolean ignored =
           transactions.run(
               LETS_GO,
@@ -390,10 +394,13 @@ final class HeldClaims<H> {
                     new Decided(List.of(), Map.of()));
                 return true;
               });
+    } catch (RuntimeException | Error e) {
+      held.keep(given);
+      throw e;
     }
   }
 
-  /** Where something else has been done, or has failed: what is not given back ends by itself. */
+  /** Where something else has been done, or has failed. */
   private void giveBackLater(List<Lease> given) {
     try {
       giveBack(given);

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -63,6 +64,9 @@ final class Holder<H> {
   // Of the thread that holds:
   private Relay self;
   private Set<Vacant> before = Set.of();
+
+  /** Those that may have been taken, without an answer that said so: no worker here has them. */
+  private final Set<Integer> unanswered = new HashSet<>();
 
   /** Whether there was a session before: then this one's server may be another. */
   private boolean hadSession;
@@ -183,8 +187,13 @@ final class Holder<H> {
     boolean mayTakeOfOthers = seen.settled() && clock.getAsLong() - takesFrom >= 0;
     before = mayTakeOfOthers ? look.vacant() : Set.of();
     show(session, new Relay(now.number(), plan.state(), now.load()));
-    if (request != null && !plan.take().isEmpty()) {
-      take(session, request, plan.take(), seen);
+    Set<Integer> takes = new HashSet<>(plan.take());
+    seen.buckets().stream()
+        .filter(b -> b.holder() == now.number() && unanswered.contains(b.bucket()))
+        .forEach(b -> takes.add(b.bucket()));
+    unanswered.clear();
+    if (request != null && !takes.isEmpty()) {
+      take(session, request, takes, seen);
     }
     if (!plan.give().isEmpty()) {
       claims.giveBack(held.give(plan.give()));
@@ -236,9 +245,11 @@ final class Holder<H> {
             request.maxBytes(),
             Claims.withSlack(request.lease()));
     long asked = clock.getAsLong();
+    unanswered.addAll(buckets);
     List<Lease> taken =
         session.run(
             PATIENCE, handle -> holding.take(handle, held.claimId(), longer, Map.copyOf(tokens)));
+    unanswered.clear();
     held.took(asked, taken);
   }
 

@@ -20,6 +20,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("A bucket that is held")
 class HeldClaimsTest {
@@ -316,6 +318,24 @@ class HeldClaimsTest {
     assertThat(database.held()).containsExactly(1);
     assertThat(settle(claim).lost()).isEmpty();
     assertThat(database.held()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Trouble.class,
+      names = {"ROLLBACK", "LOST_REPLY"})
+  @DisplayName("that could not be given away is held on, as far as it is still there")
+  void notGivenAway(Trouble trouble) {
+    hold(2);
+    database.troubles.add(trouble);
+    List<Lease> given = held.give(Set.of(1, 2));
+    assertThatThrownBy(() -> claims.giveBack(given)).isInstanceOf(TransientOutboxException.class);
+    add(2);
+    int left = trouble == Trouble.ROLLBACK ? 1 : 0;
+    Claim claim = claim();
+    assertThat(claim.messages()).hasSize(left);
+    assertThat(settle(claim).lost()).isEmpty();
+    assertThat(held.give(Set.of(1, 2))).hasSize(2 * left);
   }
 
   @Test

@@ -49,6 +49,7 @@ class HolderTest {
     private boolean hasSessions = true;
     private boolean pooled;
     private boolean endsSession;
+    private boolean losesReply;
     private boolean settled = true;
     private int open;
     private int abandoned;
@@ -86,6 +87,16 @@ class HolderTest {
 
     @Override
     public <R extends @Nullable Object> R run(Duration patience, Work<String, R> work) {
+      R result = work.in("");
+      if (losesReply) {
+        losesReply = false;
+        throw new TransientOutboxException("the connection was lost", null);
+      }
+      return result;
+    }
+
+    @Override
+    public <R extends @Nullable Object> R runSingle(Duration patience, Work<String, R> work) {
       return work.in("");
     }
 
@@ -202,6 +213,17 @@ class HolderTest {
   private void otherHolds() {
     server.other(State.LIVES);
     ALL.forEach(bucket -> server.holders[bucket] = OTHER);
+  }
+
+  @Test
+  @DisplayName("takes again what it may have taken, when it was not told so")
+  void lostReply() {
+    server.losesReply = true;
+    assertThatThrownBy(this::step).isInstanceOf(TransientOutboxException.class);
+    assertThat(ours()).isEqualTo(ALL);
+    assertThat(held.give(ALL)).as("known here").isEmpty();
+    step();
+    assertThat(held.give(ALL)).as("known here").hasSize(64);
   }
 
   @Test
