@@ -4,7 +4,6 @@ import dev.outbox.spi.store.Claim;
 import dev.outbox.store.core.internal.Database.Holding;
 import dev.outbox.store.core.internal.Database.Seen;
 import dev.outbox.store.core.internal.Database.SeenBucket;
-import dev.outbox.store.core.internal.HoldingRules;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Served;
 import java.sql.Connection;
@@ -65,8 +64,8 @@ final class PostgresHolding implements Holding<Handle> {
         and l.classid = ${table} and l.objsubid = 2
       """
           .replace("${free}", PostgresLeases.FREE)
-          .replace("${nobody}", "" + HoldingRules.FREE)
-          .replace("${anonymous}", "" + HoldingRules.ANONYMOUS)
+          .replace("${nobody}", "" + SeenBucket.FREE)
+          .replace("${anonymous}", "" + SeenBucket.ANONYMOUS)
           .replace("${table}", TABLE);
 
   private static final String TAKE =

@@ -160,9 +160,15 @@ public record Database<H>(
   /**
    * A bucket as a look has it.
    *
-   * @param holder a relay's number, {@link HoldingRules#FREE} or {@link HoldingRules#ANONYMOUS}
+   * @param holder a relay's number, {@link #FREE} or {@link #ANONYMOUS}
    */
-  public record SeenBucket(int bucket, long token, long holder) {}
+  public record SeenBucket(int bucket, long token, long holder) {
+    /** Nobody's number. */
+    public static final long FREE = 0;
+
+    /** Of a lease that says nothing of its holder: it lasts until its end. */
+    public static final long ANONYMOUS = -1;
+  }
 
   /**
    * A bucket given back.

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * decides nothing: whether a lease is still held is asked in the statement that reads or locks.
  * Safe for use by many threads.
  */
-public final class HeldBuckets {
+final class HeldBuckets {
 
   /** So many buckets of which more is known to wait are enough for a claim. */
   private static final int ENOUGH = 16;
@@ -329,7 +329,7 @@ public final class HeldBuckets {
    * The leases that messages could be handed over to. None while there is so much that some could
    * not be, and claims look in any case.
    */
-  public synchronized List<Lease> open() {
+  synchronized List<Lease> open() {
     return missed || closed || !isShown
         ? List.of()
         : waiting.values().stream().map(One::lease).toList();
@@ -343,7 +343,7 @@ public final class HeldBuckets {
    * @param alone those that were alone in their buckets, in sequence order
    * @return whether it was all
    */
-  public synchronized boolean handOver(int appended, List<Alone> alone) {
+  synchronized boolean handOver(int appended, List<Alone> alone) {
     boolean all = alone.size() == appended;
     missed |= !all;
     for (List<Alone> ofBucket :

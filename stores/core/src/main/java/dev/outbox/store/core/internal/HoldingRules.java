@@ -3,6 +3,7 @@ package dev.outbox.store.core.internal;
 import static java.util.stream.Collectors.counting;
 import static java.util.stream.Collectors.groupingBy;
 
+import dev.outbox.store.core.internal.Database.SeenBucket;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -19,7 +20,7 @@ import java.util.stream.Collectors;
  * relay decides for itself, from the rows that it has just read, at most once a second. The rules
  * keep nothing in memory but which buckets were vacant at the look before.
  */
-public final class HoldingRules {
+final class HoldingRules {
   static final Duration STEP = Duration.ofSeconds(1);
 
   /** Between two looks at a holder that is gone: in between one whose session broke comes back. */
@@ -31,11 +32,8 @@ public final class HoldingRules {
   /** How many stand by closely; all others look half as often. */
   private static final int CLOSE_BY = 2;
 
-  /** Nobody's number. */
-  public static final long FREE = 0;
-
-  /** Of a lease that says nothing of its holder: it lasts until its end. */
-  public static final long ANONYMOUS = -1;
+  static final long FREE = SeenBucket.FREE;
+  static final long ANONYMOUS = SeenBucket.ANONYMOUS;
 
   /** What a relay says about the buckets that it holds. */
   enum Load {
