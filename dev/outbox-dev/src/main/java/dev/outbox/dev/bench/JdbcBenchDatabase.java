@@ -46,8 +46,7 @@ final class JdbcBenchDatabase implements BenchDatabase {
   private boolean mayCheckpoint = true;
   private volatile boolean closed;
 
-  private JdbcBenchDatabase(String url, String user, String password, String schema)
-      throws SQLException {
+  private JdbcBenchDatabase(String url, String user, String password, String schema) {
     kind =
         JdbcKind.of(url)
             .filter(JdbcKind::hasBenchmarks)
@@ -56,7 +55,7 @@ final class JdbcBenchDatabase implements BenchDatabase {
     this.user = user;
     this.password = password;
     this.schema = schema;
-    admin = connect("admin");
+    admin = session("admin");
   }
 
   static JdbcBenchDatabase open(String url, String user, String password) {
@@ -75,15 +74,11 @@ final class JdbcBenchDatabase implements BenchDatabase {
   }
 
   static JdbcBenchDatabase attach(Map<String, String> address) {
-    try {
-      return new JdbcBenchDatabase(
-          requireNonNull(address.get("url")),
-          requireNonNull(address.get("user")),
-          requireNonNull(address.get("password")),
-          requireNonNull(address.get("schema")));
-    } catch (SQLException e) {
-      throw new IllegalStateException("cannot connect: " + e.getMessage(), e);
-    }
+    return new JdbcBenchDatabase(
+        requireNonNull(address.get("url")),
+        requireNonNull(address.get("user")),
+        requireNonNull(address.get("password")),
+        requireNonNull(address.get("schema")));
   }
 
   @Override
@@ -92,7 +87,7 @@ final class JdbcBenchDatabase implements BenchDatabase {
   }
 
   /** A session that {@link #close} finds once it has entered the schema. */
-  private Session connect(String role) throws SQLException {
+  private Session session(String role) {
     Properties properties = new Properties();
     if (!user.isEmpty()) {
       properties.setProperty("user", user);
@@ -101,7 +96,7 @@ final class JdbcBenchDatabase implements BenchDatabase {
       properties.setProperty("password", password);
     }
     String named = kind.named(url, sessionName(role));
-    return new Session(kind.name(), DriverManager.getConnection(named, properties));
+    return new Session(kind.name(), () -> DriverManager.getConnection(named, properties));
   }
 
   private String sessionName(String role) {
@@ -306,7 +301,7 @@ final class JdbcBenchDatabase implements BenchDatabase {
   @Override
   public AutoCloseable pin(Pin pin) {
     try {
-      Session session = connect("pin");
+      Session session = session("pin");
       enter(session);
       session.connection().setAutoCommit(false);
       switch (pin) {
@@ -335,7 +330,7 @@ final class JdbcBenchDatabase implements BenchDatabase {
       return;
     }
     closed = true;
-    try (Session last = connect("last")) {
+    try (Session last = session("last")) {
       kind.removeSchemas(last.connection(), schema);
       admin.close();
     } catch (SQLException e) {

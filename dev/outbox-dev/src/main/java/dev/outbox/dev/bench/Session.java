@@ -4,21 +4,34 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import org.jspecify.annotations.Nullable;
 
-/** One connection for what is done beside the measured work. Safe for use by many threads. */
+/**
+ * One connection for what is done beside the measured work, made when it is needed first: a pod
+ * never needs it, and many servers allow 100 in all. Safe for use by many threads.
+ */
 final class Session implements AutoCloseable {
+  /** Makes a connection. */
+  interface Connecting {
+    Connection connect() throws SQLException;
+  }
+
   private final String database;
-  private final Connection connection;
+  private final Connecting connecting;
+  private @Nullable Connection connection;
 
   /**
    * @param database its name, for errors
    */
-  Session(String database, Connection connection) {
+  Session(String database, Connecting connecting) {
     this.database = database;
-    this.connection = connection;
+    this.connecting = connecting;
   }
 
-  Connection connection() {
+  synchronized Connection connection() throws SQLException {
+    if (connection == null) {
+      connection = connecting.connect();
+    }
     return connection;
   }
 
@@ -31,7 +44,7 @@ final class Session implements AutoCloseable {
   }
 
   synchronized void run(String sql) throws SQLException {
-    try (Statement statement = connection.createStatement()) {
+    try (Statement statement = connection().createStatement()) {
       statement.execute(sql);
     }
   }
@@ -47,7 +60,7 @@ final class Session implements AutoCloseable {
 
   /** Another column of the first row. */
   synchronized String text(String sql, int column) {
-    try (Statement statement = connection.createStatement();
+    try (Statement statement = connection().createStatement();
         ResultSet rows = statement.executeQuery(sql)) {
       return rows.next() ? String.valueOf(rows.getString(column)) : "null";
     } catch (SQLException e) {
@@ -61,7 +74,9 @@ final class Session implements AutoCloseable {
   }
 
   @Override
-  public void close() throws SQLException {
-    connection.close();
+  public synchronized void close() throws SQLException {
+    if (connection != null) {
+      connection.close();
+    }
   }
 }
