@@ -127,12 +127,9 @@ final class Waiting {
     }
   }
 
-  /** The first call counts. */
-  void stop() {
-    stop(Duration.ZERO);
-  }
-
   /**
+   * The first call counts.
+   *
    * @param took so much of the time to stop is over
    */
   void stop(Duration took) {

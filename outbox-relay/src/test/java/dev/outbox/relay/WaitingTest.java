@@ -68,7 +68,7 @@ class WaitingTest {
     nothingHappensForLong();
     CompletableFuture<Void> idle = inBackground(() -> waiting.idle(one));
     assertThat(idle).as("it is remembered once").isNotDone();
-    waiting.stop();
+    waiting.stop(Duration.ZERO);
     idle.get(1, TimeUnit.MINUTES);
   }
 
@@ -92,7 +92,7 @@ class WaitingTest {
     nothingHappensForLong();
     CompletableFuture<Void> idle = inBackground(() -> waiting.idle(one));
     assertThat(idle).as("they are found, and a poll more would find nothing").isNotDone();
-    waiting.stop();
+    waiting.stop(Duration.ZERO);
     idle.get(1, TimeUnit.MINUTES);
   }
 
@@ -119,7 +119,7 @@ class WaitingTest {
     nothingHappensForLong();
     CompletableFuture<Void> next = inBackground(() -> waiting.idle(one));
     assertThat(next).isNotDone();
-    waiting.stop();
+    waiting.stop(Duration.ZERO);
     next.get(1, TimeUnit.MINUTES);
   }
 
@@ -139,7 +139,7 @@ class WaitingTest {
     waiting.appended(1);
     waiting.idle(other); // still the other's turn
     assertThat(first).isNotDone();
-    waiting.stop();
+    waiting.stop(Duration.ZERO);
     first.get(1, TimeUnit.MINUTES);
   }
 
@@ -152,7 +152,7 @@ class WaitingTest {
     CompletableFuture<Void> trouble = inBackground(() -> waiting.pause(one, FOREVER.toNanos()));
     next.get(1, TimeUnit.MINUTES);
     assertThat(trouble).isNotDone();
-    waiting.stop();
+    waiting.stop(Duration.ZERO);
     trouble.get(1, TimeUnit.MINUTES);
   }
 
@@ -170,7 +170,7 @@ class WaitingTest {
     waiting.appended(1);
     poller.get(1, TimeUnit.MINUTES);
     assertThat(late).isNotDone();
-    waiting.stop();
+    waiting.stop(Duration.ZERO);
     late.get(1, TimeUnit.MINUTES);
   }
 
@@ -180,7 +180,7 @@ class WaitingTest {
     CompletableFuture<Void> turn = inBackground(() -> waiting.idle(other));
     CompletableFuture<Void> pause = inBackground(() -> waiting.pause(this, FOREVER.toNanos()));
     assertThat(waiting.stopping()).isFalse();
-    waiting.stop();
+    waiting.stop(Duration.ZERO);
     idle.get(1, TimeUnit.MINUTES);
     turn.get(1, TimeUnit.MINUTES);
     pause.get(1, TimeUnit.MINUTES);
@@ -196,18 +196,18 @@ class WaitingTest {
     waiting.appended(1);
     idle.get(1, TimeUnit.MINUTES);
     assertThat(pause).isNotDone();
-    waiting.stop();
+    waiting.stop(Duration.ZERO);
     pause.get(1, TimeUnit.MINUTES);
   }
 
   @Test
   void keepsPartOfTheTimeToStopForSettling() {
-    waiting.stop();
+    waiting.stop(Duration.ZERO);
     long left = waiting.leftToStop();
     assertThat(left).isEqualTo(Duration.ofSeconds(8).toNanos());
     assertThat(waiting.leftToPublish()).isEqualTo(Duration.ofSeconds(6).toNanos());
     time.addAndGet(1);
-    waiting.stop();
+    waiting.stop(Duration.ZERO);
     assertThat(waiting.leftToStop()).as("the first stop counts").isEqualTo(left - 1);
   }
 }

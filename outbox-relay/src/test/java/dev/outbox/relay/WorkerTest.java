@@ -578,7 +578,7 @@ class WorkerTest {
             () ->
                 thread.getState() == Thread.State.TIMED_WAITING
                     || store.claims.get() + events.all().size() > 1_000);
-    waiting.stop();
+    waiting.stop(Duration.ZERO);
     thread.join();
     check.run();
   }
@@ -632,7 +632,7 @@ class WorkerTest {
     thread.interrupt();
     await().untilAsserted(() -> assertThat(events.of("delivered")).hasSize(1));
     assertThat(events.of("storeFailed work")).hasSize(1);
-    waiting.stop();
+    waiting.stop(Duration.ZERO);
     thread.join();
   }
 
@@ -656,7 +656,7 @@ class WorkerTest {
     inside.await();
     thread.interrupt();
     assertThat(interrupted.await(1, TimeUnit.MINUTES)).isTrue();
-    waiting.stop();
+    waiting.stop(Duration.ZERO);
     thread.join();
   }
 
@@ -704,7 +704,7 @@ class WorkerTest {
     store.append("a", "1");
     publisher.whole =
         () -> {
-          brief.stop();
+          brief.stop(Duration.ZERO);
           await().until(() -> brief.leftToStop() <= 0);
           return Result.delivered();
         };

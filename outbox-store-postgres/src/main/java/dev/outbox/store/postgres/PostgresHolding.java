@@ -196,12 +196,7 @@ final class PostgresHolding implements Holding<Handle> {
     return statements.query(
         handle,
         HOLD,
-        parameters ->
-            parameters
-                .add(lease.toMillis())
-                .integers(held, Lease::bucket)
-                .longs(held, Lease::token)
-                .add(claimId),
+        parameters -> PostgresLeases.bind(parameters.add(lease.toMillis()), claimId, held),
         row -> {
           Set<Integer> buckets = new HashSet<>();
           while (row.next()) {

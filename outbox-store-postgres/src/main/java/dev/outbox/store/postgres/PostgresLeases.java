@@ -297,7 +297,7 @@ final class PostgresLeases implements Leases<Handle> {
         handle, LOCK_HELD, parameters -> bind(parameters, claimId, leases), each(goingOn(leases)));
   }
 
-  private static Parameters bind(Parameters parameters, UUID claimId, Collection<Lease> leases)
+  static Parameters bind(Parameters parameters, UUID claimId, Collection<Lease> leases)
       throws SQLException {
     return parameters.integers(leases, Lease::bucket).longs(leases, Lease::token).add(claimId);
   }

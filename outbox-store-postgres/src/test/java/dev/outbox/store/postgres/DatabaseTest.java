@@ -7,16 +7,14 @@ import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.store.jdbc.DatabaseTests;
 import dev.outbox.store.jdbc.TestDatabase;
+import dev.outbox.tck.internal.HoldingThread;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
-import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 
 /** Tests of what only PostgreSQL has. */
 abstract class DatabaseTest extends DatabaseTests {
   static final Duration PATIENCE = Duration.ofMinutes(1);
-
-  private static final String HOLDS = "holds";
 
   DatabaseTest() {
     super(new Postgres());
@@ -33,30 +31,6 @@ abstract class DatabaseTest extends DatabaseTests {
     return claim;
   }
 
-  /** Holds in a thread of its own, as a relay does, until the keeper is closed. */
-  static Thread hold(Keeper keeper) {
-    Thread thread =
-        new Thread(
-            () -> {
-              boolean again = true;
-              while (again) {
-                try {
-                  keeper.hold();
-                  again = false;
-                } catch (InterruptedException e) {
-                  again = false;
-                } catch (RuntimeException e) { // its session was ended
-                  LockSupport.parkNanos(10_000_000);
-                  again = !Thread.interrupted();
-                }
-              }
-            },
-            HOLDS);
-    thread.setDaemon(true);
-    thread.start();
-    return thread;
-  }
-
   /**
    * Of a relay that holds all buckets. There must be no other, no message, and a pool of four
    * connections at least.
@@ -65,7 +39,7 @@ abstract class DatabaseTest extends DatabaseTests {
    */
   static Keeper keeperOfAll(PostgresOutboxStore store, TestDatabase in, Duration unclaimed) {
     Keeper keeper = store.keeper(unclaimed);
-    hold(keeper);
+    HoldingThread.start(keeper);
     awaitHeld(keeper, in);
     return keeper;
   }
@@ -80,7 +54,7 @@ abstract class DatabaseTest extends DatabaseTests {
               if (method.getName().equals("isWrapperFor")) {
                 return false; // so that nobody asks how many connections there are
               }
-              boolean holds = Thread.currentThread().getName().equals(HOLDS);
+              boolean holds = Thread.currentThread().getName().equals(HoldingThread.NAME);
               return method.invoke(holds ? ofHolder : ofWorkers, arguments);
             });
   }

@@ -12,6 +12,7 @@ import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.jdbc.TestDatabase;
+import dev.outbox.tck.internal.HoldingThread;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -149,7 +150,7 @@ class KeeperTest extends DatabaseTest {
     keeper.close();
     Keeper idle = keeperOfAll(keeping, database, Duration.ofMillis(100));
     try (Keeper other = keeping.keeper(LONG)) {
-      hold(other);
+      HoldingThread.start(other);
       awaitHeld(other, database);
       append("a");
       assertThat(claimOne(other, request(LONG)).messages()).hasSize(1);
@@ -354,7 +355,7 @@ class KeeperTest extends DatabaseTest {
           'begin raise feature_not_supported; end'
           """);
       Keeper lends = there.keeper(LONG);
-      hold(lends);
+      HoldingThread.start(lends);
       await()
           .atMost(PATIENCE)
           .until(

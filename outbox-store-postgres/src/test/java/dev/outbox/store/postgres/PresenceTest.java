@@ -10,6 +10,7 @@ import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.tck.internal.HoldingThread;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,7 +41,7 @@ class PresenceTest extends DatabaseTest {
       config.setMaximumPoolSize(connections);
       pool = new HikariDataSource(config);
       keeper = PostgresOutboxStore.of(pool).keeper(unclaimed);
-      holding = hold(keeper);
+      holding = HoldingThread.start(keeper);
       relays.add(this);
     }
 
@@ -93,14 +94,7 @@ class PresenceTest extends DatabaseTest {
 
   private Relay relayThatHoldsAll() {
     Relay relay = relay();
-    await()
-        .atMost(PATIENCE)
-        .until(
-            () -> {
-              assertThat(relay.claim().messages()).isEmpty();
-              return held(database);
-            },
-            "64"::equals);
+    awaitHeld(relay.keeper, database);
     return relay;
   }
 
@@ -159,15 +153,7 @@ class PresenceTest extends DatabaseTest {
     append("of another that shows nothing");
     Claim unshown = store.claim(new Claim.Request("worker", 10, 1_000_000, LEASE));
     assertThat(unshown.messages()).hasSize(1);
-    Relay first = relay();
-    await()
-        .atMost(PATIENCE)
-        .until(
-            () -> {
-              assertThat(first.claim().messages()).isEmpty();
-              return held(database);
-            },
-            "64"::equals);
+    Relay first = relayThatHoldsAll();
     append("k");
     Claim claim = first.awaitClaim();
     relay().claim();

@@ -7,6 +7,7 @@ import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.tck.internal.HoldingThread;
 import dev.outbox.tck.internal.Patience;
 import dev.outbox.tck.internal.Patient;
 import dev.outbox.tck.internal.Suite;
@@ -106,29 +107,6 @@ final class PatientFixture<T> extends Patient<T, OutboxStore<T>> {
     waits().awaitGivenUp();
   }
 
-  /** As a relay does, in a thread of its own. */
-  private void hold(Keeper keeper) {
-    Thread thread =
-        new Thread(
-            () -> {
-              boolean again = true;
-              while (again) {
-                try {
-                  keeper.hold();
-                  again = false;
-                } catch (InterruptedException e) {
-                  again = false;
-                } catch (RuntimeException e) {
-                  again = !Thread.currentThread().isInterrupted(); // its session was ended
-                }
-              }
-            },
-            "holding");
-    thread.setDaemon(true);
-    holding.add(thread);
-    thread.start();
-  }
-
   /** Nobody holds any more: what is held ends with its leases. */
   void stopHolding() {
     List<Thread> threads = new ArrayList<>(holding);
@@ -194,7 +172,7 @@ final class PatientFixture<T> extends Patient<T, OutboxStore<T>> {
           Objects.requireNonNull(known(counted.result())), counted.work());
     } else if (result instanceof Keeper keeper) {
       keepers.add(keeper);
-      hold(keeper);
+      holding.add(HoldingThread.start(keeper));
       return patient(keeper);
     } else if (result instanceof OutboxStore<?> other) {
       return patient(other);

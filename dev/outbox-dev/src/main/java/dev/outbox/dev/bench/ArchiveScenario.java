@@ -31,7 +31,7 @@ final class ArchiveScenario extends Scenario {
                 archive.name().toLowerCase(Locale.ROOT)
                     + ", "
                     + DrainScenario.count(workers, "worker"),
-                Case.connections(workers),
+                BenchDatabase.connections(workers),
                 Fill.archived(bench.database(), load, workers, archive),
                 Fill.archived(bench.database(), load, workers, Archive.NONE)));
       }

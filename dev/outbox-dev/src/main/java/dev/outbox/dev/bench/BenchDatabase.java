@@ -77,6 +77,14 @@ public interface BenchDatabase extends AutoCloseable {
     return "statements";
   }
 
+  /**
+   * What a relay of so many workers needs: one each, one that holds and one for housekeeping. With
+   * fewer than four it holds nothing.
+   */
+  static int connections(int workers) {
+    return Math.max(4, workers + 2);
+  }
+
   /** A pool of its own; ready when it returns, each connection opened. */
   default Access open(int connections) {
     return open(connections, null);

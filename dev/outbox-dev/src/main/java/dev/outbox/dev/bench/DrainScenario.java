@@ -30,7 +30,7 @@ final class DrainScenario extends Scenario {
         throughput.add(
             new Case(
                 keys(keys) + ", " + count(workers, "worker"),
-                Case.connections(workers),
+                BenchDatabase.connections(workers),
                 Fill.ours(bench.database(), load, workers),
                 Fill.limit(bench.database(), load, workers)));
       }

@@ -58,7 +58,7 @@ final class EndToEndScenario extends Scenario {
     topic.quota(quota);
     long messages = bench.scaled(full) / A_TRANSACTION * A_TRANSACTION;
     Throughput throughput = new Throughput(bench, name(), Part.WHOLE);
-    int connections = CLIENTS + Relay.Builder.DEFAULT_WORKERS + 2;
+    int connections = CLIENTS + BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS);
     throughput.add(
         new Case(
             name,

@@ -45,7 +45,8 @@ final class HeldScenario extends Scenario {
       database.empty(Side.OURS);
       WorkCounter counter = new WorkCounter();
       try (Access clients = database.open(CLIENTS, counter);
-          Access access = database.open(Relay.Builder.DEFAULT_WORKERS + 2, counter);
+          Access access =
+              database.open(BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS), counter);
           Stamps stamps = new Stamps(Drain.NO_OP);
           Relay relay = Relay.builder(access.store(), stamps).build()) {
         relay.start();

@@ -81,7 +81,10 @@ final class LatencyScenario extends Scenario {
                 other::work);
           }
         } else {
-          try (Access access = bench.database().open(Relay.Builder.DEFAULT_WORKERS + 2, counter);
+          try (Access access =
+                  bench
+                      .database()
+                      .open(BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS), counter);
               Stamps stamps = new Stamps(topic.measured());
               Relay relay =
                   Relay.builder(access.store(), stamps)

@@ -51,7 +51,7 @@ final class PinnedScenario extends Scenario {
         throughput.add(
             new Case(
                 what + ", " + DrainScenario.count(workers, "worker"),
-                Case.connections(workers),
+                BenchDatabase.connections(workers),
                 new Pinned(database, pin, Fill.ours(database, load, workers)),
                 new Pinned(database, pin, Fill.limit(database, load, workers))));
       }

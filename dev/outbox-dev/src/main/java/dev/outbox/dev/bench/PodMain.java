@@ -54,10 +54,14 @@ public final class PodMain {
 
   private PodMain(ParentJvm parent) {
     this.parent = parent;
-    int forRelays = setting("relays") * (Relay.Builder.DEFAULT_WORKERS + 2);
+    // Housekeeping, once in a minute, shares with workers: 20 pods have 100 connections at most.
+    int forRelays = setting("relays") * (Relay.Builder.DEFAULT_WORKERS + 1);
+    int needed = Math.min(MOST_CONNECTIONS, forRelays) + setting("clients");
     access =
         BenchDatabases.attach(parent.settings())
-            .open(Math.min(MOST_CONNECTIONS, forRelays) + setting("clients"), counter);
+            .open(
+                Math.max(BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS), needed),
+                counter);
     clients = IntStream.range(0, setting("clients")).mapToObj(i -> access.business()).toList();
     String topic = parent.get("topic");
     stamps =

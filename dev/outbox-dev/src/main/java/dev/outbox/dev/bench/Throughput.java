@@ -39,13 +39,7 @@ final class Throughput {
    *
    * @param connections of the pool
    */
-  record Case(String name, int connections, Round ours, Round limit) {
-
-    /** For a relay: one with fewer than four holds nothing. */
-    static int connections(int workers) {
-      return Math.max(4, workers + 2);
-    }
-  }
+  record Case(String name, int connections, Round ours, Round limit) {}
 
   /** How fast it was, and what it took: nanoseconds for all messages. */
   private record Run(Pace pace, CpuClock.Time cpu) {}

@@ -52,7 +52,7 @@ final class WorkScenario extends Scenario {
     Load load = new Load(bench.scaled(DrainScenario.MESSAGES), keys);
     return new Case(
         "",
-        Case.connections(WORKERS),
+        BenchDatabase.connections(WORKERS),
         Fill.ours(bench.database(), load, WORKERS),
         Fill.limit(bench.database(), load, WORKERS));
   }

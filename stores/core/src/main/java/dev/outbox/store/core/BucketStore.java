@@ -99,11 +99,15 @@ public abstract class BucketStore<T>
     verified = true;
   }
 
-  @Override
-  public final Claim claim(Claim.Request request) {
+  private void verifyOnce() {
     if (!verified) {
       verify();
     }
+  }
+
+  @Override
+  public final Claim claim(Claim.Request request) {
+    verifyOnce();
     return operations.claim(request);
   }
 
@@ -156,9 +160,7 @@ public abstract class BucketStore<T>
 
     @Override
     public Claim claim(Claim.Request request) {
-      if (!verified) {
-        verify();
-      }
+      verifyOnce();
       return claims.claim(request);
     }
 

@@ -6,7 +6,6 @@ import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.store.core.internal.BatchReader.Batch;
 import dev.outbox.store.core.internal.Database.Leases;
-import dev.outbox.store.core.internal.Database.Release;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -151,7 +150,10 @@ final class Claims<H> {
       boolean leasesMore,
       Claim.Request request) {
     BatchReader<H> reader = new BatchReader<>(handle, database, request);
-    reader.read(prolong(handle, claimId, held, request.lease()));
+    reader.read(
+        endBefore(held, request.lease())
+            ? extend(handle, leases, claimId, held, request.lease())
+            : held);
     int most = Math.min(leases.mostBuckets() - reader.used(), reader.roomForBuckets());
     if (leasesMore && reader.hasRoom() && most > 0) {
       reader.read(leases.lease(handle, claimId, request, most));
@@ -238,11 +240,12 @@ final class Claims<H> {
     List<Lease> used = used(wanted);
     List<Lease> others = new ArrayList<>(held.values());
     others.removeAll(used);
-    release(handle, done, decided, others);
+    Settlement.release(handle, database, done.claimId, others, decided);
     UUID claimId = used.isEmpty() ? UUID.randomUUID() : done.claimId;
     boolean leasesMore =
         leases.leasesInTransaction() && (used.isEmpty() || used.size() == wanted.size());
-    List<Lease> next = decided.isEmpty() ? extend(handle, claimId, used, request.lease()) : used;
+    List<Lease> next =
+        decided.isEmpty() ? extend(handle, leases, claimId, used, request.lease()) : used;
     return new Step<>(
         held.keySet(), fill(handle, done.transactions, claimId, next, leasesMore, request));
   }
@@ -273,16 +276,16 @@ final class Claims<H> {
     return used;
   }
 
-  private List<Lease> prolong(H handle, UUID claimId, List<Lease> held, Duration lease) {
-    boolean needed = held.stream().anyMatch(l -> l.left().compareTo(lease) < 0);
-    return needed ? extend(handle, claimId, held, lease) : held;
+  static boolean endBefore(Collection<Lease> held, Duration lease) {
+    return held.stream().anyMatch(l -> l.left().compareTo(lease) < 0);
   }
 
   /**
    * Prolongs leases. A transaction in which nothing else was written needs it too: a commit that
    * writes nothing does not wait for the disk, and what it has read may not be durable yet (A1).
    */
-  private List<Lease> extend(H handle, UUID claimId, List<Lease> held, Duration lease) {
+  static <H> List<Lease> extend(
+      H handle, Leases<H> leases, UUID claimId, List<Lease> held, Duration lease) {
     if (held.isEmpty()) {
       return held;
     }
@@ -301,21 +304,10 @@ final class Claims<H> {
             handle -> {
               Map<Integer, Lease> now =
                   Settlement.of(handle, database, done.claimId, done.batch.leases(), decided);
-              release(handle, done, decided, now.values());
+              Settlement.release(handle, database, done.claimId, now.values(), decided);
               return now.keySet();
             });
     done.end(transactions);
     return held;
-  }
-
-  private void release(H handle, Leased<H> done, Decided decided, Collection<Lease> released) {
-    if (!released.isEmpty()) {
-      leases.release(
-          handle,
-          done.claimId,
-          released.stream()
-              .map(l -> new Release(l, decided.decided(l.bucket()), true, false))
-              .toList());
-    }
   }
 }

@@ -39,12 +39,6 @@ final class HeldBuckets {
    */
   private static final Duration LOOKS = Duration.ofMillis(50);
 
-  /** How long a relay has little to do before it calls itself calm. */
-  private static final Duration CALM_AFTER = Duration.ofSeconds(10);
-
-  /** How long all claims come back full before it calls itself busy. */
-  private static final Duration BUSY_AFTER = Duration.ofMillis(100);
-
   private final int relay = RelaySign.newNumber();
   private final UUID claimId = RelaySign.claimId(relay);
   private final long unclaimed;
@@ -78,14 +72,9 @@ final class HeldBuckets {
   /** Whether messages were committed since the last look that could not be handed over. */
   private boolean missed;
 
-  private long messages;
-  private long loadAt;
-  private long notCalmAt;
-  private boolean full;
-  private long fullSince;
+  private final RelayLoad load;
   private boolean isShown;
   private boolean closed;
-  private volatile boolean durable = true;
 
   /**
    * A lease that waits.
@@ -151,8 +140,7 @@ final class HeldBuckets {
     this.unclaimed = unclaimed.toNanos();
     this.clock = clock;
     claimedAt = clock.getAsLong() - this.unclaimed;
-    loadAt = clock.getAsLong();
-    notCalmAt = loadAt - CALM_AFTER.toNanos();
+    load = new RelayLoad(clock);
   }
 
   int relay() {
@@ -252,11 +240,7 @@ final class HeldBuckets {
     batch.rows().forEach(row -> read[row.bucket()] = Math.max(read[row.bucket()], row.sequence()));
     batch.leases().forEach(lease -> noteMore(batch, lease));
     batch.unused().forEach(release -> noteMore(batch, release.lease()));
-    messages += batch.rows().size();
-    long now = clock.getAsLong();
-    boolean isFull = batch.rows().size() > request.maxMessages() / 2;
-    fullSince = isFull && full ? fullSince : now;
-    full = isFull;
+    load.claimed(batch.rows().size(), request.maxMessages());
   }
 
   private void noteMore(BatchReader.Batch batch, Lease lease) {
@@ -310,17 +294,6 @@ final class HeldBuckets {
     unwanted.remove(bucket);
     withMore.remove(bucket);
     inHand.remove(bucket);
-  }
-
-  /**
-   * Whether what the last look brought was durable; then what the next one brings mostly is too.
-   */
-  boolean isDurable() {
-    return durable;
-  }
-
-  void durable(boolean lookWasDurable) {
-    durable = lookWasDurable;
   }
 
   // ---- for who appends
@@ -387,7 +360,11 @@ final class HeldBuckets {
 
   /** The last claim's request; null while no worker claims. */
   synchronized Claim.@Nullable Request request() {
-    return closed || clock.getAsLong() - claimedAt >= unclaimed ? null : lastRequest;
+    return closed || isUnclaimed() ? null : lastRequest;
+  }
+
+  private boolean isUnclaimed() {
+    return clock.getAsLong() - claimedAt >= unclaimed;
   }
 
   /** These were leased just now. */
@@ -461,9 +438,7 @@ final class HeldBuckets {
 
   /** All that wait, where no worker has claimed for too long. */
   synchronized List<Lease> giveUnclaimed() {
-    return clock.getAsLong() - claimedAt >= unclaimed
-        ? give(Set.copyOf(waiting.keySet()))
-        : List.of();
+    return isUnclaimed() ? give(Set.copyOf(waiting.keySet())) : List.of();
   }
 
   /** From now on nothing more is held; returns what waits. */
@@ -478,20 +453,6 @@ final class HeldBuckets {
 
   /** How busy the relay is, since this was asked last. */
   synchronized Load load() {
-    long now = clock.getAsLong();
-    Claim.Request request = lastRequest;
-    if (request != null) {
-      double seconds = Math.max(1, now - loadAt) / 1e9;
-      if (messages / Math.max(1, seconds) >= request.maxMessages()) {
-        notCalmAt = now;
-      }
-    }
-    messages = 0;
-    loadAt = now;
-    if (full && now - fullSince >= BUSY_AFTER.toNanos()) {
-      notCalmAt = now;
-      return Load.BUSY;
-    }
-    return now - notCalmAt < CALM_AFTER.toNanos() ? Load.WORKING : Load.CALM;
+    return load.now(lastRequest == null ? Integer.MAX_VALUE : lastRequest.maxMessages());
   }
 }

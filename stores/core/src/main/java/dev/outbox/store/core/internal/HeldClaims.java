@@ -57,6 +57,9 @@ final class HeldClaims<H> {
   /** Whether the database has no looks: then claims stand for themselves. */
   private volatile boolean cannotLook;
 
+  /** Whether what the last look brought was durable: what the next one brings mostly is, too. */
+  private volatile boolean durable = true;
+
   /**
    * @param clock as {@link System#nanoTime}
    */
@@ -162,7 +165,7 @@ final class HeldClaims<H> {
 
   /** In a transaction when what is found may not be durable: the last look says so of the next. */
   private Optional<Batch> look(Taken taken, Claim.Request request) {
-    if (held.isDurable()) {
+    if (durable) {
       Optional<Looked> looked =
           transactions.runSingle(request.lease(), handle -> lookOnce(handle, taken, request));
       if (looked.isEmpty() || looked.get().mayBePublished()) {
@@ -186,7 +189,7 @@ final class HeldClaims<H> {
     Optional<Looked> looked =
         look.filter(found -> reader.take(found, limits))
             .map(found -> new Looked(reader.choose(!taken.all()), found.durable()));
-    looked.ifPresent(found -> held.durable(found.mayBePublished()));
+    looked.ifPresent(found -> durable = found.mayBePublished());
     return looked;
   }
 
@@ -223,12 +226,9 @@ final class HeldClaims<H> {
             handle -> {
               List<Lease> ours = inTurn(leases.lockHeld(handle, claimId, taken.leases()), taken);
               BatchReader<H> reader = new BatchReader<>(handle, database, request);
-              boolean shorter =
-                  ours.stream().anyMatch(l -> l.left().compareTo(request.lease()) < 0);
+              boolean shorter = Claims.endBefore(ours, request.lease());
               if (shorter) {
-                Duration left = Claims.withSlack(request.lease());
-                Set<Integer> ignored = leases.renew(handle, claimId, ours, left);
-                ours = ours.stream().map(lease -> lease.lasts(left)).toList();
+                ours = Claims.extend(handle, leases, claimId, ours, request.lease());
               }
               reader.read(ours);
               Batch found = reader.choose(!taken.all());
@@ -318,7 +318,7 @@ final class HeldClaims<H> {
                     Settlement.of(handle, database, claimId, done.batch.leases(), decided).values();
                 released.clear();
                 now.stream().filter(this::isToRelease).forEach(released::add);
-                release(handle, released, decided);
+                Settlement.release(handle, database, claimId, released, decided);
                 return List.copyOf(now);
               }));
     }
@@ -388,8 +388,10 @@ final class HeldClaims<H> {
           transactions.run(
               LETS_GO,
               handle -> {
-                release(
+                Settlement.release(
                     handle,
+                    database,
+                    claimId,
                     leases.lockHeld(handle, claimId, given),
                     new Decided(List.of(), Map.of()));
                 return true;
@@ -405,17 +407,6 @@ final class HeldClaims<H> {
     try {
       giveBack(given);
     } catch (OutboxException e) { // the next statement meets it, too
-    }
-  }
-
-  private void release(H handle, List<Lease> released, Decided decided) {
-    if (!released.isEmpty()) {
-      leases.release(
-          handle,
-          claimId,
-          released.stream()
-              .map(l -> new Release(l, decided.decided(l.bucket()), true, false))
-              .toList());
     }
   }
 }

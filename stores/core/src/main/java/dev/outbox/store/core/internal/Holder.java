@@ -22,6 +22,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
@@ -157,11 +158,15 @@ final class Holder<H> {
   }
 
   private void end(Transactions<H> session) {
+    run(session, handle -> holding.leave(handle, RelaySign.code(self)));
+  }
+
+  private void run(Transactions<H> session, Consumer<H> work) {
     boolean ignored =
         session.runSingle(
             PATIENCE,
             handle -> {
-              holding.leave(handle, RelaySign.code(self));
+              work.accept(handle);
               return true;
             });
   }
@@ -210,7 +215,7 @@ final class Holder<H> {
     Arrays.fill(holders, HoldingRules.ANONYMOUS);
     seen.buckets().forEach(bucket -> holders[bucket.bucket()] = bucket.holder());
     Map<Long, Relay> relays = new HashMap<>();
-    seen.codes().forEach(code -> relays.put(RelaySign.of(code).number(), RelaySign.of(code)));
+    seen.codes().stream().map(RelaySign::of).forEach(relay -> relays.put(relay.number(), relay));
     relays.put(now.number(), now);
     return new Look(
         holders, relays.values().stream().sorted(Comparator.comparingLong(Relay::number)).toList());
@@ -219,13 +224,7 @@ final class Holder<H> {
   private void show(Transactions<H> session, Relay now) {
     if (!now.equals(self)) {
       Relay last = self;
-      boolean ignored =
-          session.runSingle(
-              PATIENCE,
-              handle -> {
-                holding.change(handle, RelaySign.code(last), RelaySign.code(now));
-                return true;
-              });
+      run(session, handle -> holding.change(handle, RelaySign.code(last), RelaySign.code(now)));
       self = now;
     }
   }
@@ -281,13 +280,7 @@ final class Holder<H> {
     boolean isTold = false;
     for (long rest = end - clock.getAsLong(); rest > 0 && !isTold; rest = end - clock.getAsLong()) {
       isTold = told.tryAcquire(Math.min(rest, CHECKS.toNanos()), TimeUnit.NANOSECONDS);
-      boolean ignored =
-          session.runSingle(
-              PATIENCE,
-              handle -> {
-                holding.check(handle);
-                return true;
-              });
+      run(session, holding::check);
     }
     int drained = told.drainPermits();
   }

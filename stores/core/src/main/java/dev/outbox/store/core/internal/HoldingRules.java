@@ -76,6 +76,8 @@ final class HoldingRules {
     /** Those that may take something. */
     private final List<Relay> staying;
 
+    private final Set<Vacant> vacant;
+
     /**
      * @param holders by bucket, the number of its holder; {@link #FREE} where its lease has ended
      * @param relays those whose sessions live, in ascending order of their numbers
@@ -85,6 +87,7 @@ final class HoldingRules {
       this.relays = relays;
       held = Arrays.stream(holders).boxed().collect(groupingBy(number -> number, counting()));
       staying = relays.stream().filter(r -> r.state != State.LEAVING).toList();
+      vacant = vacant(holders, relays);
     }
 
     Relay relay(long number) {
@@ -112,6 +115,10 @@ final class HoldingRules {
 
     /** The buckets that nobody holds, or one who is gone. */
     Set<Vacant> vacant() {
+      return vacant;
+    }
+
+    private static Set<Vacant> vacant(long[] holders, List<Relay> relays) {
       Set<Long> present = relays.stream().map(Relay::number).collect(Collectors.toSet());
       Set<Vacant> vacant = new LinkedHashSet<>();
       for (int bucket = 0; bucket < holders.length; bucket++) {

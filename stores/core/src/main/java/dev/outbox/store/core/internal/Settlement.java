@@ -6,6 +6,7 @@ import dev.outbox.spi.store.Decision;
 import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Failure;
 import dev.outbox.store.core.internal.Database.Key;
+import dev.outbox.store.core.internal.Database.Release;
 import dev.outbox.store.core.internal.Database.Writes;
 import dev.outbox.store.core.internal.Row.Claimable;
 import java.time.Duration;
@@ -61,6 +62,21 @@ final class Settlement<H> {
         .apply(locked, decided)
         .forEach(lease -> held.put(lease.bucket(), lease));
     return held;
+  }
+
+  /** Gives buckets back, after that. */
+  static <H> void release(
+      H handle, Database<H> database, UUID claimId, Collection<Lease> released, Decided decided) {
+    if (!released.isEmpty()) {
+      database
+          .leases()
+          .release(
+              handle,
+              claimId,
+              released.stream()
+                  .map(l -> new Release(l, decided.decided(l.bucket()), true, false))
+                  .toList());
+    }
   }
 
   /**
