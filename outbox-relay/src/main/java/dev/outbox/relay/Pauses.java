@@ -8,7 +8,8 @@ import java.util.function.LongSupplier;
  * How long to wait after a poll that brought nothing. While there was work lately, it is a few
  * milliseconds at most. After that it is a fixed part of the time without work, up to the idle
  * pause. So a message in a burst hardly waits, and one after an hour of nothing waits for the idle
- * pause at most. Not safe for use by many threads.
+ * pause at most. Work that was announced needs no polls and counts as none. Not safe for use by
+ * many threads.
  */
 final class Pauses {
   static final Duration FIRST = Duration.ofMillis(1);
@@ -40,11 +41,6 @@ final class Pauses {
   void worked() {
     workedAt = clock.getAsLong();
     next = FIRST.toNanos();
-  }
-
-  /** There was work that was announced and needed no poll: pauses do not begin small again. */
-  void workedAsAnnounced() {
-    workedAt = clock.getAsLong();
   }
 
   /** There may be work soon: pauses begin small once more. */

@@ -210,6 +210,14 @@ public final class Relay implements AutoCloseable {
    */
   public void wake() {
     waiting.committed();
+    announce();
+  }
+
+  /** Relays in other processes may hold the keys. */
+  private void announce() {
+    if (shared.source() instanceof Keeper keeper) {
+      keeper.announce();
+    }
   }
 
   /**
@@ -241,7 +249,7 @@ public final class Relay implements AutoCloseable {
           if (all) {
             waiting.handedOver(appended);
           } else {
-            waiting.committed();
+            wake();
           }
           return all;
         });

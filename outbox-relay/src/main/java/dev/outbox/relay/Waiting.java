@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * messages were found as were announced, or for {@value #EXPECTED_MILLIS} ms. It polls once more in
  * any case, because a poll may miss what was appended while it ran. After a commit it polls at
  * once. Announced messages do not change how often it polls for others, and messages that were
- * handed over count as none.
+ * handed over count as none: where all is announced, it polls as if there were no work.
  */
 final class Waiting {
   private static final long EXPECTED_MILLIS = 50;
@@ -64,6 +64,9 @@ final class Waiting {
   /** The value of {@link #expectedUntil} when a poller looked last. */
   private long looked;
 
+  /** Whether the last poll was made because something was committed. */
+  private boolean wasTold;
+
   private long quickPause = QUICK_PAUSE;
 
   /**
@@ -97,6 +100,13 @@ final class Waiting {
   /** At least one message was committed, or will be in a moment. */
   void committed() {
     announce(1);
+    wake();
+  }
+
+  /**
+   * Others have committed messages: one look is enough to find them, and says nothing of others.
+   */
+  void announced() {
     wake();
   }
 
@@ -172,13 +182,22 @@ final class Waiting {
     try {
       int found = messages - handed.getAndUpdate(before -> Math.max(0, before - messages));
       if (found > 0) {
-        if (expected.getAndUpdate(before -> Math.max(0, before - found)) > 0) {
-          pauses.workedAsAnnounced();
-        } else {
+        boolean wereExpected = expected.getAndUpdate(before -> Math.max(0, before - found)) > 0;
+        if (!wereExpected && !wasTold) {
           pauses.worked();
         }
       }
       handOver(worker);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Messages will be due again, and nobody announces that. */
+  void expectRetries() {
+    lock.lock();
+    try {
+      pauses.worked();
     } finally {
       lock.unlock();
     }
@@ -207,10 +226,10 @@ final class Waiting {
   private void pause() throws InterruptedException {
     try {
       nap = Nap.LONG; // before the look at what was announced: an append sees this, or we see it
-      if (!announced()) {
+      if (!isAnnounced()) {
         nap(isExpecting() ? quickly() : pauses.next());
       }
-      if (announced()) {
+      if (isAnnounced()) {
         quickPause = QUICK_PAUSE;
         nap = Nap.SHORT;
         if (!committed) {
@@ -220,12 +239,13 @@ final class Waiting {
     } finally {
       nap = Nap.NONE;
       looked = expectedUntil;
+      wasTold = committed;
       committed = false;
     }
   }
 
   /** Whether messages were announced since a poller looked last. */
-  private boolean announced() {
+  private boolean isAnnounced() {
     return committed || expectedUntil != looked;
   }
 

@@ -342,6 +342,9 @@ final class Worker {
       listener.on(new RelayEvent.LeaseLost(name, taken));
     }
     batch.tell(listener, name);
+    if (!decisions.values().stream().allMatch(Decision.Delivered.class::isInstance)) {
+      waiting.expectRetries();
+    }
     return decisions.isEmpty() && !timed.claim().pollAgain() ? Round.IDLE : Round.BUSY;
   }
 

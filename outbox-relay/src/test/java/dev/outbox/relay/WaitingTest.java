@@ -103,7 +103,7 @@ class WaitingTest {
     waiting.working(one, 2);
     assertThat(pauses.next())
         .as("what was announced tells nothing of others")
-        .isEqualTo(Pauses.LIVELY.toNanos());
+        .isEqualTo(FOREVER.toNanos());
     waiting.working(one, 1);
     assertThat(pauses.next()).isEqualTo(Pauses.FIRST.toNanos());
   }
@@ -121,6 +121,27 @@ class WaitingTest {
     assertThat(next).isNotDone();
     waiting.stop(Duration.ZERO);
     next.get(1, TimeUnit.MINUTES);
+  }
+
+  @Test
+  void whatOthersAnnounceIsFoundByOnePoll() throws Exception {
+    CompletableFuture<Void> idle = inBackground(() -> waiting.idle(one));
+    waiting.announced();
+    idle.get(1, TimeUnit.MINUTES);
+    waiting.working(one, 2);
+    assertThat(pauses.next())
+        .as("it says nothing of what is not announced")
+        .isEqualTo(FOREVER.toNanos());
+    CompletableFuture<Void> next = inBackground(() -> waiting.idle(one));
+    assertThat(next).as("nothing more is expected").isNotDone();
+    waiting.announced();
+    next.get(1, TimeUnit.MINUTES);
+    CompletableFuture<Void> none = inBackground(() -> waiting.idle(one));
+    assertThat(none).as("it was found by another's poll").isNotDone();
+    waiting.expectRetries();
+    assertThat(pauses.next()).isEqualTo(Pauses.FIRST.toNanos());
+    waiting.stop(Duration.ZERO);
+    none.get(1, TimeUnit.MINUTES);
   }
 
   @Test

@@ -62,11 +62,20 @@ public interface KeepingStore<T> extends OutboxStore<T> {
      * (C4), and shares it with the others. Returns at once where the store cannot. To be called by
      * one thread of the relay's, from before its workers claim until they have settled.
      *
+     * @param announced called by this thread when another relay of the store has {@link #announce
+     *     announced} something: a claim may find it now. Returns at once
      * @throws InterruptedException when the thread was interrupted
      * @throws dev.outbox.OutboxException when this ended, as with its connection; to be called
      *     again
      */
-    default void hold() throws InterruptedException {}
+    default void hold(Runnable announced) throws InterruptedException {}
+
+    /**
+     * Says to those who hold keys in other processes that messages were committed, so that they do
+     * not wait for the next poll. A hint, which may be lost. From any thread, after the commit;
+     * returns at once, throws nothing.
+     */
+    default void announce() {}
 
     /**
      * Gives what is held to other relays, if there are any that live, while the workers go on. To

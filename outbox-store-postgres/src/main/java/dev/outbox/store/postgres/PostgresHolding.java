@@ -10,12 +10,14 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.locks.LockSupport;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.transaction.TransactionException;
 import org.postgresql.PGConnection;
@@ -102,6 +104,12 @@ final class PostgresHolding implements Holding<Handle> {
       returning b.bucket
       """;
 
+  /** The oid makes it this outbox's: what is sent to a channel reaches the whole database. */
+  private static final String CHANNEL = "'outbox_' || " + TABLE;
+
+  private static final String ANNOUNCE =
+      "select set_config('synchronous_commit', 'off', true), pg_notify(%s, '')".formatted(CHANNEL);
+
   private final PostgresLeases leases;
   private final BatchStatements statements;
   private final Pooler pooler;
@@ -139,17 +147,37 @@ final class PostgresHolding implements Holding<Handle> {
         statements.query(handle, LEAVE, parameters -> parameters.add(code), row -> row.next());
   }
 
-  /** Reads what the server may have said of its own accord, as that it ends the session. */
+  /** Reads what the server says of its own accord, as that it ends the session. */
   @Override
-  public void check(Handle handle) {
+  public boolean check(Handle handle, Duration most) {
     try {
       Connection connection = handle.getConnection();
-      if (Pooler.isDriver(connection)) {
-        Object ignored = connection.unwrap(PGConnection.class).getNotifications(1);
+      if (!Pooler.isDriver(connection)) {
+        LockSupport.parkNanos(most.toNanos());
+        return false;
       }
+      PGConnection session = connection.unwrap(PGConnection.class);
+      return Arrays.stream(session.getNotifications((int) Math.max(1, most.toMillis())))
+          .anyMatch(heard -> heard.getPID() != session.getBackendPID());
     } catch (SQLException e) {
       throw new TransactionException(e);
     }
+  }
+
+  @Override
+  public boolean announces() {
+    return true;
+  }
+
+  @Override
+  public void listen(Handle handle, boolean on) {
+    String channel = handle.createQuery("select " + CHANNEL).mapTo(String.class).one();
+    handle.execute((on ? "listen " : "unlisten ") + channel);
+  }
+
+  @Override
+  public void announce(Handle handle) {
+    boolean ignored = statements.query(handle, ANNOUNCE, parameters -> {}, row -> row.next());
   }
 
   /** Without the settings of other transactions: it is one statement, and asked each second. */

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -34,6 +35,7 @@ class PresenceTest extends DatabaseTest {
     private final HikariDataSource pool;
     private final Keeper keeper;
     private final Thread holding;
+    private final AtomicInteger heard = new AtomicInteger();
 
     Relay(Duration unclaimed, int connections) {
       HikariConfig config = new HikariConfig();
@@ -41,7 +43,7 @@ class PresenceTest extends DatabaseTest {
       config.setMaximumPoolSize(connections);
       pool = new HikariDataSource(config);
       keeper = PostgresOutboxStore.of(pool).keeper(unclaimed);
-      holding = HoldingThread.start(keeper);
+      holding = HoldingThread.start(keeper, heard::incrementAndGet);
       relays.add(this);
     }
 
@@ -191,6 +193,27 @@ class PresenceTest extends DatabaseTest {
                     != null);
     append("k");
     assertThat(settle(relay.awaitClaim())).isEmpty();
+  }
+
+  @Test
+  @DisplayName("announces what was committed to who holds, as often as it changes hands")
+  void announces() throws InterruptedException {
+    Relay first = relayThatHoldsAll();
+    Relay second = relay();
+    awaitHeard(second, first);
+    assertThat(second.claim().messages()).isEmpty();
+    first.keeper.leave(PATIENCE);
+    awaitHeard(first, second);
+  }
+
+  private static void awaitHeard(Relay from, Relay to) {
+    await()
+        .atMost(PATIENCE)
+        .until(
+            () -> {
+              from.keeper.announce();
+              return to.heard.get() > 0;
+            });
   }
 
   @Test

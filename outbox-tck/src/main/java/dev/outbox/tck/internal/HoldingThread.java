@@ -14,17 +14,21 @@ public final class HoldingThread {
   private HoldingThread() {}
 
   public static Thread start(Keeper keeper) {
-    Thread thread = new Thread(() -> hold(keeper), NAME);
+    return start(keeper, () -> {});
+  }
+
+  public static Thread start(Keeper keeper, Runnable announced) {
+    Thread thread = new Thread(() -> hold(keeper, announced), NAME);
     thread.setDaemon(true);
     thread.start();
     return thread;
   }
 
-  private static void hold(Keeper keeper) {
+  private static void hold(Keeper keeper, Runnable announced) {
     boolean again = true;
     while (again) {
       try {
-        keeper.hold();
+        keeper.hold(announced);
         again = false;
       } catch (InterruptedException e) {
         again = false;

@@ -88,14 +88,19 @@ record JournalingStore<T>(
     }
 
     @Override
-    public void hold() throws InterruptedException {
+    public void hold(Runnable announced) throws InterruptedException {
       try {
-        keeper.hold();
+        keeper.hold(announced);
         journal.write("unseen");
       } catch (RuntimeException e) {
         journal.write("session-lost");
         throw e;
       }
+    }
+
+    @Override
+    public void announce() {
+      keeper.announce();
     }
 
     @Override

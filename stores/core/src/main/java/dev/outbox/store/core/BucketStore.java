@@ -149,8 +149,13 @@ public abstract class BucketStore<T>
     }
 
     @Override
-    public void hold() throws InterruptedException {
-      claims.hold();
+    public void hold(Runnable announced) throws InterruptedException {
+      claims.hold(announced);
+    }
+
+    @Override
+    public void announce() {
+      claims.announce();
     }
 
     @Override

@@ -122,11 +122,28 @@ public record Database<H>(
     void leave(H handle, int code);
 
     /**
-     * Notices that the session has ended, without a statement and without waiting for long.
+     * Notices that the session has ended, without a statement.
      *
-     * @throws RuntimeException as from a statement, when it has
+     * @param most how long to wait for what others {@link #announce}, where the session listens
+     * @return whether they did
+     * @throws RuntimeException as from a statement, when the session has ended
      */
-    void check(H handle);
+    boolean check(H handle, Duration most);
+
+    /** Whether sessions can tell each other something. */
+    default boolean announces() {
+      return false;
+    }
+
+    /** From now on, {@link #check} hears what others announce, or does not. */
+    default void listen(H handle, boolean on) {
+      throw new UnsupportedOperationException();
+    }
+
+    /** Tells all that listen that there may be something to read; waits for no disk. */
+    default void announce(H handle) {
+      throw new UnsupportedOperationException();
+    }
 
     /** All buckets as they are now, and the signs of all relays after that. */
     Seen look(H handle);

@@ -1,5 +1,6 @@
 package dev.outbox.store.core.internal;
 
+import dev.outbox.OutboxException;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.store.core.internal.Database.Holding;
 import dev.outbox.store.core.internal.Database.Seen;
@@ -22,6 +23,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
@@ -39,6 +41,12 @@ final class Holder<H> {
 
   /** How soon it is noticed that the session has ended. */
   static final Duration CHECKS = Duration.ofMillis(100);
+
+  /** The same for who holds some buckets and not all: it has to listen, and to announce. */
+  private static final Duration TURNS = Duration.ofMillis(5);
+
+  /** What is committed in this time is announced once. */
+  private static final Duration ANNOUNCES = Duration.ofMillis(2);
 
   /** After a failover all sessions are gone at once, and come back in this time. */
   static final Duration OTHERS_COME_BACK = Duration.ofSeconds(5);
@@ -60,7 +68,12 @@ final class Holder<H> {
   private final LongSupplier clock;
   private final Semaphore told = new Semaphore(0);
   private final CountDownLatch left = new CountDownLatch(1);
+  private final AtomicBoolean toAnnounce = new AtomicBoolean();
+  private volatile boolean toLook;
   private volatile boolean leaving;
+
+  /** How many buckets were held at the last look. */
+  private volatile int holds;
 
   // Of the thread that holds:
   private Relay self;
@@ -72,6 +85,8 @@ final class Holder<H> {
   /** Whether there was a session before: then this one's server may be another. */
   private boolean hadSession;
 
+  private boolean listens;
+  private long announcedAt;
   private long takesFrom;
   private long forgetsAt;
   private int forgets;
@@ -95,11 +110,23 @@ final class Holder<H> {
     this.clock = clock;
     self = new Relay(held.relay(), State.LEAVING, Load.CALM);
     forgetsAt = clock.getAsLong() + FORGETS.toNanos();
+    announcedAt = clock.getAsLong() - ANNOUNCES.toNanos();
   }
 
   /** To look at once: from any thread. */
   void tell() {
+    toLook = true;
     told.release();
+  }
+
+  /** To say to those who hold the other buckets that something was committed: from any thread. */
+  void announce() {
+    if (holding.announces()
+        && held.isShown()
+        && holds < Database.BUCKETS
+        && !toAnnounce.getAndSet(true)) {
+      told.release();
+    }
   }
 
   /**
@@ -116,9 +143,10 @@ final class Holder<H> {
    * Holds until the thread is interrupted or nothing is to be held any more. Returns at once where
    * there can be no session.
    *
-   * @throws dev.outbox.OutboxException when the session has ended; to be called again then
+   * @param announced called when another relay has announced something
+   * @throws OutboxException when the session has ended; to be called again then
    */
-  void hold() throws InterruptedException {
+  void hold(Runnable announced) throws InterruptedException {
     Transactions<H> session = held.isClosed() ? null : transactions.ofOneSession();
     if (session == null) {
       left.countDown();
@@ -129,7 +157,7 @@ final class Holder<H> {
       if (held.isShown()) {
         try {
           while (!held.isClosed()) {
-            await(session, step(session));
+            await(session, step(session), announced);
           }
         } catch (InterruptedException e) {
           end(session);
@@ -151,6 +179,8 @@ final class Holder<H> {
     if (session.runSingle(PATIENCE, handle -> holding.begin(handle, RelaySign.code(self)))) {
       takesFrom = clock.getAsLong() + (hadSession ? OTHERS_COME_BACK.toNanos() : 0);
       before = Set.of();
+      holds = 0;
+      listens = false;
       held.shown(true);
     } else {
       left.countDown();
@@ -158,6 +188,7 @@ final class Holder<H> {
   }
 
   private void end(Transactions<H> session) {
+    listen(session, false);
     run(session, handle -> holding.leave(handle, RelaySign.code(self)));
   }
 
@@ -203,11 +234,20 @@ final class Holder<H> {
     if (!plan.give().isEmpty()) {
       claims.giveBack(held.give(plan.give()));
     }
-    if (leaving && (!plan.give().isEmpty() || look.holdsNothing(now))) {
+    if (leaving && (!plan.give().isEmpty() || look.held(now) == 0)) {
       left.countDown();
     }
     Duration next = request == null ? HoldingRules.STEP : plan.next();
+    holds = look.held(now) + plan.take().size() - plan.give().size();
+    listen(session, holds > 0);
     return request == null ? next : min(next, keep(session, request.lease()));
+  }
+
+  private void listen(Transactions<H> session, boolean on) {
+    if (holding.announces() && on != listens) {
+      run(session, handle -> holding.listen(handle, on));
+      listens = on;
+    }
   }
 
   private Look look(Seen seen, Relay now) {
@@ -275,14 +315,43 @@ final class Holder<H> {
     return slack.dividedBy(4);
   }
 
-  private void await(Transactions<H> session, Duration pause) throws InterruptedException {
+  /** Until it is time to look again; meanwhile announces, and hears what others announce. */
+  void await(Transactions<H> session, Duration pause, Runnable announced)
+      throws InterruptedException {
     long end = clock.getAsLong() + jittered(pause).toNanos();
-    boolean isTold = false;
-    for (long rest = end - clock.getAsLong(); rest > 0 && !isTold; rest = end - clock.getAsLong()) {
-      isTold = told.tryAcquire(Math.min(rest, CHECKS.toNanos()), TimeUnit.NANOSECONDS);
-      run(session, holding::check);
+    for (long rest = end - clock.getAsLong(); rest > 0 && !toLook; rest = end - clock.getAsLong()) {
+      Duration most = min(Duration.ofNanos(rest), announceOrWait(session));
+      if (listens) {
+        int ignored = told.drainPermits();
+      } else {
+        boolean ignored = told.tryAcquire(most.toNanos(), TimeUnit.NANOSECONDS);
+      }
+      Duration listening = listens ? most : Duration.ZERO;
+      if (session.runSingle(PATIENCE, handle -> holding.check(handle, listening))) {
+        announced.run();
+      }
+      if (Thread.interrupted()) { // who listens does not notice it
+        throw new InterruptedException();
+      }
     }
-    int drained = told.drainPermits();
+    toLook = false;
+  }
+
+  /** Announces what is to be announced, if the last time was long enough ago; or else when. */
+  private Duration announceOrWait(Transactions<H> session) {
+    if (toAnnounce.get()) {
+      long wait = announcedAt + ANNOUNCES.toNanos() - clock.getAsLong();
+      if (wait > 0) {
+        return Duration.ofNanos(wait);
+      }
+      toAnnounce.set(false);
+      announcedAt = clock.getAsLong();
+      try {
+        run(session, holding::announce);
+      } catch (OutboxException e) { // a hint; if the session has ended, that is noticed next
+      }
+    }
+    return listens && holds < Database.BUCKETS ? TURNS : CHECKS;
   }
 
   private static Duration min(Duration some, Duration other) {

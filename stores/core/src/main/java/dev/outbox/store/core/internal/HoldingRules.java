@@ -98,7 +98,7 @@ final class HoldingRules {
       return holders[bucket];
     }
 
-    private int held(Relay relay) {
+    int held(Relay relay) {
       return held.getOrDefault(relay.number, 0L).intValue();
     }
 
@@ -150,10 +150,6 @@ final class HoldingRules {
       return byHeld.stream()
           .filter(r -> byHeld.indexOf(r) < leaving || 2 * held(r) < most)
           .toList();
-    }
-
-    boolean holdsNothing(Relay relay) {
-      return held(relay) == 0;
     }
 
     private boolean gives(Relay relay) {

@@ -59,9 +59,16 @@ public final class RelayClaims<H> {
   }
 
   /** As {@link dev.outbox.spi.store.KeepingStore.Keeper#hold}. */
-  public void hold() throws InterruptedException {
+  public void hold(Runnable announced) throws InterruptedException {
     if (holder != null) {
-      holder.hold();
+      holder.hold(announced);
+    }
+  }
+
+  /** As {@link dev.outbox.spi.store.KeepingStore.Keeper#announce}. */
+  public void announce() {
+    if (holder != null) {
+      holder.announce();
     }
   }
 

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -55,6 +56,10 @@ class HolderTest {
     private int abandoned;
     private int changes;
     private int prolonged;
+    private int announcements;
+    private boolean queueIsFull;
+    private boolean heard;
+    private boolean listens;
     private final long[] holders = new long[64];
     private final long[] tokens = new long[64];
     private final List<Integer> codes = new ArrayList<>();
@@ -123,6 +128,7 @@ class HolderTest {
 
     @Override
     public boolean begin(String handle, int code) {
+      listens = false;
       return !pooled && codes.add(code);
     }
 
@@ -139,10 +145,31 @@ class HolderTest {
     }
 
     @Override
-    public void check(String handle) {
+    public boolean check(String handle, Duration most) {
       if (endsSession) {
         endsSession = false;
         throw new TransientOutboxException("an administrator ended the session", null);
+      }
+      clock += Duration.ofMillis(10).toNanos();
+      return heard;
+    }
+
+    @Override
+    public boolean announces() {
+      return true;
+    }
+
+    @Override
+    public void listen(String handle, boolean on) {
+      assertThat(listens).isNotEqualTo(on);
+      listens = on;
+    }
+
+    @Override
+    public void announce(String handle) {
+      announcements++;
+      if (queueIsFull) {
+        throw new TransientOutboxException("there is no room", null);
       }
     }
 
@@ -300,7 +327,7 @@ class HolderTest {
     server.endsSession = true;
     held.shown(false);
     server.codes.clear();
-    assertThatThrownBy(holder::hold).isInstanceOf(TransientOutboxException.class);
+    assertThatThrownBy(() -> holder.hold(() -> {})).isInstanceOf(TransientOutboxException.class);
     assertThat(server.open).as("sessions that are still open").isZero();
     assertThat(server.abandoned).isEqualTo(1);
     assertThat(ours()).as("is held on").isEqualTo(ALL);
@@ -315,6 +342,66 @@ class HolderTest {
     step();
     step();
     assertThat(ours()).isEqualTo(ALL);
+  }
+
+  private int heard() throws InterruptedException {
+    AtomicInteger heard = new AtomicInteger();
+    holder.await(server, Duration.ofMillis(30), heard::incrementAndGet);
+    return heard.get();
+  }
+
+  @Test
+  @DisplayName("hears what others announce, as long as it holds something")
+  void hears() throws InterruptedException {
+    step();
+    assertThat(server.listens).isTrue();
+    assertThat(heard()).isZero();
+    server.heard = true;
+    assertThat(heard()).isPositive();
+    ALL.forEach(bucket -> server.holders[bucket] = OTHER);
+    server.other(State.LIVES);
+    step();
+    assertThat(server.listens).isFalse();
+  }
+
+  @Test
+  @DisplayName("announces to those who hold, once for all that comes at once")
+  void announces() throws InterruptedException {
+    holder.announce();
+    assertThat(heard()).isZero();
+    assertThat(server.announcements).as("nobody is known to hold all").isEqualTo(1);
+    otherHolds();
+    step();
+    holder.announce();
+    holder.announce();
+    boolean ignored = heard() > 0;
+    assertThat(server.announcements).isEqualTo(2);
+    server.queueIsFull = true;
+    holder.announce();
+    ignored = heard() > 0;
+    assertThat(server.announcements).as("and lives on").isEqualTo(3);
+  }
+
+  @Test
+  @DisplayName("announces nothing to itself, nor where nobody can see it")
+  void announcesNothing() throws InterruptedException {
+    step();
+    holder.announce();
+    boolean ignored = heard() > 0;
+    held.shown(false);
+    otherHolds();
+    step();
+    holder.announce();
+    ignored = heard() > 0;
+    assertThat(server.announcements).isZero();
+  }
+
+  @Test
+  @DisplayName("stops waiting when its thread is interrupted, also while it listens")
+  void interrupted() {
+    step();
+    Thread.currentThread().interrupt();
+    assertThatThrownBy(this::heard).isInstanceOf(InterruptedException.class);
   }
 
   @Test
@@ -394,10 +481,10 @@ class HolderTest {
   void without() throws InterruptedException {
     held.shown(false);
     server.hasSessions = false;
-    holder.hold();
+    holder.hold(() -> {});
     server.hasSessions = true;
     server.pooled = true;
-    holder.hold();
+    holder.hold(() -> {});
     assertThat(server.open).as("sessions that are still open").isZero();
     assertThat(held.claims(REQUEST)).isFalse();
     holder.leave(Duration.ofMinutes(1));
