@@ -69,7 +69,6 @@ public final class Relay implements AutoCloseable {
   private final Threads threads;
   private final Worker.Shared shared;
   private final @Nullable WakeUpStore wakesUp;
-  private final boolean handsOver;
   private final Duration housekeeping;
   private final ReentrantLock lock = new ReentrantLock();
   private State state = State.NEW;
@@ -79,7 +78,6 @@ public final class Relay implements AutoCloseable {
     this.settings = settings;
     store = builder.store;
     wakesUp = builder.wakeUps && store instanceof WakeUpStore able ? able : null;
-    handsOver = builder.handOver;
     housekeeping = builder.housekeeping;
     listener = new Listeners(builder.listeners);
     DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
@@ -221,9 +219,9 @@ public final class Relay implements AutoCloseable {
   }
 
   /**
-   * Appends to this relay's store, and returns an object to call after the commit: the relay then
-   * polls at once, as after {@link #wake}. With {@link Builder#handOver} it publishes the messages
-   * without asking the store, where it can.
+   * Appends to this relay's store, and returns an object to call after the commit: messages whose
+   * keys this relay holds are then published without asking the store, where it can do that; for
+   * the others it is as {@link #wake}.
    *
    * @param store the relay's own
    * @return its {@code committed} is to be called only after a commit that is known to have
@@ -236,9 +234,7 @@ public final class Relay implements AutoCloseable {
           "this is not the store of relay %s: append to that one".formatted(settings.name()));
     }
     Uncommitted uncommitted =
-        handsOver
-                && store instanceof KeepingStore<T> able
-                && shared.source() instanceof Keeper keeper
+        store instanceof KeepingStore<T> able && shared.source() instanceof Keeper keeper
             ? able.append(keeper, transaction, messages)
             : Uncommitted.of(store.append(transaction, messages), () -> false);
     int appended = messages.size();
@@ -371,7 +367,6 @@ public final class Relay implements AutoCloseable {
     private Predicate<StoredMessage> haltKeyWhenDead = m -> false;
     private Duration idlePause = DEFAULT_IDLE_PAUSE;
     private boolean wakeUps;
-    private boolean handOver;
     private Duration stopTimeout = DEFAULT_STOP_TIMEOUT;
     private LongSupplier clock = System::nanoTime;
     private Duration housekeeping = Threads.HOUSEKEEPING;
@@ -499,18 +494,6 @@ public final class Relay implements AutoCloseable {
       return this;
     }
 
-    /**
-     * Whether messages of {@link Relay#append} may be published without reading them from the
-     * store. That is done when this relay holds the message's key, and no other message of the same
-     * bucket waits. Needs a {@link KeepingStore}. Default: false, because it asks more of the
-     * application: the right to read the tables, transactions at READ COMMITTED, and to report only
-     * commits that have succeeded.
-     */
-    public Builder handOver(boolean handOver) {
-      this.handOver = handOver;
-      return this;
-    }
-
     /** How long {@link Relay#close} may take; default 20 s. */
     public Builder stopTimeout(Duration stopTimeout) {
       this.stopTimeout = requireNonNull(stopTimeout, "stopTimeout");
@@ -559,10 +542,6 @@ public final class Relay implements AutoCloseable {
         throw new IllegalArgumentException(
             "wakeUps is true, but this store cannot tell of appends: leave it out, and shorten"
                 + " idlePause where the first message must not wait");
-      }
-      if (handOver && !(store instanceof KeepingStore<?>)) {
-        throw new IllegalArgumentException(
-            "handOver is true, but this store cannot hand over: leave it out");
       }
       store.maxConnections().ifPresent(settings::checkPool);
       return new Relay(this, settings);

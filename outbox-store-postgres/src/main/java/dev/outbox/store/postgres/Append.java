@@ -13,6 +13,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
@@ -22,9 +23,11 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -137,6 +140,15 @@ final class Append implements SqlDialect.Append {
         set_config('enable_seqscan', 'off', true);
       """;
 
+  /** Whether {@link #ALONE} may be asked. */
+  private static final String MAY_READ =
+      """
+      select bool_and(has_table_privilege(t, 'select'))
+      from unnest(array['${q}${p}message', '${q}${p}bucket', '${q}${p}blocked_key']) t
+      """;
+
+  private static final String FORBIDDEN = "42501";
+
   /**
    * An append with more bytes of payload is not handed over: what is handed over stays in memory.
    */
@@ -173,6 +185,10 @@ final class Append implements SqlDialect.Append {
   /** The same with {@link #ALONE}. */
   private final List<String> asking;
 
+  /** By user. */
+  private final Map<String, Boolean> mayRead = new ConcurrentHashMap<>();
+
+  private final String asksRights;
   private final String many;
   private final String one;
   private final String manyWithDedup;
@@ -194,6 +210,7 @@ final class Append implements SqlDialect.Append {
                         + ALONE)
             .map(names::fill)
             .toList();
+    asksRights = names.fill(MAY_READ);
     many = withoutDedup(names, MANY);
     one = withoutDedup(names, ONE);
     manyWithDedup = withDedup(names, MANY);
@@ -291,9 +308,35 @@ final class Append implements SqlDialect.Append {
   public Optional<List<Alone>> appendToHandOver(
       Connection connection, List<OutboxMessage> messages, List<Lease> open) throws SQLException {
     Mark.Asked asked = Mark.Asked.of(open);
-    return asked.buckets() != 0 && mayBeHandedOver(messages)
-        ? Optional.of(appendAsking(connection, messages, asked))
-        : Optional.empty();
+    if (asked.buckets() == 0 || !mayBeHandedOver(messages) || !mayRead(connection)) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(appendAsking(connection, messages, asked));
+    } catch (SQLException e) {
+      if (FORBIDDEN.equals(e.getSQLState())) { // the role was set to another one
+        mayRead.put(user(connection), false);
+      }
+      throw e;
+    }
+  }
+
+  /** Who appends need not be one who may read the tables. It is asked once for each user. */
+  private boolean mayRead(Connection connection) throws SQLException {
+    Boolean known = mayRead.get(user(connection));
+    if (known != null) {
+      return known;
+    }
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(asksRights)) {
+      boolean may = row.next() && row.getBoolean(1);
+      mayRead.put(user(connection), may);
+      return may;
+    }
+  }
+
+  private static String user(Connection connection) throws SQLException {
+    return connection.getMetaData().getUserName();
   }
 
   private List<Alone> appendAsking(

@@ -369,7 +369,7 @@ class HandOverTest extends DatabaseTest {
     List<PostgresOutboxStore> stores =
         List.of(PostgresOutboxStore.of(database.pool), PostgresOutboxStore.of(database.pool));
     List<Relay> relays =
-        stores.stream().map(each -> Relay.builder(each, publisher).handOver(true).build()).toList();
+        stores.stream().map(each -> Relay.builder(each, publisher).build()).toList();
     relays.forEach(Relay::start);
     try (Stopping stopping = () -> relays.forEach(Relay::close)) {
       ExecutorService producers = Executors.newFixedThreadPool(3);

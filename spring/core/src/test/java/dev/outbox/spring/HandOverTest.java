@@ -33,22 +33,19 @@ import org.springframework.core.env.Environment;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** Which commits the relay is told of, and that it takes what was appended then. */
 @ExtendWith(Servers.Resolver.class)
 class HandOverTest {
-  private static final String HAND_OVER = "--outbox.relay.hand-over=true";
   private static final String NO_METRICS =
       "--outbox.metrics.enabled=false"; // the store counts nothing
 
-  private static Application withoutJpa(Servers servers, Class<?> source) throws SQLException {
+  private static Application withoutJpa(Servers servers, Class<?>... sources) throws SQLException {
     return Application.start(
-        servers.schema(),
-        List.of(source),
-        HAND_OVER,
-        Stream.concat(Stream.of(NO_METRICS), Stream.of(Application.WITHOUT_JPA))
-            .toArray(String[]::new));
+        servers.schema(), List.of(sources), NO_METRICS, Application.WITHOUT_JPA);
   }
 
   /** Another database, whose transactions are none of the outbox's. */
@@ -360,7 +357,6 @@ class HandOverTest {
             servers.schema(),
             List.of(ShopApplication.class, Shop.class),
             "--shop.recording=true",
-            HAND_OVER,
             NO_METRICS)) {
       shop.shop().place("order-1");
       awaitHandedOver(shop, () -> shop.shop().pay("order-1"));
@@ -370,12 +366,38 @@ class HandOverTest {
     }
   }
 
+  /** As JTA's. */
+  @Configuration(proxyBeanMethods = false)
+  static class Unseen {
+    @Bean
+    PlatformTransactionManager bindsNothing() {
+      return new AbstractPlatformTransactionManager() {
+        @Override
+        protected Object doGetTransaction() {
+          return this;
+        }
+
+        @Override
+        protected void doBegin(Object transaction, TransactionDefinition definition) {}
+
+        @Override
+        protected void doCommit(DefaultTransactionStatus status) {}
+
+        @Override
+        protected void doRollback(DefaultTransactionStatus status) {}
+      };
+    }
+  }
+
   @Test
-  void withoutARelayHereThePropertyAsksForNothing(Servers servers) throws SQLException {
-    try (Application shop =
-        Application.start(servers.schema(), "--outbox.relay.enabled=false", HAND_OVER)) {
-      shop.shop().place("order-1");
-      assertThat(shop.messages()).isOne();
+  void besideAManagerThatBindsNothingNothingIs(Servers servers) throws SQLException {
+    try (Application unseen = withoutJpa(servers, App.class, Unseen.class)) {
+      TransactionTemplate transaction =
+          new TransactionTemplate(
+              unseen.context().getBean("billingTransactions", PlatformTransactionManager.class));
+      transaction.executeWithoutResult(status -> append(unseen, "Billed"));
+      await().atMost(Duration.ofMinutes(1)).until(() -> unseen.delivered().size() == 1);
+      assertThat(unseen.bean(Told.class).commits).isEmpty();
     }
   }
 

@@ -140,17 +140,18 @@ public interface BenchDatabase extends AutoCloseable {
     /**
      * The same.
      *
-     * @param relay in this process, whose {@link Relay#watch} the messages are appended through
+     * @param relay in this process, whose {@link Relay#wakeOnAppend} the messages are appended
+     *     through
      */
     Business business(@Nullable Relay relay);
 
     /**
-     * The same, whose messages are handed over to that relay.
+     * The same, whose messages are handed over to that relay where they can be.
      *
      * @param relays its store
      */
     default Business handing(Relay relay, OutboxStore<?> relays) {
-      throw new UnsupportedOperationException("nothing can be handed over here");
+      return business(relay);
     }
 
     @Override

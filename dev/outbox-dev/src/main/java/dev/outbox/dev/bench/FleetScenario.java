@@ -39,7 +39,7 @@ final class FleetScenario extends Scenario {
         "fleet",
         """
         Pods of a service, each a process of its own with one relay with defaults, whose publisher takes everything at once, \
-        and clients (4 in all, at least one each) that append one message of 200 bytes a transaction and wake their relay after each commit; \
+        and clients (4 in all, at least one each) that append one message of 200 bytes a transaction by their relay and tell it of the commit; \
         1,000 keys, a fixed schedule. And one process with 100 relays. Rates are of all pods together; times are from the commit in any pod to the publisher. \
         Statements and CPU are those of all pods and of the server; commits are no statements. A backlog is of 200,000 messages. \
         At 200/s one pod is killed (SIGKILL) or ends in good order: the one that published last for most keys, and of those keys the longest time in which there was something to publish and nothing was published; \

@@ -86,10 +86,7 @@ final class LatencyScenario extends Scenario {
                       .database()
                       .open(BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS), counter);
               Stamps stamps = new Stamps(topic.measured());
-              Relay relay =
-                  Relay.builder(access.store(), stamps)
-                      .handOver(woken == Woken.HANDED_OVER)
-                      .build()) {
+              Relay relay = Relay.builder(access.store(), stamps).build()) {
             relay.start();
             measure(
                 bench,

@@ -47,9 +47,9 @@ public final class PodMain {
   private final WorkCounter counter = new WorkCounter();
   private final AtomicLong drained = new AtomicLong();
   private final Access access;
-  private final List<Business> clients;
   private final Stamps stamps;
   private List<Relay> relays = List.of();
+  private List<Business> clients = List.of();
   private @Nullable Thread load;
 
   private PodMain(ParentJvm parent) {
@@ -62,7 +62,6 @@ public final class PodMain {
             .open(
                 Math.max(BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS), needed),
                 counter);
-    clients = IntStream.range(0, setting("clients")).mapToObj(i -> access.business()).toList();
     String topic = parent.get("topic");
     stamps =
         new Stamps(
@@ -105,11 +104,19 @@ public final class PodMain {
   }
 
   /**
+   * Appends as the Spring starter does it.
+   *
    * @param words with the load's keys and rate, the number of the first client here, and how many
    *     there are in all
    */
   private void load(String[] words) {
     int[] number = Stream.of(words).skip(1).mapToInt(Integer::parseInt).toArray();
+    if (clients.isEmpty()) {
+      clients =
+          IntStream.range(0, setting("clients"))
+              .mapToObj(i -> access.handing(relays.get(0), access.store()))
+              .toList();
+    }
     OpenLoad part = new OpenLoad(number[0], number[1], UNTIL_HALTED, number[2], number[3]);
     load =
         new Thread(
@@ -130,9 +137,7 @@ public final class PodMain {
     }
   }
 
-  /** As the Spring starter does it. */
   private void committed(OutboxMessage message, long at) {
-    relays.get(0).wake();
     parent.say(COMMITTED + " " + message.id() + " " + message.aggregateId() + " " + at);
   }
 

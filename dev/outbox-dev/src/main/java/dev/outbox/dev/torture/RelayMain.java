@@ -6,7 +6,6 @@ import dev.outbox.relay.Relay;
 import dev.outbox.relay.RelayEvent;
 import dev.outbox.relay.RetryPolicy;
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoredMessage;
@@ -77,7 +76,6 @@ final class RelayMain {
               .workers(WORKERS)
               .batchSize(BATCH)
               .lease(LEASE)
-              .handOver(place.store() instanceof KeepingStore)
               .idlePause(IDLE_PAUSE)
               .retryPolicy(RelayMain::policy)
               .haltKeyWhenDead(m -> kind(m) == Work.Kind.HALTING)

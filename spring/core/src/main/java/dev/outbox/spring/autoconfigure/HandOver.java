@@ -7,9 +7,12 @@ import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.OutboxStore;
 import java.util.Collection;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.core.Ordered;
 import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.ResourceHolderSupport;
+import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -22,11 +25,12 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * join the outer transaction while the inner one is Spring's current, and what it registers is
  * called when the inner one has committed. So the relay is told only if the append's connection is
  * still bound after the commit (its manager unbinds it later), and if no second transaction has
- * anything bound. JTA's manager binds nothing, so a JTA transaction inside the outbox's own is not
- * seen. (Spring's JDBC is in no signature, because it may be missing.)
+ * anything bound. A manager that binds nothing, as JTA's, would not be seen; where there is one,
+ * nothing is handed over. (Spring's JDBC is in no signature, because it may be missing.)
  */
 final class HandOver {
   private final WakeAfterCommit wake;
+  private final ObjectProvider<PlatformTransactionManager> managers;
   private volatile @Nullable Target target;
 
   /**
@@ -34,18 +38,22 @@ final class HandOver {
    */
   private record Target(Relay relay, OutboxStore<Object> store) {}
 
-  HandOver(WakeAfterCommit wake) {
+  HandOver(WakeAfterCommit wake, ObjectProvider<PlatformTransactionManager> managers) {
     this.wake = wake;
+    this.managers = managers;
   }
 
   /**
-   * From now on.
+   * From now on, where every manager shows what it has begun.
    *
    * @param store the relay's
    */
   @SuppressWarnings("unchecked") // of the same type of transaction as the application's store
   void to(Relay relay, OutboxStore<?> store) {
-    target = new Target(relay, (OutboxStore<Object>) store);
+    target =
+        managers.stream().allMatch(ResourceTransactionManager.class::isInstance)
+            ? new Target(relay, (OutboxStore<Object>) store)
+            : null;
   }
 
   /** A view of the application's store. */

@@ -23,6 +23,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
+import org.springframework.transaction.PlatformTransactionManager;
 
 /** The outbox that applications append to, and the relay, on whichever store and publisher. */
 @AutoConfiguration(
@@ -47,8 +48,9 @@ final class OutboxAutoConfiguration {
   }
 
   @Bean
-  HandOver outboxHandOver(WakeAfterCommit wake) {
-    return new HandOver(wake);
+  HandOver outboxHandOver(
+      WakeAfterCommit wake, ObjectProvider<PlatformTransactionManager> managers) {
+    return new HandOver(wake, managers);
   }
 
   @Bean
@@ -99,9 +101,7 @@ final class OutboxAutoConfiguration {
           listeners.orderedStream().forEach(builder::listener);
           customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
           Relay relay = build(builder);
-          if (properties.relay().handOver()) {
-            handOver.to(relay, relayStore.store());
-          }
+          handOver.to(relay, relayStore.store());
           return relay;
         });
   }

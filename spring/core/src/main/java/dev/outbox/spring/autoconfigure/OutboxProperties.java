@@ -109,8 +109,6 @@ record OutboxProperties(
    * @param lease How long the messages of a lost process wait. By default 30s.
    * @param publishTimeout When the relay gives up on a call of the publisher; below the lease. By
    *     default five sixths of it.
-   * @param handOver Whether what a transaction of this application has appended may be published
-   *     after its commit without reading it, where the store can.
    * @param idlePause The longest pause between two polls. By default 500ms.
    * @param wakeUps Whether the store tells of appends by other processes, where it can.
    * @param stopTimeout How long stopping may take. By default 20s.
@@ -126,7 +124,6 @@ record OutboxProperties(
       @Nullable DataSize batchBytes,
       @Nullable Duration lease,
       @Nullable Duration publishTimeout,
-      @DefaultValue("false") boolean handOver,
       @Nullable Duration idlePause,
       @DefaultValue("false") boolean wakeUps,
       @Nullable Duration stopTimeout,
@@ -142,11 +139,7 @@ record OutboxProperties(
       set(publishTimeout, relay::publishTimeout);
       set(idlePause, relay::idlePause);
       set(stopTimeout, relay::stopTimeout);
-      relay
-          .handOver(handOver)
-          .wakeUps(wakeUps)
-          .retryPolicy(retry.policy())
-          .haltKeyWhenDead(haltKeyWhenDead);
+      relay.wakeUps(wakeUps).retryPolicy(retry.policy()).haltKeyWhenDead(haltKeyWhenDead);
     }
 
     /** As the relay itself has it. */

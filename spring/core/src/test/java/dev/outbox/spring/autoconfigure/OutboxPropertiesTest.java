@@ -122,7 +122,7 @@ class OutboxPropertiesTest {
     assertThat(metadata)
         .contains("\"outbox.archive\"", "\"outbox.dead-letter-retention\"")
         .contains("\"outbox.schema-mode\"", "\"outbox.relay.halt-key-when-dead\"")
-        .contains("\"outbox.relay.lease\"", "\"outbox.relay.hand-over\"")
+        .contains("\"outbox.relay.lease\"", "\"outbox.relay.idle-pause\"")
         .contains("\"outbox.kafka.properties\"", "\"outbox.append.flush-jpa\"");
     String properties = metadata.substring(metadata.indexOf("\"properties\""));
     assertThat(properties.substring(0, properties.indexOf(']')).split("\\{", -1))

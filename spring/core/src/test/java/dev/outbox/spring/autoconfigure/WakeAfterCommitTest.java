@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 class WakeAfterCommitTest {
@@ -28,7 +29,7 @@ class WakeAfterCommitTest {
           .outbox(
               new Store(),
               (CurrentTransaction<Object>) append -> append.apply("current"),
-              new HandOver(wake),
+              new HandOver(wake, noBeans.getBeanProvider(PlatformTransactionManager.class)),
               noBeans.getBeanProvider(Traces.class));
 
   /** Of which nothing is kept. */
