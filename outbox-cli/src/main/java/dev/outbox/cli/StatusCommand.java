@@ -197,6 +197,7 @@ final class StatusCommand implements Callable<Integer> {
     rows.put("haltedKeys", statistics.haltedKeys());
     rows.put("oldestFreeSeconds", seconds(statistics.oldestFree()));
     rows.put("oldestBlockedSeconds", seconds(statistics.oldestBlocked()));
+    rows.put("relays", statistics.relays());
     return rows;
   }
 

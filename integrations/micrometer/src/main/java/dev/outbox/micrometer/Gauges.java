@@ -34,6 +34,9 @@ final class Gauges {
     age("free", statistics -> seconds(statistics.oldestFree()));
     age("blocked", statistics -> seconds(statistics.oldestBlocked()));
     add(
+        gauge("relays", () -> readings.value(Gauges::relays))
+            .description("Relays that live, also those that stand by; NaN where none can be seen"));
+    add(
         gauge("reading.age", readings::age)
             .baseUnit("seconds")
             .description("Since the outbox was last read for these gauges"));
@@ -70,6 +73,11 @@ final class Gauges {
 
   private void add(Gauge.Builder<Supplier<Number>> gauge) {
     meters.add(gauge.register(registry));
+  }
+
+  private static double relays(Statistics statistics) {
+    Integer live = statistics.relays();
+    return live == null ? Double.NaN : live;
   }
 
   private static double seconds(@Nullable Duration time) {

@@ -30,7 +30,8 @@ import org.junit.jupiter.api.Timeout;
 
 class OutboxMetricsTest {
   private static final Statistics SOME =
-      new Statistics(10_000, 1, 2, 3, 4, 5, 6, Duration.ofMillis(7_500), Duration.ofSeconds(8));
+      new Statistics(10_000, 1, 2, 3, 4, 5, 6, Duration.ofMillis(7_500), Duration.ofSeconds(8))
+          .withRelays(7);
 
   private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
   private final AtomicLong nanos = new AtomicLong();
@@ -197,8 +198,10 @@ class OutboxMetricsTest {
     assertThat(gauge("outbox.keys", "state", "halted")).isEqualTo(6);
     assertThat(gauge("outbox.oldest.age", "state", "free")).isEqualTo(7.5);
     assertThat(gauge("outbox.oldest.age", "state", "blocked")).isEqualTo(8);
+    assertThat(gauge("outbox.relays")).isEqualTo(7);
     store.said = new Statistics(1, 0, 0, 0, 0, 0, 0, null, null);
     await().until(() -> gauge("outbox.oldest.age", "state", "free") == 0);
+    assertThat(gauge("outbox.relays")).as("of a store that sees none").isNaN();
   }
 
   @Test

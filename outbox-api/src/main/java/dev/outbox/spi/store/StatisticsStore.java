@@ -57,6 +57,8 @@ public interface StatisticsStore {
    *     of the others of its part of the outbox; null when there is none
    * @param oldestBlocked the same of messages that are {@code blocked}. A store may look only at
    *     those keys that have been waiting for longest
+   * @param relays how many relays live, those that hold something and those that stand by; null
+   *     where the store cannot see it
    */
   record Statistics(
       int cap,
@@ -67,12 +69,52 @@ public interface StatisticsStore {
       long blockedKeys,
       long haltedKeys,
       @Nullable Duration oldestFree,
-      @Nullable Duration oldestBlocked) {
+      @Nullable Duration oldestBlocked,
+      @Nullable Integer relays) {
 
     /** A clock that was put back says of young messages that they are due for less than no time. */
     public Statistics {
       oldestFree = atLeastZero(oldestFree);
       oldestBlocked = atLeastZero(oldestBlocked);
+    }
+
+    /** Of a store that cannot see which relays live. */
+    public Statistics(
+        int cap,
+        long pending,
+        long scheduled,
+        long blocked,
+        long dead,
+        long blockedKeys,
+        long haltedKeys,
+        @Nullable Duration oldestFree,
+        @Nullable Duration oldestBlocked) {
+      this(
+          cap,
+          pending,
+          scheduled,
+          blocked,
+          dead,
+          blockedKeys,
+          haltedKeys,
+          oldestFree,
+          oldestBlocked,
+          null);
+    }
+
+    /** The same, with so many relays. */
+    public Statistics withRelays(@Nullable Integer live) {
+      return new Statistics(
+          cap,
+          pending,
+          scheduled,
+          blocked,
+          dead,
+          blockedKeys,
+          haltedKeys,
+          oldestFree,
+          oldestBlocked,
+          live);
     }
 
     private static @Nullable Duration atLeastZero(@Nullable Duration time) {

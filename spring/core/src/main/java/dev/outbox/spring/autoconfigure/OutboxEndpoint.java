@@ -65,7 +65,8 @@ final class OutboxEndpoint {
       @Nullable Long blockedKeys,
       @Nullable Long haltedKeys,
       @Nullable Double oldestFreeSeconds,
-      @Nullable Double oldestBlockedSeconds) {
+      @Nullable Double oldestBlockedSeconds,
+      @Nullable Integer relays) {
 
     static Waiting of(LastReading reading) {
       double age = seconds(reading.age());
@@ -82,7 +83,8 @@ final class OutboxEndpoint {
               read.blockedKeys(),
               read.haltedKeys(),
               read.oldestFree() == null ? null : seconds(read.oldestFree()),
-              read.oldestBlocked() == null ? null : seconds(read.oldestBlocked()));
+              read.oldestBlocked() == null ? null : seconds(read.oldestBlocked()),
+              read.relays());
     }
 
     private static double seconds(Duration time) {

@@ -19,6 +19,7 @@ import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.store.core.internal.Database.Administration;
 import dev.outbox.store.core.internal.Database.Expired;
+import dev.outbox.store.core.internal.Database.Holding;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -199,7 +200,14 @@ public final class StoreOperations<H> {
 
   public Statistics statistics(int cap) {
     int checked = StatisticsStore.checked(cap);
-    return run(handle -> administration.statistics(handle, checked));
+    Holding<H> holding = database.leases().holding();
+    return run(
+        handle -> {
+          Statistics counted = administration.statistics(handle, checked);
+          return holding == null
+              ? counted
+              : counted.withRelays(holding.look(handle).codes().size());
+        });
   }
 
   public List<String> warnings() {
