@@ -72,7 +72,7 @@ final class OutboxEndpoint {
       double age = seconds(reading.age());
       Statistics read = reading.statistics();
       return read == null
-          ? new Waiting(age, null, null, null, null, null, null, null, null, null)
+          ? new Waiting(age, null, null, null, null, null, null, null, null, null, null)
           : new Waiting(
               age,
               read.cap(),
