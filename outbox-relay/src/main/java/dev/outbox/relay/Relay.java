@@ -552,7 +552,7 @@ public final class Relay implements AutoCloseable {
             "wakeUps is true, but this store cannot tell of appends: leave it out, and shorten"
                 + " idlePause where the first message must not wait");
       }
-      if (handOver && !(store instanceof KeepingStore<?>)) {
+      if (handOver && !(store instanceof KeepingStore<?> able && able.handsOver())) {
         throw new IllegalArgumentException(
             "handOver is true, but this store cannot hand over: leave it out");
       }

@@ -77,7 +77,7 @@ final class RelayMain {
               .workers(WORKERS)
               .batchSize(BATCH)
               .lease(LEASE)
-              .handOver(place.store() instanceof KeepingStore)
+              .handOver(store.handsOver())
               .idlePause(IDLE_PAUSE)
               .retryPolicy(RelayMain::policy)
               .haltKeyWhenDead(m -> kind(m) == Work.Kind.HALTING)
