@@ -9,6 +9,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -43,7 +44,7 @@ final class MysqlHolding implements Holding<Handle> {
       """
       select b.bucket, b.token, case when ${free} then ${nobody}
         when substr(b.claim_id, 15, 1) = '8' then cast(conv(right(b.claim_id, 8), 16, 10) as signed)
-        else ${anonymous} end, null
+        else ${anonymous} end, connection_id()
       from ${q}${p}bucket b force index (primary)
       where b.bucket between 0 and 63
       union all
@@ -101,25 +102,25 @@ final class MysqlHolding implements Holding<Handle> {
   @Override
   public Seen look(Handle handle) {
     List<SeenBucket> buckets = new ArrayList<>();
-    List<Integer> codes = new ArrayList<>();
-    boolean isSeen =
+    Map<Long, Integer> codes = new HashMap<>();
+    long own =
         Literal.query(handle, look + locks.codes(handle))
             .reduceResultSet(
-                false,
+                0L,
                 (before, row, context) -> {
                   int bucket = row.getInt(1);
                   if (row.wasNull()) {
-                    codes.add(row.getInt(3));
-                    return before || row.getBoolean(4);
+                    codes.put(row.getLong(4), row.getInt(3));
+                    return before;
                   }
                   buckets.add(new SeenBucket(bucket, row.getLong(2), row.getLong(3)));
-                  return before;
+                  return row.getLong(4);
                 });
-    if (!isSeen) {
+    if (!buckets.isEmpty() && !codes.containsKey(own)) {
       throw RelayLocks.ended();
     }
     settled = settled || uptime(handle) > OTHERS_COME_BACK_SECONDS;
-    return new Seen(buckets, codes, settled);
+    return new Seen(buckets, List.copyOf(codes.values()), settled);
   }
 
   private static int uptime(Handle handle) {

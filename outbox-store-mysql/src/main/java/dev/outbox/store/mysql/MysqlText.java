@@ -195,7 +195,8 @@ final class MysqlText {
   }
 
   /** Those of some buckets whose tokens are these. */
-  static <T> String tokens(Collection<T> buckets, ToIntFunction<T> bucket, ToLongFunction<T> token) {
+  static <T> String tokens(
+      Collection<T> buckets, ToIntFunction<T> bucket, ToLongFunction<T> token) {
     return join(
         buckets,
         " or ",

@@ -2,7 +2,6 @@ package dev.outbox.store.mysql;
 
 import dev.outbox.store.core.internal.RelaySign;
 import java.sql.SQLException;
-import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.stream.Collectors;
@@ -50,7 +49,7 @@ final class RelayLocks {
       "select p.place " + FROM_PLACES + "is_used_lock(" + PLACE + ") = connection_id()";
 
   private static final String CODES =
-      "select null, null, ${code}, is_used_lock(${complete}) = connection_id() "
+      "select null, null, ${code}, is_used_lock(${complete}) "
               .replace(
                   "${code}",
                   IntStream.range(0, BITS)
@@ -80,7 +79,7 @@ final class RelayLocks {
     return sql.replace("${names}", known);
   }
 
-  /** A query: nothing, nothing, a relay's code, and whether it is this session's. */
+  /** A query: nothing, nothing, a relay's code, and the session in which it is shown. */
   String codes(Handle handle) {
     return fill(handle, CODES);
   }
@@ -137,12 +136,12 @@ final class RelayLocks {
         new SQLException("the locks by which a relay is seen are gone", "08003"));
   }
 
-  /** Is true when a function is, of each of a place's locks: they are asked in this order. */
+  /** Is true when a function is so of each of a place's locks: they are asked in this order. */
   private static String locks(String function, long place, int bits) {
     return IntStream.rangeClosed(0, BITS)
         .filter(i -> (bits & 1 << i) != 0)
-        .mapToObj(i -> function.formatted("${names}%d.%d".formatted(place, i)))
-        .collect(Collectors.joining(" and ", "(true and ", ")"));
+        .mapToObj(i -> " and " + function.formatted("${names}%d.%d".formatted(place, i)))
+        .collect(Collectors.joining("", "true", ""));
   }
 
   private boolean isTrue(Handle handle, String expression) {
