@@ -9,9 +9,9 @@ import java.util.function.BooleanSupplier;
 
 /**
  * A store in which a relay can hold keys from claim to claim, also while there is nothing to claim:
- * then a message that comes is found without a lease, and settled without giving one back (C8). In
- * the process that appends, it can hand messages over to those who hold their keys, without reading
- * them (C9).
+ * then a message that comes is found without a lease, and settled without giving one back (C8). One
+ * that {@link #handsOver} can also, in the process that appends, hand messages over to those who
+ * hold their keys, without reading them (C9).
  *
  * @param <T> the transaction's type
  */
@@ -104,12 +104,19 @@ public interface KeepingStore<T> extends OutboxStore<T> {
     void close();
   }
 
+  /** Whether {@link #append} ever hands something over. */
+  default boolean handsOver() {
+    return false;
+  }
+
   /**
    * Appends as {@link dev.outbox.Outbox#append} does, with its errors.
    *
    * @param keeper one of this store's
    */
-  Uncommitted append(Keeper keeper, T transaction, List<OutboxMessage> messages);
+  default Uncommitted append(Keeper keeper, T transaction, List<OutboxMessage> messages) {
+    return Uncommitted.of(append(transaction, messages), () -> false);
+  }
 
   /** What was appended in a transaction that is still open. */
   interface Uncommitted {

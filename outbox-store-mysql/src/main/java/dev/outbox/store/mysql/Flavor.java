@@ -10,7 +10,8 @@ enum Flavor {
       "for update of m",
       true,
       "transaction_isolation",
-      "transaction_read_only"),
+      "transaction_read_only",
+      "true"),
   MARIADB(
       "MariaDB",
       "MysqlOutboxStore",
@@ -19,7 +20,8 @@ enum Flavor {
       "for update",
       false,
       "tx_isolation",
-      "tx_read_only");
+      "tx_read_only",
+      "version() < '12'");
 
   final String title;
 
@@ -40,6 +42,12 @@ enum Flavor {
   final String isolation;
   final String readOnly;
 
+  /**
+   * Whether this server's binary log, if there is one, is written and synchronised before a commit
+   * can be seen. MariaDB can have it in InnoDB from version 12 on.
+   */
+  final String logsFirst;
+
   Flavor(
       String title,
       String other,
@@ -48,7 +56,8 @@ enum Flavor {
       String lockMessages,
       boolean obeysHints,
       String isolation,
-      String readOnly) {
+      String readOnly,
+      String logsFirst) {
     this.title = title;
     this.other = other;
     this.collation = collation;
@@ -57,5 +66,6 @@ enum Flavor {
     this.obeysHints = obeysHints;
     this.isolation = isolation;
     this.readOnly = readOnly;
+    this.logsFirst = logsFirst;
   }
 }

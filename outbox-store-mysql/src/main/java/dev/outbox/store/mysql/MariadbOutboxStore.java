@@ -1,6 +1,9 @@
 package dev.outbox.store.mysql;
 
+import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
+import java.sql.Connection;
+import java.time.Duration;
 import javax.sql.DataSource;
 
 /**
@@ -12,7 +15,7 @@ import javax.sql.DataSource;
  * LAST_INSERT_ID()} says there. Everything else takes connections from the data source, one at a
  * time for each call, and needs no setting of them; what it sets for its transactions it puts back.
  */
-public final class MariadbOutboxStore extends JdbcOutboxStore {
+public final class MariadbOutboxStore extends JdbcOutboxStore implements KeepingStore<Connection> {
 
   private MariadbOutboxStore(Builder b) {
     super(b, (names, archive) -> MysqlDialect.of(names, Flavor.MARIADB, archive));
@@ -26,6 +29,11 @@ public final class MariadbOutboxStore extends JdbcOutboxStore {
   /** Starts with the defaults that each setter names. */
   public static Builder builder(DataSource dataSource) {
     return new Builder(dataSource);
+  }
+
+  @Override
+  public Keeper keeper(Duration unclaimed) {
+    return keep(unclaimed);
   }
 
   /** Not safe for use by many threads. */

@@ -15,12 +15,13 @@ final class MysqlDialect {
     MysqlText text = new MysqlText(names, flavor);
     MysqlArchive archive = new MysqlArchive(kept);
     Rows rows = new Rows();
+    RelayLocks locks = new RelayLocks(text);
     return new SqlDialect(
         new MysqlServer(names, Tables.outbox(kept), flavor),
         new Append(text),
         new Database<>(
-            new MysqlLeases(text, rows),
-            new MysqlReads(rows, text),
+            new MysqlLeases(text, rows, locks),
+            new MysqlReads(rows, text, locks),
             new MysqlWrites(text, flavor, archive),
             new MysqlAdministration(rows, archive)),
         archive.keepsArchive() ? new MysqlServer(names.archive(), Tables.ARCHIVE, flavor) : null);

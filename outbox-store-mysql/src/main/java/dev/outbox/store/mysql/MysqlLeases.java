@@ -22,7 +22,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.stream.Collectors;
 import org.jdbi.v3.core.Handle;
 
 /** Who holds which buckets. */
@@ -41,10 +40,10 @@ final class MysqlLeases implements Leases<Handle> {
       """;
 
   /**
-   * Locks those of the wanted buckets that are still free and that nobody else has locked. By their
-   * primary key: with ORDER BY and LIMIT, all would be locked before the first is taken.
+   * Locks those of the wanted buckets that nobody else has locked. By their primary key: with ORDER
+   * BY and LIMIT, all would be locked before the first is taken.
    */
-  private static final String LOCK_FREE =
+  private static final String LOCK =
       """
       select b.bucket, b.token + 1 as token, ${servedAt},
         ${scheduledDue} as scheduled, ${blockedDue} as blocked,
@@ -52,11 +51,11 @@ final class MysqlLeases implements Leases<Handle> {
         case when b.claim_id is null then b.takeovers
           when b.takeovers >= 2 then 0 else b.takeovers + 1 end as takeovers
       from ${q}${p}bucket b force index (primary)
-      where b.bucket in (${buckets}) and ${free}
+      where ${wanted}
       for update skip locked
       """;
 
-  /** Leases what {@link #lockFree} locked. */
+  /** Leases what {@link #lock} locked. */
   private static final String TAKE =
       """
       update json_table(:rows, '$[*]' columns (
@@ -88,6 +87,8 @@ final class MysqlLeases implements Leases<Handle> {
         b.lease_until = utc_timestamp(6) + interval :leaseMillis * 1000 microsecond
       """;
 
+  private static final String HOLD = RENEW + ", b.takeovers = 0";
+
   private static final String RELEASE =
       """
       update json_table(:rows, '$[*]' columns (
@@ -102,12 +103,16 @@ final class MysqlLeases implements Leases<Handle> {
       """;
 
   private final Rows rows;
-  private final String lockFree;
+  private final MysqlHolding holding;
+  private final String lock;
+  private final String free;
   private final String lockHeld;
 
-  MysqlLeases(MysqlText text, Rows rows) {
+  MysqlLeases(MysqlText text, Rows rows, RelayLocks locks) {
     this.rows = rows;
-    lockFree = text.fill(LOCK_FREE);
+    holding = new MysqlHolding(this, locks, text);
+    lock = text.fill(LOCK);
+    free = text.fill("b.bucket in (${buckets}) and ${free}");
     lockHeld = text.fill(LOCK_HELD);
   }
 
@@ -149,7 +154,20 @@ final class MysqlLeases implements Leases<Handle> {
   /** Locks buckets, longest unserved first, until there are enough or none is left to try. */
   private List<Lease> take(
       Handle handle, UUID claimId, Claim.Request request, List<Candidate> candidates, int share) {
-    List<Locked> locked = Served.upTo(share, candidates, some -> lockFree(handle, request, some));
+    return take(
+        handle,
+        claimId,
+        request,
+        Served.upTo(share, candidates, some -> lock(handle, request, free(some))));
+  }
+
+  /** Leases buckets that meet a condition and that nobody has locked. */
+  List<Lease> take(Handle handle, UUID claimId, Claim.Request request, String wanted) {
+    return take(handle, claimId, request, lock(handle, request, wanted));
+  }
+
+  private static List<Lease> take(
+      Handle handle, UUID claimId, Claim.Request request, List<Locked> locked) {
     if (!locked.isEmpty()) {
       handle
           .createUpdate(TAKE)
@@ -162,19 +180,19 @@ final class MysqlLeases implements Leases<Handle> {
     return Served.inTurn(locked.stream().map(Locked::served).toList());
   }
 
-  /** A free bucket that is locked now, with what its row will have. */
+  /** A bucket that is locked now, with what its row will have. */
   private record Locked(Served served, int singles, int takeovers) {
     List<?> columns() {
       return List.of(served.lease().bucket(), served.lease().token(), singles, takeovers);
     }
   }
 
-  private List<Locked> lockFree(Handle handle, Claim.Request request, List<Candidate> wanted) {
-    String buckets =
-        wanted.stream()
-            .map(candidate -> Integer.toString(candidate.bucket()))
-            .collect(Collectors.joining(", "));
-    return Literal.query(handle, lockFree.replace("${buckets}", buckets))
+  private String free(List<Candidate> wanted) {
+    return free.replace("${buckets}", MysqlText.join(wanted, ", ", Candidate::bucket));
+  }
+
+  private List<Locked> lock(Handle handle, Claim.Request request, String wanted) {
+    return Literal.query(handle, lock.replace("${wanted}", wanted))
         .bind(0, request.maxMessages())
         .map(
             (row, context) ->
@@ -189,10 +207,7 @@ final class MysqlLeases implements Leases<Handle> {
   public List<Lease> lockHeld(Handle handle, UUID claimId, Collection<Lease> leases) {
     Map<Integer, Lease> byBucket = new HashMap<>();
     leases.forEach(lease -> byBucket.put(lease.bucket(), lease));
-    String tokens =
-        leases.stream()
-            .map(l -> "b.bucket = %d and b.token = %d".formatted(l.bucket(), l.token()))
-            .collect(Collectors.joining(" or "));
+    String tokens = MysqlText.tokens(leases, Lease::bucket, Lease::token);
     return Literal.query(handle, lockHeld.replace("${tokens}", tokens))
         .bind(0, claimId.toString())
         .map(
@@ -204,15 +219,30 @@ final class MysqlLeases implements Leases<Handle> {
 
   @Override
   public Set<Integer> renew(Handle handle, UUID claimId, Collection<Lease> leases, Duration lease) {
+    return prolong(handle, RENEW, claimId, leases, lease);
+  }
+
+  /** As {@link Holding#hold}. */
+  Set<Integer> hold(Handle handle, UUID claimId, Collection<Lease> leases, Duration lease) {
+    return prolong(handle, HOLD, claimId, leases, lease);
+  }
+
+  private Set<Integer> prolong(
+      Handle handle, String sql, UUID claimId, Collection<Lease> leases, Duration lease) {
     List<Integer> held = lockHeld(handle, claimId, leases).stream().map(Lease::bucket).toList();
     if (!held.isEmpty()) {
       handle
-          .createUpdate(RENEW)
+          .createUpdate(sql)
           .bind("rows", JsonRows.of(held, List::of))
           .bind("leaseMillis", lease.toMillis())
           .execute();
     }
     return Set.copyOf(held);
+  }
+
+  @Override
+  public MysqlHolding holding() {
+    return holding;
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.outbox.store.mysql;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.store.core.internal.Database.Limits;
+import dev.outbox.store.core.internal.Database.Look;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Status;
@@ -10,7 +11,9 @@ import dev.outbox.store.jdbc.internal.Rows;
 import dev.outbox.store.jdbc.internal.SqlReads;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import java.util.function.ToIntFunction;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.statement.Query;
@@ -21,9 +24,7 @@ final class MysqlReads extends SqlReads {
   private static final String WITH_BLOCKED_KEYS =
       """
       select b.bucket from ${q}${p}bucket b force index (primary)
-      where b.bucket in (${buckets}) and (
-        select 1 from ${q}${p}blocked_key k force index (primary)
-        where k.bucket = b.bucket limit 1) is not null
+      where b.bucket in (${buckets}) and ${hasBlocked}
       """;
 
   /** The status that a PENDING or SCHEDULED message must move to, or null. */
@@ -77,13 +78,15 @@ final class MysqlReads extends SqlReads {
   }
 
   private final BlockedMessages blockedMessages;
+  private final MysqlLook look;
   private final Map<Status, String> reads;
   private final Map<Status, String> sizes;
   private final String withBlockedKeys;
   private final String keyBlocked;
 
-  MysqlReads(Rows rows, MysqlText text) {
+  MysqlReads(Rows rows, MysqlText text, RelayLocks locks) {
     super(rows);
+    look = new MysqlLook(this, rows, text, locks);
     blockedMessages = new BlockedMessages(text);
     reads =
         Map.of(
@@ -128,16 +131,37 @@ final class MysqlReads extends SqlReads {
                 withBlockedKeys.replace("${buckets}", MysqlText.join(leases, ", ", Lease::bucket)))
             .mapTo(Integer.class)
             .set();
-    return Literal.query(
-        handle,
-        MysqlText.join(
-            leases,
-            " union all ",
-            lease ->
-                sql.replace("${blocked}", some.contains(lease.bucket()) ? keyBlocked : "")
-                    .replace("${bucket}", Integer.toString(lease.bucket()))
-                    .replace("${most}", Integer.toString(most.applyAsInt(lease)))
-                    .replace("${bytes}", Long.toString(bytes))));
+    return Literal.query(handle, parts(sql, leases, some, most, bytes));
+  }
+
+  /**
+   * @param some the buckets that have blocked keys
+   */
+  private String parts(
+      String sql, List<Lease> leases, Set<Integer> some, ToIntFunction<Lease> most, long bytes) {
+    return MysqlText.join(
+        leases,
+        " union all ",
+        lease ->
+            sql.replace("${blocked}", some.contains(lease.bucket()) ? keyBlocked : "")
+                .replace("${bucket}", Integer.toString(lease.bucket()))
+                .replace("${most}", Integer.toString(most.applyAsInt(lease)))
+                .replace("${bytes}", Long.toString(bytes)));
+  }
+
+  /** Of buckets that are held, the part of a look that reads the first PENDING messages. */
+  String pending(List<Lease> leases, Set<Integer> some, Limits limits) {
+    return parts(
+        requireNonNull(reads.get(Status.PENDING)),
+        leases,
+        some,
+        lease -> limits.messages(),
+        limits.bytes() / limits.messages());
+  }
+
+  @Override
+  public Optional<Look> look(Handle handle, UUID claimId, List<Lease> leases, Limits limits) {
+    return Optional.of(look.at(handle, claimId, leases, limits));
   }
 
   @Override

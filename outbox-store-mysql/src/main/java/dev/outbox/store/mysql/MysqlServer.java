@@ -12,6 +12,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.jdbi.v3.core.Handle;
 import org.jspecify.annotations.Nullable;
 
 /** How MySQL and MariaDB are talked to, and what their errors mean. */
@@ -82,6 +83,12 @@ final class MysqlServer implements Server {
   @Override
   public void end(Connection connection) throws SQLException {
     session.end(connection);
+  }
+
+  /** Such a statement locks no rows, and says what it needs of the session. */
+  @Override
+  public boolean beginSingle(Handle handle, Duration patience) {
+    return true;
   }
 
   @Override

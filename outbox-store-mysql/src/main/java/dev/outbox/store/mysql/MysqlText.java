@@ -8,6 +8,8 @@ import dev.outbox.store.jdbc.internal.Rows;
 import java.util.Collection;
 import java.util.HexFormat;
 import java.util.function.Function;
+import java.util.function.ToIntFunction;
+import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -129,6 +131,20 @@ final class MysqlText {
         order by k.bucket, k.due_at limit 1) <= utc_timestamp(6), false)
       """;
 
+  /** Whether a bucket has blocked keys at all. */
+  private static final String HAS_BLOCKED =
+      """
+      (select 1 from ${q}${p}blocked_key k force index (primary)
+        where k.bucket = b.bucket limit 1) is not null
+      """;
+
+  /**
+   * Whether all that a statement can see is durable (A1): only then a commit is in the log that is
+   * on the disk before others see it. Without a binary log it is seen first.
+   */
+  private static final String DURABLE =
+      "(@@log_bin and @@sync_binlog = 1 and @@innodb_flush_log_at_trx_commit = 1 and ${logsFirst})";
+
   private static final String BLOCKED_OF_KEY =
       """
       from ${q}${p}message m force index (primary)
@@ -166,12 +182,27 @@ final class MysqlText {
                 .replace("${servedAt}", SERVED_AT)
                 .replace("${scheduledDue}", SCHEDULED_DUE)
                 .replace("${blockedDue}", BLOCKED_DUE)
+                .replace("${hasBlocked}", HAS_BLOCKED)
+                .replace("${durable}", DURABLE)
                 .replace("${blockedOfKey}", BLOCKED_OF_KEY)
                 .replace("${columns}", Rows.COLUMNS)
                 .replace("${everyBucket}", EVERY_BUCKET))
         .replaceAll("and m\\.status = ('[A-Z]+')", "and m.status = " + flavor.status)
         .replace("${lockMessages}", flavor.lockMessages)
+        .replace("${isolation}", flavor.isolation)
+        .replace("${logsFirst}", flavor.logsFirst)
         .replace("${collation}", flavor.collation);
+  }
+
+  /** Those of some buckets whose tokens are these. */
+  static <T> String tokens(
+      Collection<T> buckets, ToIntFunction<T> bucket, ToLongFunction<T> token) {
+    return join(
+        buckets,
+        " or ",
+        one ->
+            "b.bucket = %d and b.token = %d"
+                .formatted(bucket.applyAsInt(one), token.applyAsLong(one)));
   }
 
   static <T> String join(Collection<T> values, String separator, Function<T, ?> part) {

@@ -78,6 +78,11 @@ public final class PostgresOutboxStore extends JdbcOutboxStore implements Keepin
   }
 
   @Override
+  public boolean handsOver() {
+    return true;
+  }
+
+  @Override
   public Uncommitted append(Keeper keeper, Connection transaction, List<OutboxMessage> messages) {
     return appendToHandOver(keeper, transaction, messages);
   }

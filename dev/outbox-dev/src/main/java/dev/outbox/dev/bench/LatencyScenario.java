@@ -60,7 +60,7 @@ final class LatencyScenario extends Scenario {
   void run(Bench bench) throws Exception {
     boolean handsOver;
     try (Access access = bench.database().open(1)) {
-      handsOver = access.store() instanceof KeepingStore;
+      handsOver = access.store() instanceof KeepingStore<?> able && able.handsOver();
     }
     for (Woken woken : Woken.values()) {
       if (woken == Woken.HANDED_OVER && !handsOver) {

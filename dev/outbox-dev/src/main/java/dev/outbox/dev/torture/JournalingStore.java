@@ -46,6 +46,11 @@ record JournalingStore<T>(
     return store.append(transaction, messages);
   }
 
+  @Override
+  public boolean handsOver() {
+    return store instanceof KeepingStore<T> able && able.handsOver();
+  }
+
   /** Only where the store can. */
   @Override
   public Uncommitted append(Keeper keeper, T transaction, List<OutboxMessage> messages) {

@@ -161,6 +161,11 @@ public class MemoryOutboxStore extends MemoryKeys
 
   /** A claim reads memory in any case: all there is to hand over is the word. */
   @Override
+  public boolean handsOver() {
+    return true;
+  }
+
+  @Override
   public synchronized Uncommitted append(
       Keeper keeper, MemoryTransaction transaction, List<OutboxMessage> messages) {
     requireOpen(transaction);

@@ -1,6 +1,7 @@
 package dev.outbox.store.core.internal;
 
 import dev.outbox.OutboxException;
+import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.store.core.internal.Database.Holding;
 import dev.outbox.store.core.internal.Database.Seen;
@@ -210,6 +211,10 @@ final class Holder<H> {
   Duration step(Transactions<H> session) {
     Claim.Request request = held.request();
     Seen seen = session.runSingle(PATIENCE, holding::look);
+    if (!seen.codes().contains(RelaySign.code(self))) {
+      throw new TransientOutboxException(
+          "others cannot see this relay: the session in which it shows itself is another one", null);
+    }
     if (seen.buckets().size() < Database.BUCKETS) {
       restore.run();
     }

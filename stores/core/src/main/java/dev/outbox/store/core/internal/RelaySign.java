@@ -10,7 +10,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * What a relay shows of itself as long as its session lasts: a number, what it intends and how busy
  * it is, all in the 31 bits of one code. Its number stands in the claim id of its leases too.
  */
-final class RelaySign {
+public final class RelaySign {
   private static final int NUMBER_BITS = 27;
   private static final int NUMBER_SHIFT = 31 - NUMBER_BITS;
   private static final int REST = (1 << NUMBER_SHIFT) - 1;
@@ -25,6 +25,16 @@ final class RelaySign {
     return ThreadLocalRandom.current().nextInt(1, 1 << NUMBER_BITS);
   }
 
+  /** The number that a code has. */
+  public static int number(int code) {
+    return code >> NUMBER_SHIFT;
+  }
+
+  /** The number that a claim id of {@link #claimId} has. */
+  public static int number(UUID claimId) {
+    return (int) claimId.getLeastSignificantBits();
+  }
+
   static int code(Relay relay) {
     int rest = relay.state().ordinal() * Load.values().length + relay.load().ordinal();
     return (int) relay.number() << NUMBER_SHIFT | rest;
@@ -34,7 +44,7 @@ final class RelaySign {
     int rest = code & REST;
     int loads = Load.values().length;
     return new Relay(
-        code >> NUMBER_SHIFT,
+        number(code),
         State.values()[Math.min(rest / loads, State.values().length - 1)],
         Load.values()[rest % loads]);
   }

@@ -177,12 +177,14 @@ public final class JdbcTransactions implements Transactions<Handle> {
   private static <R extends @Nullable Object> R autoCommitted(Handle handle, Work<Handle, R> work)
       throws SQLException {
     Connection connection = handle.getConnection();
-    boolean autoCommit = connection.getAutoCommit();
+    if (connection.getAutoCommit()) { // to set it again is a round trip with some drivers
+      return work.in(handle);
+    }
     connection.setAutoCommit(true);
     try {
       return work.in(handle);
     } finally {
-      restore(() -> connection.setAutoCommit(autoCommit));
+      restore(() -> connection.setAutoCommit(false));
     }
   }
 

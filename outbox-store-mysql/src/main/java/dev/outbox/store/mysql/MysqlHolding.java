@@ -1,0 +1,143 @@
+package dev.outbox.store.mysql;
+
+import dev.outbox.spi.store.Claim;
+import dev.outbox.store.core.internal.Database.Holding;
+import dev.outbox.store.core.internal.Database.Seen;
+import dev.outbox.store.core.internal.Database.SeenBucket;
+import dev.outbox.store.core.internal.Lease;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.transaction.TransactionException;
+
+/** Which relays live, by {@link RelayLocks}, and which buckets each holds. */
+final class MysqlHolding implements Holding<Handle> {
+
+  /** So long after its start all relays that live are back at a server. */
+  private static final int OTHERS_COME_BACK_SECONDS = 5;
+
+  /** How long a ping may take. */
+  private static final int ANSWERS_SECONDS = 5;
+
+  /** Where each writes, but a named lock is known on one server only. */
+  private static final String IS_CLUSTER =
+      """
+      show global variables where variable_name = 'wsrep_on' and value = 'ON'
+        or variable_name = 'group_replication_single_primary_mode' and value = 'OFF'
+      """;
+
+  private static final String UPTIME = "show global status where variable_name = 'Uptime'";
+
+  /** Now, and not when the statement began; UTC, whatever the session's time zone. */
+  private static final String NOW =
+      "(utc_timestamp(6) + interval timestampdiff(microsecond, now(6), sysdate(6)) microsecond)";
+
+  /** The locks are asked after the rows, so no relay is missed that has come meanwhile. */
+  private static final String LOOK =
+      """
+      select b.bucket, b.token, case when ${free} then ${nobody}
+        when substr(b.claim_id, 15, 1) = '8' then cast(conv(right(b.claim_id, 8), 16, 10) as signed)
+        else ${anonymous} end
+      from ${q}${p}bucket b force index (primary)
+      where b.bucket between 0 and 63
+      union all
+      """
+          .replace("${nobody}", "" + SeenBucket.FREE)
+          .replace("${anonymous}", "" + SeenBucket.ANONYMOUS);
+
+  private final MysqlLeases leases;
+  private final RelayLocks locks;
+  private final String look;
+
+  /** Known to be so, of the server that the last session began on. */
+  private volatile boolean settled;
+
+  MysqlHolding(MysqlLeases leases, RelayLocks locks, MysqlText text) {
+    this.leases = leases;
+    this.locks = locks;
+    look = text.fill(LOOK).replace("sysdate(6)", NOW);
+  }
+
+  @Override
+  public boolean begin(Handle handle, int code) {
+    settled = false;
+    boolean shown =
+        Literal.query(handle, IS_CLUSTER).mapTo(String.class).findFirst().isEmpty()
+            && locks.show(handle, code);
+    if (!shown) {
+      locks.drop(handle);
+    }
+    return shown;
+  }
+
+  @Override
+  public void change(Handle handle, int before, int after) {
+    locks.change(handle, before, after);
+  }
+
+  @Override
+  public void leave(Handle handle, int code) {
+    locks.drop(handle);
+  }
+
+  /** Pings: neither driver says otherwise what the server has said of its own accord. */
+  @Override
+  public boolean check(Handle handle, Duration most) {
+    try {
+      if (!handle.getConnection().isValid(ANSWERS_SECONDS)) {
+        throw RelayLocks.ended();
+      }
+      return false;
+    } catch (SQLException e) {
+      throw new TransactionException(e);
+    }
+  }
+
+  @Override
+  public Seen look(Handle handle) {
+    List<SeenBucket> buckets = new ArrayList<>();
+    List<Integer> codes = new ArrayList<>();
+    Literal.query(handle, look + locks.codes(handle))
+        .map(
+            (row, context) -> {
+              int bucket = row.getInt(1);
+              return row.wasNull()
+                  ? codes.add(row.getInt(3))
+                  : buckets.add(new SeenBucket(bucket, row.getLong(2), row.getLong(3)));
+            })
+        .list();
+    settled = settled || uptime(handle) > OTHERS_COME_BACK_SECONDS;
+    return new Seen(buckets, codes, settled);
+  }
+
+  private static int uptime(Handle handle) {
+    return Literal.query(handle, UPTIME).map((row, context) -> row.getInt(2)).one();
+  }
+
+  @Override
+  public List<Lease> take(
+      Handle handle, UUID claimId, Claim.Request request, Map<Integer, Long> tokens) {
+    return leases.take(
+        handle,
+        claimId,
+        request,
+        MysqlText.tokens(tokens.entrySet(), Map.Entry::getKey, Map.Entry::getValue));
+  }
+
+  @Override
+  public Set<Integer> hold(Handle handle, UUID claimId, Collection<Lease> held, Duration lease) {
+    return leases.hold(handle, claimId, held, lease);
+  }
+
+  /** Nothing is remembered. */
+  @Override
+  public Lease forget(Lease lease) {
+    return lease;
+  }
+}

@@ -1,0 +1,58 @@
+package dev.outbox.store.mysql;
+
+import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.jdbc.PresenceTests;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@ParameterizedClass
+@EnumSource
+@DisplayName("A relay that shows that it lives")
+class MysqlPresenceTest extends PresenceTests {
+  private final Tested server;
+
+  MysqlPresenceTest(Tested server) {
+    super(server);
+    this.server = server;
+  }
+
+  @Override
+  protected boolean isSettled() {
+    try (Handle handle = Jdbi.create(database.pool).open()) {
+      return handle
+          .createQuery("show global status where variable_name = 'Uptime' and value > 5")
+          .mapTo(String.class)
+          .findFirst()
+          .isPresent();
+    }
+  }
+
+  @Override
+  protected Set<Long> sessions() {
+    MysqlText text = new MysqlText(new Names(null, Names.DEFAULT_PREFIX), server.flavor);
+    try (Handle handle = Jdbi.create(database.pool).open()) {
+      return Literal.query(handle, new RelayLocks(text).codes(handle))
+          .map((row, context) -> row.getLong(4))
+          .set();
+    }
+  }
+
+  @Override
+  protected void end(long session) {
+    database.execute("kill " + session);
+  }
+
+  @Override
+  protected int snapshots(Set<Long> sessions) {
+    return Integer.parseInt(
+        database.query(
+            "select count(*) from information_schema.innodb_trx where trx_mysql_thread_id in (%s)"
+                .formatted(
+                    sessions.stream().map(String::valueOf).collect(Collectors.joining(", ")))));
+  }
+}

@@ -1,0 +1,305 @@
+package dev.outbox.store.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Claim.Settled;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.KeepingStore;
+import dev.outbox.spi.store.KeepingStore.Keeper;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.tck.internal.HoldingThread;
+import java.sql.Connection;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("What a relay holds")
+public abstract class KeeperTests extends HoldingTests {
+  protected static final Duration LONG = Duration.ofMinutes(5);
+
+  protected KeepingStore<Connection> keeping;
+  protected Keeper keeper;
+
+  protected KeeperTests(TestedStore tested) {
+    super(tested);
+  }
+
+  /**
+   * Makes transactions serializable, and read-only where that can be, unless they say otherwise.
+   */
+  protected abstract void makeUnusual(HikariConfig config);
+
+  /** What an update of a message sets, so that it is due as one that was delayed. */
+  protected abstract String delayedUntilNow();
+
+  @BeforeEach
+  void keep() {
+    store.migrate();
+    keeping = keeping(database.pool);
+    keeper = keeperOfAll(keeping, database, LONG);
+  }
+
+  @AfterEach
+  void close() {
+    keeper.close();
+  }
+
+  protected static Claim.Request request(Duration lease) {
+    return new Claim.Request("worker", 100, 1_000_000, lease);
+  }
+
+  /** Settles what comes, asks again where it is told to, and returns the sequences. */
+  protected static List<Long> deliver(Claim.Source source) {
+    List<Long> sequences = new ArrayList<>();
+    Claim claim = source.claim(request(LONG));
+    do {
+      claim.messages().forEach(message -> sequences.add(message.sequence()));
+      Settled settled =
+          source.settleAndClaim(claim, decisions(claim, Decision.delivered()), request(LONG));
+      assertThat(settled.lost()).isEmpty();
+      claim = settled.next();
+    } while (!claim.messages().isEmpty() || claim.pollAgain());
+    return sequences;
+  }
+
+  protected static Map<Long, Decision> decisions(Claim claim, Decision decision) {
+    Map<Long, Decision> decisions = new HashMap<>();
+    claim.messages().forEach(message -> decisions.put(message.sequence(), decision));
+    return decisions;
+  }
+
+  protected final void serve(String key) {
+    append(key);
+    assertThat(deliver(keeper)).hasSize(1);
+  }
+
+  private void endLeases() {
+    database.execute("update outbox_bucket set lease_until = leased_at where claim_id is not null");
+  }
+
+  private String held() {
+    return held(database);
+  }
+
+  private long leases() {
+    return Long.parseLong(database.query("select sum(token) from outbox_bucket"));
+  }
+
+  @Test
+  @DisplayName("needs no new lease for its messages")
+  void sameToken() {
+    long leases = leases();
+    for (int i = 0; i < 20; i++) {
+      append("key " + i);
+      assertThat(deliver(keeper)).hasSize(1);
+    }
+    assertThat(leases()).isEqualTo(leases);
+    assertThat(database.query("select count(*) from outbox_message")).isEqualTo("0");
+  }
+
+  @Test
+  @DisplayName("is not had by others until it is given back")
+  void givenBack() {
+    serve("a");
+    append("a");
+    assertThat(store.claim(request(LONG)).messages()).isEmpty();
+    keeper.close();
+    assertThat(held()).isEqualTo("0");
+    assertThat(deliver(store)).hasSize(1);
+  }
+
+  @Test
+  @DisplayName("is given to a relay that has workers, when no worker claims any more")
+  void unclaimed() {
+    keeper.close();
+    Keeper idle = keeperOfAll(keeping, database, Duration.ofMillis(100));
+    try (Keeper other = keeping.keeper(LONG)) {
+      HoldingThread.start(other);
+      awaitHeld(other, database);
+      append("a");
+      assertThat(claimOne(other, request(LONG)).messages()).hasSize(1);
+    }
+    idle.close();
+  }
+
+  @Test
+  @DisplayName("is not handed out when another relay has it")
+  void takenOver() {
+    serve("a");
+    append("a");
+    endLeases();
+    Claim other = store.claim(request(LONG));
+    assertThat(other.messages()).hasSize(1);
+    assertThat(keeper.claim(request(LONG)).messages()).isEmpty();
+    assertThat(other.settle(decisions(other, Decision.delivered()))).isEmpty();
+  }
+
+  @Test
+  @DisplayName("is not handed out after a lease that ended, but leased anew")
+  void ended() {
+    serve("a");
+    append("a");
+    endLeases();
+    Claim claim = claimOne(keeper, request(LONG));
+    assertThat(claim.settle(decisions(claim, Decision.delivered()))).isEmpty();
+  }
+
+  @Test
+  @DisplayName("leaves none of the others behind")
+  void others() {
+    serve("a");
+    for (int i = 0; i < 100; i++) {
+      append("key " + i);
+      assertThat(deliver(keeper)).as("of key %d", i).hasSize(1);
+    }
+  }
+
+  @Test
+  @DisplayName("comes again when its retry is due")
+  void retry() {
+    serve("a");
+    append("a");
+    Claim claim = keeper.claim(request(LONG));
+    assertThat(claim.settle(decisions(claim, Decision.retry(Duration.ZERO, "once")))).isEmpty();
+    append("a");
+    List<Long> came = new ArrayList<>();
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () -> {
+              came.addAll(deliver(keeper));
+              assertThat(came).hasSize(2).isSorted();
+            });
+  }
+
+  @Test
+  @DisplayName("sends what is delayed when it is due")
+  void delayed() {
+    serve("a");
+    database.inTransaction(
+        false,
+        c ->
+            store.append(
+                c,
+                OutboxMessage.builder()
+                    .aggregate("order", "a")
+                    .eventType("changed")
+                    .payload("{}")
+                    .availableAt(Instant.now().plusMillis(300))
+                    .build()));
+    List<Long> came = new ArrayList<>();
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () -> {
+              came.addAll(deliver(keeper));
+              assertThat(came).hasSize(1);
+            });
+  }
+
+  @Test
+  @DisplayName("is in one claim at a time, whatever the workers")
+  void once() throws Exception {
+    Set<String> claimed = ConcurrentHashMap.newKeySet();
+    AtomicInteger delivered = new AtomicInteger();
+    int messages = 2_000;
+    ExecutorService threads = Executors.newFixedThreadPool(4);
+    try {
+      List<Future<?>> workers = new ArrayList<>();
+      for (int w = 0; w < 3; w++) {
+        workers.add(
+            threads.submit(
+                () -> {
+                  while (delivered.get() < messages) {
+                    Claim claim = keeper.claim(request(LONG));
+                    Set<String> keys = new HashSet<>();
+                    for (StoredMessage message : claim.messages()) {
+                      if (keys.add(message.key())) {
+                        assertThat(claimed.add(message.key())).as(message.key()).isTrue();
+                      }
+                    }
+                    LockSupport.parkNanos(50_000); // publishing
+                    claimed.removeAll(keys);
+                    assertThat(
+                            keeper
+                                .settleAndClaim(
+                                    claim, decisions(claim, Decision.delivered()), request(LONG))
+                                .next()
+                                .settle(Map.of()))
+                        .isEmpty();
+                    delivered.addAndGet(claim.messages().size());
+                  }
+                  return null;
+                }));
+      }
+      for (int i = 0; i < messages; i++) {
+        append("key " + i % 20);
+      }
+      for (Future<?> worker : workers) {
+        worker.get();
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+    assertThat(delivered).hasValue(messages);
+    assertThat(database.query("select count(*) from outbox_message")).isEqualTo("0");
+  }
+
+  @Test
+  @DisplayName("is held whatever the pool's connections have set")
+  void poolsSettings() {
+    HikariConfig config = new HikariConfig();
+    database.pool.copyStateTo(config);
+    config.setAutoCommit(false);
+    makeUnusual(config);
+    try (HikariDataSource pool = new HikariDataSource(config)) {
+      keeper.close();
+      Keeper lends = keeperOfAll(keeping(pool), database, LONG);
+      for (int i = 0; i < 5; i++) {
+        append("a");
+        assertThat(deliver(lends)).hasSize(1);
+      }
+      assertThat(held()).isEqualTo("64");
+      lends.close();
+      assertThat(held()).isEqualTo("0");
+    }
+  }
+
+  @Test
+  @DisplayName("goes on with what became due while its messages were published")
+  void dueMeanwhile() {
+    serve("a");
+    append("a");
+    Claim claim = claimOne(keeper, request(LONG));
+    append("a");
+    database.execute(
+        "update outbox_message set "
+            + delayedUntilNow()
+            + " where seq > "
+            + claim.messages().get(0).sequence());
+    Settled settled =
+        keeper.settleAndClaim(claim, decisions(claim, Decision.delivered()), request(LONG));
+    assertThat(settled.lost()).isEmpty();
+    assertThat(deliver(keeper)).hasSize(1);
+  }
+}

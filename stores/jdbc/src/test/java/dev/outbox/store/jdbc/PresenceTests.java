@@ -1,0 +1,209 @@
+package dev.outbox.store.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.KeepingStore.Keeper;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.tck.internal.HoldingThread;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("A relay that shows that it lives")
+public abstract class PresenceTests extends HoldingTests {
+  protected static final Duration LEASE = Duration.ofMinutes(5);
+
+  private final List<Relay> relays = new ArrayList<>();
+
+  protected PresenceTests(TestedStore tested) {
+    super(tested);
+  }
+
+  /** Whether the server began so long ago that nobody waits for those who come back. */
+  protected abstract boolean isSettled();
+
+  /** The sessions in which relays are seen, as the server names them. */
+  protected abstract Set<Long> sessions();
+
+  /** Ends a session, as an administrator does. */
+  protected abstract void end(long session);
+
+  /** How many of these sessions hold a snapshot. */
+  protected abstract int snapshots(Set<Long> sessions);
+
+  /** A relay in a process of its own, as far as the server can see. */
+  protected final class Relay {
+    private final HikariDataSource pool;
+    public final Keeper keeper;
+    public final AtomicInteger heard = new AtomicInteger();
+    private final Thread holding;
+
+    Relay(Duration unclaimed, int connections) {
+      HikariConfig config = new HikariConfig();
+      database.pool.copyStateTo(config);
+      config.setMaximumPoolSize(connections);
+      pool = new HikariDataSource(config);
+      keeper = keeping(pool).keeper(unclaimed);
+      holding = HoldingThread.start(keeper, heard::incrementAndGet);
+      relays.add(this);
+    }
+
+    Claim claim() {
+      return keeper.claim(new Claim.Request("worker", 10, 1_000_000, LEASE));
+    }
+
+    Claim awaitClaim() {
+      return await().atMost(PATIENCE).until(this::claim, claim -> !claim.messages().isEmpty());
+    }
+
+    /** As SIGKILL does: nothing is given back, and the sockets are closed. */
+    void kill() {
+      holding.interrupt();
+      join();
+      pool.close();
+    }
+
+    private void join() {
+      try {
+        holding.join();
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+  }
+
+  @BeforeEach
+  void migrate() {
+    store.migrate();
+    await().atMost(PATIENCE).until(this::isSettled);
+  }
+
+  @AfterEach
+  void stop() {
+    relays.forEach(Relay::kill);
+  }
+
+  protected final Relay relay() {
+    int before = sessions().size();
+    Relay relay = new Relay(PATIENCE, 4);
+    await().atMost(PATIENCE).until(() -> sessions().size() > before);
+    return relay;
+  }
+
+  protected final Relay relayThatHoldsAll() {
+    Relay relay = relay();
+    awaitHeld(relay.keeper, database);
+    return relay;
+  }
+
+  private static List<Long> sequences(Claim claim) {
+    return claim.messages().stream().map(StoredMessage::sequence).toList();
+  }
+
+  private static Set<Long> settle(Claim claim) {
+    return claim.settle(Map.of(claim.messages().get(0).sequence(), Decision.delivered()));
+  }
+
+  @Test
+  @DisplayName("is killed, and others have what it held long before its leases end")
+  void killed() {
+    Relay first = relayThatHoldsAll();
+    Relay second = relay();
+    append("k");
+    Claim claim = first.awaitClaim();
+    assertThat(second.claim().messages()).as("stands by").isEmpty();
+    first.kill();
+    Claim again = second.awaitClaim();
+    assertThat(sequences(again)).isEqualTo(sequences(claim));
+    assertThat(settle(again)).isEmpty();
+  }
+
+  @Test
+  @DisplayName("alone is killed, and the next one has what it held")
+  void replaced() {
+    Relay first = relayThatHoldsAll();
+    append("k");
+    Claim claim = first.awaitClaim();
+    first.kill();
+    assertThat(sequences(relay().awaitClaim())).isEqualTo(sequences(claim));
+  }
+
+  @Test
+  @DisplayName("loses nothing while it lives, nor does one that shows nothing")
+  void lives() {
+    append("of another that shows nothing");
+    Claim unshown = store.claim(new Claim.Request("worker", 10, 1_000_000, LEASE));
+    assertThat(unshown.messages()).hasSize(1);
+    Relay first = relayThatHoldsAll();
+    append("k");
+    Claim claim = first.awaitClaim();
+    relay().claim();
+    relay().kill();
+    assertThat(settle(claim)).isEmpty();
+    assertThat(settle(unshown)).isEmpty();
+    await().atMost(PATIENCE).until(() -> held(database), "64"::equals);
+  }
+
+  @Test
+  @DisplayName("leaves, and another has all of it")
+  void leaves() throws InterruptedException {
+    Relay first = relayThatHoldsAll();
+    Relay second = relay();
+    assertThat(second.claim().messages()).isEmpty();
+    first.keeper.leave(PATIENCE);
+    append("k");
+    Claim claim = second.awaitClaim();
+    assertThat(first.claim().messages()).isEmpty();
+    assertThat(settle(claim)).isEmpty();
+    first.keeper.close();
+  }
+
+  @Test
+  @DisplayName("comes back when somebody ends its session")
+  void ended() {
+    Relay relay = relay();
+    Set<Long> before = sessions();
+    assertThat(before).hasSize(1);
+    before.forEach(this::end);
+    await()
+        .atMost(PATIENCE)
+        .until(() -> sessions().stream().anyMatch(session -> !before.contains(session)));
+    append("k");
+    assertThat(settle(relay.awaitClaim())).isEmpty();
+  }
+
+  @Test
+  @DisplayName("takes no connection of a pool that has few, and then its leases last")
+  void smallPool() {
+    Relay relay = new Relay(PATIENCE, 3);
+    relay.join();
+    append("k");
+    relay.awaitClaim();
+    assertThat(
+            database.query(
+                "select substr(cast(claim_id as char(36)), 15, 1) from outbox_bucket where claim_id is not null"))
+        .isEqualTo("4");
+  }
+
+  @Test
+  @DisplayName("leaves no session behind, and holds no snapshot")
+  void leavesNothing() {
+    Relay relay = relay();
+    assertThat(snapshots(sessions())).isZero();
+    relay.holding.interrupt();
+    relay.join();
+    await().atMost(PATIENCE).until(() -> sessions().isEmpty());
+  }
+}
