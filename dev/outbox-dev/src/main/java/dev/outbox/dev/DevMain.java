@@ -1,8 +1,13 @@
 package dev.outbox.dev;
 
 import dev.outbox.cli.Main;
+import dev.outbox.dev.bench.BenchCommand;
 import dev.outbox.dev.broker.BrokerKind;
+import dev.outbox.dev.common.Choice;
+import dev.outbox.dev.database.StoreKind;
 import dev.outbox.dev.demo.DemoCommand;
+import dev.outbox.dev.tck.TckCommand;
+import dev.outbox.dev.torture.TortureCommand;
 import picocli.CommandLine;
 
 /** All commands: those of an operator and those of a developer. A checkout runs it. */

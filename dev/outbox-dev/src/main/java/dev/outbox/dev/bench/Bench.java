@@ -1,5 +1,6 @@
 package dev.outbox.dev.bench;
 
+import dev.outbox.dev.bench.Report.Line;
 import dev.outbox.dev.broker.KafkaBroker;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,7 +17,7 @@ final class Bench {
 
   private final int runs;
   private final double scale;
-  private final BenchDatabase database;
+  private final BenchDatabase<?> database;
   private final CpuClock cpu;
   private final Supplier<String> kafka;
   private final Consumer<String> progress;
@@ -25,7 +26,7 @@ final class Bench {
   Bench(
       int runs,
       double scale,
-      BenchDatabase database,
+      BenchDatabase<?> database,
       CpuClock cpu,
       Supplier<String> kafka,
       Consumer<String> progress) {
@@ -56,7 +57,7 @@ final class Bench {
     return Duration.ofMillis(Math.max(1_000, Math.round(full.toMillis() * scale)));
   }
 
-  BenchDatabase database() {
+  BenchDatabase<?> database() {
     return database;
   }
 

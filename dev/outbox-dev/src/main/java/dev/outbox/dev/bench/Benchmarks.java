@@ -71,7 +71,7 @@ public final class Benchmarks {
    */
   public static Report run(
       Settings settings,
-      BenchDatabase database,
+      BenchDatabase<?> database,
       CpuClock cpu,
       Supplier<String> kafka,
       Consumer<String> progress)

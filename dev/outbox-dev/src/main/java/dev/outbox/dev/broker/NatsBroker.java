@@ -1,6 +1,9 @@
 package dev.outbox.dev.broker;
 
+import dev.outbox.dev.broker.Broker.Started;
 import dev.outbox.dev.broker.Source.Reading;
+import dev.outbox.dev.broker.Source.Received;
+import dev.outbox.dev.broker.Source.Sink;
 import dev.outbox.embedded.EmbeddedNats;
 import dev.outbox.publisher.core.Attributes;
 import dev.outbox.publisher.core.Destination;

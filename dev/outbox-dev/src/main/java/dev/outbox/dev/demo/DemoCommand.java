@@ -1,8 +1,8 @@
 package dev.outbox.dev.demo;
 
 import dev.outbox.cli.DatabaseOptions;
-import dev.outbox.dev.ServerOptions;
 import dev.outbox.dev.broker.BrokerKind;
+import dev.outbox.dev.database.ServerOptions;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
@@ -57,8 +57,8 @@ public final class DemoCommand implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     DatabaseOptions own = server.own();
-    DemoSettings settings =
-        new DemoSettings(
+    Demo.Settings settings =
+        new Demo.Settings(
             quick ? 2_000 : 20_000,
             ORDERS,
             THREADS,

@@ -2,6 +2,8 @@ package dev.outbox.dev.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.cli.Address;
+import dev.outbox.dev.bench.Report.Line;
 import dev.outbox.embedded.DatabaseServer;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,8 +19,9 @@ class PublishScenarioTest {
     List<String> progress = new ArrayList<>();
     List<Line> lines;
     try (DatabaseServer postgres = DatabaseServer.postgres();
-        BenchDatabase database =
-            BenchDatabases.open(postgres.jdbcUrl(), postgres.user(), postgres.password())) {
+        BenchDatabase<?> database =
+            BenchDatabase.open(
+                new Address(postgres.jdbcUrl(), postgres.user(), postgres.password()))) {
       lines =
           Benchmarks.run(
                   new Benchmarks.Settings(List.of("publish"), 1, 0.05),
@@ -38,7 +41,7 @@ class PublishScenarioTest {
             line -> {
               assertThat(line.ours().median()).isPositive();
               assertThat(line.limit().median()).isPositive();
-              assertThat(line.cpu().client()).isPositive();
+              assertThat(line.ours().cpu(CpuClock.Time::client)).isPositive();
             });
   }
 }
