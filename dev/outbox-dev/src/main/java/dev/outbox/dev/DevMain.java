@@ -2,9 +2,6 @@ package dev.outbox.dev;
 
 import dev.outbox.cli.Main;
 import dev.outbox.dev.bench.BenchCommand;
-import dev.outbox.dev.broker.BrokerKind;
-import dev.outbox.dev.common.Choice;
-import dev.outbox.dev.database.StoreKind;
 import dev.outbox.dev.demo.DemoCommand;
 import dev.outbox.dev.tck.TckCommand;
 import dev.outbox.dev.torture.TortureCommand;
@@ -23,8 +20,6 @@ public final class DevMain {
   }
 
   static CommandLine commandLine() {
-    return Main.commandLine(COMMANDS)
-        .registerConverter(StoreKind.class, name -> Choice.named(name, StoreKind.values()))
-        .registerConverter(BrokerKind.class, name -> Choice.named(name, BrokerKind.values()));
+    return Main.commandLine(COMMANDS);
   }
 }

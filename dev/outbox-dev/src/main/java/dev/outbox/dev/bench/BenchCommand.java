@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -85,19 +86,24 @@ public final class BenchCommand implements Callable<Integer> {
     private static final long serialVersionUID = 1L;
 
     Scenarios() {
-      super(Benchmarks.names());
+      super(Bench.names());
     }
   }
 
   @Override
   public Integer call() throws Exception {
     Logs.off();
-    Benchmarks.Settings settings = settings();
+    int times = runs != null ? runs : quick ? 1 : Bench.DEFAULT_RUNS;
+    double size = scale != null ? scale : quick ? Bench.QUICK : 1;
+    try {
+      Bench.check(scenarios, times, size);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
+    }
     PrintWriter err = spec.commandLine().getErr();
+    Consumer<String> progress = text -> err.println("bench: " + text);
     try (Cleanup ignored = Cleanup.atEnd(resources::closeAll)) {
-      Report report =
-          Benchmarks.run(
-              settings, database(), cpu, this::kafka, text -> err.println("bench: " + text));
+      Report report = new Bench(times, size, database(), cpu, this::kafka, progress).run(scenarios);
       if (out != null) {
         write(out, report);
       }
@@ -105,17 +111,6 @@ public final class BenchCommand implements Callable<Integer> {
       spec.commandLine().getOut().flush();
     }
     return 0;
-  }
-
-  private Benchmarks.Settings settings() {
-    try {
-      return new Benchmarks.Settings(
-          scenarios,
-          runs != null ? runs : quick ? 1 : Benchmarks.DEFAULT_RUNS,
-          scale != null ? scale : quick ? Benchmarks.QUICK : 1);
-    } catch (IllegalArgumentException e) {
-      throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
-    }
   }
 
   private BenchDatabase<?> database() {

@@ -4,7 +4,7 @@ import dev.outbox.dev.bench.Report.Line;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** One scenario. To add one takes a class, and a line in {@link Benchmarks#SCENARIOS}. */
+/** One scenario. To add one takes a class, and a line in {@link Bench#SCENARIOS}. */
 abstract class Scenario {
   private final String name;
   private final String what;

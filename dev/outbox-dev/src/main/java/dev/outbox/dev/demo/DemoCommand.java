@@ -41,8 +41,8 @@ public final class DemoCommand implements Callable<Integer> {
       names = "--broker",
       paramLabel = "BROKER",
       description =
-          "Which broker is started: kafka, rabbitmq, nats, or http, which is a receiver of"
-              + " CloudEvents; default: kafka.")
+          "Which broker is started: kafka, rabbitmq, or http, which is a receiver of CloudEvents;"
+              + " default: kafka.")
   private @Nullable BrokerKind broker;
 
   @Option(
@@ -76,6 +76,10 @@ public final class DemoCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(),
           "--broker says what to start, --bootstrap-servers names your own Kafka: give one of them");
+    }
+    if (broker == BrokerKind.NATS) {
+      throw new ParameterException(
+          spec.commandLine(), "--broker is nats, but it takes one of kafka, rabbitmq, http");
     }
     return broker != null ? broker : BrokerKind.KAFKA;
   }

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -60,14 +61,11 @@ abstract class BenchTest {
       BenchDatabase<?> database, CpuClock cpu, String scenario, double scale, List<String> progress)
       throws Exception {
     try (database) {
-      return Benchmarks.run(
-          new Benchmarks.Settings(List.of(scenario), 1, scale),
-          database,
-          cpu,
+      Supplier<String> noBroker =
           () -> {
             throw new AssertionError("no broker is needed");
-          },
-          progress::add);
+          };
+      return new Bench(1, scale, database, cpu, noBroker, progress::add).run(List.of(scenario));
     }
   }
 

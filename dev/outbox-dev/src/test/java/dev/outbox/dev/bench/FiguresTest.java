@@ -108,7 +108,7 @@ class FiguresTest {
   @Test
   @DisplayName("an unknown scenario is refused with the names of those that exist")
   void unknownScenario() {
-    assertThatThrownBy(() -> new Benchmarks.Settings(List.of("drian"), 1, 1))
+    assertThatThrownBy(() -> Bench.check(List.of("drian"), 1, 1))
         .hasMessageStartingWith("there is no scenario drian, only drain, append");
   }
 }

@@ -36,12 +36,14 @@ class KafkaScenariosTest {
     try (BenchDatabase<?> database =
         BenchDatabase.open(new Address(postgres.jdbcUrl(), postgres.user(), postgres.password()))) {
       List<Line> lines =
-          Benchmarks.run(
-                  new Benchmarks.Settings(List.of(scenario), 1, scale),
+          new Bench(
+                  1,
+                  scale,
                   database,
                   new CpuClock(),
                   kafka::bootstrapServers,
                   text -> assertThat(text).startsWith(scenario))
+              .run(List.of(scenario))
               .lines();
       assertThat(lines).extracting(Line::name).doesNotHaveDuplicates();
       assertThat(lines)

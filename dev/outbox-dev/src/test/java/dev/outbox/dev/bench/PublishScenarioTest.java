@@ -18,20 +18,10 @@ class PublishScenarioTest {
   void publish() throws Exception {
     List<String> progress = new ArrayList<>();
     List<Line> lines;
-    try (DatabaseServer postgres = DatabaseServer.postgres();
-        BenchDatabase<?> database =
-            BenchDatabase.open(
-                new Address(postgres.jdbcUrl(), postgres.user(), postgres.password()))) {
-      lines =
-          Benchmarks.run(
-                  new Benchmarks.Settings(List.of("publish"), 1, 0.05),
-                  database,
-                  new CpuClock(),
-                  () -> {
-                    throw new AssertionError("no Kafka is needed");
-                  },
-                  progress::add)
-              .lines();
+    try (DatabaseServer postgres = DatabaseServer.postgres()) {
+      BenchDatabase<?> database =
+          BenchDatabase.open(new Address(postgres.jdbcUrl(), postgres.user(), postgres.password()));
+      lines = BenchTest.run(database, new CpuClock(), "publish", 0.05, progress).lines();
     }
     long leftOut = progress.stream().filter(text -> text.startsWith("publish: left out: ")).count();
     assertThat(lines).hasSize(3 - (int) leftOut);
