@@ -1,18 +1,28 @@
 package dev.outbox.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
 import dev.outbox.tck.internal.RuleNames;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.Function;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.support.descriptor.MethodSource;
 import org.junit.platform.testkit.engine.EngineExecutionResults;
+import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Event;
 
 /** A test of a suite that failed, and the rules it stands for. */
@@ -36,17 +46,58 @@ public record Failure(String test, List<String> rules, Throwable thrown) {
         event.getRequiredPayload(TestExecutionResult.class).getThrowable().orElseThrow());
   }
 
-  /** The rule that a broken implementation breaks. */
-  public static String ruleOf(Class<?> broken) {
-    return broken.getAnnotation(Rule.class).value()[0];
+  /** The rule that a broken implementation breaks, or the first of them. */
+  private static String ruleOf(Class<?> broken) {
+    return rulesOf(broken).get(0);
+  }
+
+  private static List<String> rulesOf(Class<?> broken) {
+    return List.of(broken.getAnnotation(Rule.class).value());
+  }
+
+  /** What a suite says to what it is run on. */
+  public static EngineExecutionResults results(Class<?> suite) {
+    return EngineTestKit.engine("junit-jupiter")
+        .selectors(selectClass(suite))
+        .configurationParameter("outbox.tck.summary", "false")
+        .execute();
+  }
+
+  private record Run(Class<?> broken, Future<List<Failure>> failures) {
+    private DynamicTest test() {
+      return DynamicTest.dynamicTest(
+          "by the tests of %s, and by no others: %s"
+              .formatted(String.join(", ", rulesOf(broken)), broken.getSimpleName()),
+          () -> {
+            assertCaught(broken, failures.get());
+            assertToldAsOnThePage(broken, failures.get());
+          });
+    }
+  }
+
+  /**
+   * A test for each broken implementation of a set. All are started at once: most of the time a
+   * suite waits.
+   */
+  public static Stream<DynamicTest> eachIsCaught(
+      Class<?> set, Function<Class<?>, List<Failure>> suite) {
+    ExecutorService runs = Executors.newFixedThreadPool(4);
+    return Stream.of(set.getDeclaredClasses())
+        .filter(type -> type.isAnnotationPresent(Rule.class))
+        .sorted(Comparator.comparing(Failure::ruleOf).thenComparing(Class::getSimpleName))
+        .map(type -> new Run(type, runs.submit(() -> suite.apply(type))))
+        .toList()
+        .stream()
+        .map(Run::test)
+        .onClose(runs::shutdownNow);
   }
 
   /** That tests of the broken rule failed, and no others, each with a sentence. */
-  public static void assertCaught(Class<?> broken, List<Failure> failures) {
+  private static void assertCaught(Class<?> broken, List<Failure> failures) {
     assertThat(failures).as("tests that %s fails", broken.getSimpleName()).isNotEmpty();
     assertThat(failures)
-        .as("tests that %s fails are those of %s", broken.getSimpleName(), ruleOf(broken))
-        .allMatch(failure -> failure.rules().contains(ruleOf(broken)));
+        .as("tests that %s fails are those of %s", broken.getSimpleName(), rulesOf(broken))
+        .allMatch(failure -> !Collections.disjoint(failure.rules(), rulesOf(broken)));
     assertThat(failures)
         .as("failures are assertions that say what is wrong")
         .allMatch(
@@ -75,7 +126,7 @@ public record Failure(String test, List<String> rules, Throwable thrown) {
     }
   }
 
-  public static void assertToldAsOnThePage(Class<?> broken, List<Failure> failures) {
+  private static void assertToldAsOnThePage(Class<?> broken, List<Failure> failures) {
     onThePage(broken.getSimpleName())
         .ifPresent(
             sentence ->

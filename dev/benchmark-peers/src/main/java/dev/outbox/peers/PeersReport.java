@@ -1,7 +1,6 @@
 package dev.outbox.peers;
 
 import dev.outbox.dev.bench.Report;
-import dev.outbox.dev.bench.Table;
 import dev.outbox.peers.Peers.Figures;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,8 +9,7 @@ import java.util.function.ToDoubleFunction;
 
 /** What was measured: one table. */
 final class PeersReport {
-  private static final String[] HEAD = {
-    "work",
+  private static final List<String> HEAD = List.of("work",
     "outbox",
     "messages/s",
     "p50 ms",
@@ -23,8 +21,7 @@ final class PeersReport {
     "round trips",
     "published",
     "out of order",
-    "twice"
-  };
+    "twice");
   private static final int FIRST_NUMBER = 2;
 
   private static final String LEGEND =
@@ -39,12 +36,11 @@ final class PeersReport {
 
   static String markdown(
       Map<String, Map<Contender, List<Figures>>> all, Map<String, String> about) {
-    List<String[]> rows = new ArrayList<>();
-    rows.add(HEAD);
+    List<List<String>> rows = new ArrayList<>();
     all.forEach(
         (work, contenders) ->
             contenders.forEach((contender, runs) -> rows.add(cells(work, contender, runs))));
-    StringBuilder text = new StringBuilder(Table.markdown(rows, FIRST_NUMBER));
+    StringBuilder text = new StringBuilder(Report.table(HEAD, rows, FIRST_NUMBER));
     text.append('\n').append(LEGEND).append("\n\n");
     Peers.ALL.forEach(
         contender -> text.append("- %s: %s%n".formatted(contender.name(), contender.what())));
@@ -53,9 +49,9 @@ final class PeersReport {
     return text.toString();
   }
 
-  static String[] cells(String work, Contender contender, List<Figures> runs) {
+  static List<String> cells(String work, Contender contender, List<Figures> runs) {
     boolean backlog = runs.stream().allMatch(run -> run.millis().length == 0);
-    return new String[] {
+    return List.of(
       work,
       contender.name(),
       backlog ? median(runs, Figures::rate) : "",
@@ -68,8 +64,7 @@ final class PeersReport {
       median(runs, run -> (double) run.roundTrips() / run.arrived()),
       sum(runs, Figures::arrived) + " of " + sum(runs, Figures::messages),
       sum(runs, Figures::outOfOrder),
-      sum(runs, Figures::twice)
-    };
+      sum(runs, Figures::twice));
   }
 
   private static String sum(List<Figures> runs, ToDoubleFunction<Figures> figure) {

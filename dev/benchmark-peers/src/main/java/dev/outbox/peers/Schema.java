@@ -3,9 +3,10 @@ package dev.outbox.peers;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.cli.Address;
-import dev.outbox.dev.bench.JdbcKind;
 import dev.outbox.dev.bench.StatementWatch;
 import dev.outbox.dev.bench.WorkCounter;
+import dev.outbox.dev.database.JdbcKind;
+import dev.outbox.dev.database.StoreKind;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -27,7 +28,7 @@ final class Schema implements AutoCloseable {
 
   Schema(Address address) throws SQLException {
     this.address = address;
-    kind = JdbcKind.of(address.url()).orElseThrow();
+    kind = StoreKind.of(address.url()).jdbc();
     admin = connect(address);
     kind.createSchema(admin, name);
     execute("set search_path to " + name);
@@ -94,7 +95,7 @@ final class Schema implements AutoCloseable {
 
   private static void remove(Address address, String begin) throws SQLException {
     try (Connection connection = connect(address)) {
-      JdbcKind.of(address.url()).orElseThrow().removeSchemas(connection, begin);
+      StoreKind.of(address.url()).jdbc().removeSchemas(connection, begin);
     }
   }
 }

@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import org.jspecify.annotations.Nullable;
 
 /**
  * In a {@link ChildJvm}: what the parent says, on standard input. The child ends when the parent
@@ -63,6 +64,11 @@ public final class ParentJvm {
   /** Waits for the parent's next line. */
   public String command() throws InterruptedException {
     return commands.take();
+  }
+
+  /** The parent's next line, where it has said one; else null. */
+  public @Nullable String next() {
+    return commands.poll();
   }
 
   private void read(BufferedReader in) {

@@ -1,8 +1,10 @@
 package dev.outbox.dev;
 
 import dev.outbox.cli.Main;
-import dev.outbox.dev.broker.BrokerKind;
+import dev.outbox.dev.bench.BenchCommand;
 import dev.outbox.dev.demo.DemoCommand;
+import dev.outbox.dev.tck.TckCommand;
+import dev.outbox.dev.torture.TortureCommand;
 import picocli.CommandLine;
 
 /** All commands: those of an operator and those of a developer. A checkout runs it. */
@@ -18,8 +20,6 @@ public final class DevMain {
   }
 
   static CommandLine commandLine() {
-    return Main.commandLine(COMMANDS)
-        .registerConverter(StoreKind.class, name -> Choice.named(name, StoreKind.values()))
-        .registerConverter(BrokerKind.class, name -> Choice.named(name, BrokerKind.values()));
+    return Main.commandLine(COMMANDS);
   }
 }

@@ -48,7 +48,7 @@ class NoDeserializationTest {
       Map.of(
           "dev/outbox/embedded/TestServers.class forName",
           "asks whether Testcontainers is there, by a constant name",
-          "dev/outbox/dev/TckCommand.class forName",
+          "dev/outbox/dev/tck/TckCommand.class forName",
           "loads the suite that whoever runs the command names, from that one's own jars");
 
   /** What this test must find, or it would find nothing. */

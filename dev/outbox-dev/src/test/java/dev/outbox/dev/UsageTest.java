@@ -31,12 +31,13 @@ class UsageTest {
   @CsvSource(
       delimiter = '!',
       value = {
-        "demo --store oracle           ! Invalid value for option '--store': 'oracle' is not one of [postgres, mysql, mariadb, sqlserver, mongo, redis]",
+        "demo --store oracle           ! Invalid value for option '--store': expected one of [postgres, mysql, mariadb, sqlserver, mongo, redis] (case-insensitive) but was 'oracle'",
         "demo --store redis           ! Redis is for tck and torture, and this command does not know it: give another database",
         "bench --url=redis://h         ! Redis is for tck and torture, and this command does not know it: give another database",
         "demo --store mysql --url=x    ! --store says what to start, --url names your own: give one of them",
-        "demo --broker pulsar          ! Invalid value for option '--broker': 'pulsar' is not one of [kafka, rabbitmq, nats, http]",
-        "demo --broker nats --bootstrap-servers=x ! --broker says what to start, --bootstrap-servers names your own Kafka: give one of them",
+        "demo --broker pulsar          ! Invalid value for option '--broker': expected one of [kafka, rabbitmq, nats, http] (case-insensitive) but was 'pulsar'",
+        "demo --broker nats            ! --broker is nats, but it takes one of kafka, rabbitmq, http",
+        "demo --broker http --bootstrap-servers=x ! --broker says what to start, --bootstrap-servers names your own Kafka: give one of them",
         "bench --runs 0                ! runs is 0, allowed is from 1 to 100",
         "torture --time soon           ! Invalid value for option '--time': 'soon' is no time, a time is needed, as 500ms, 30s, 5m, 1h or 7d",
         "torture --time 0s             ! --time is 0, at least 1ms is needed",
@@ -61,18 +62,19 @@ class UsageTest {
     assertThat(cli.err()).contains("SQL Server", "--url jdbc:sqlserver://host").hasLineCount(1);
   }
 
-  @ParameterizedTest
-  @CsvSource({
-    "rabbitmq, outbox.embedded.rabbitmq, there is no RabbitMQ to be started here; install the package rabbitmq-server",
-    "nats, outbox.embedded.nats, there is no NATS to be started here; install the package nats-server",
-  })
+  @Test
   @DisplayName("a broker that is not on this machine is to be installed")
-  void noBroker(String broker, String property, String sentence) {
+  void noBroker() {
+    String property = "outbox.embedded.rabbitmq";
     System.setProperty(property, "/nowhere");
     try {
-      Cli cli = Cli.run("demo", "--broker=" + broker, "--url=jdbc:postgresql://127.0.0.1:1/x");
+      Cli cli = Cli.run("demo", "--broker=rabbitmq", "--url=jdbc:postgresql://127.0.0.1:1/x");
       assertThat(cli.code()).isEqualTo(2);
-      assertThat(cli.err()).startsWith("outbox: " + sentence).contains("/nowhere").hasLineCount(1);
+      assertThat(cli.err())
+          .startsWith(
+              "outbox: there is no RabbitMQ to be started here; install the package rabbitmq-server")
+          .contains("/nowhere")
+          .hasLineCount(1);
     } finally {
       System.clearProperty(property);
     }

@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Stores that break one rule each, which the tests of just that rule must notice. Each is a mistake
- * that was made somewhere, and narrow enough that the other rules hold. What the suite says to some
- * of them stands in {@code docs/tck.md}.
+ * that was made somewhere, and narrow enough that the other rules hold; a few common ones are not,
+ * and name what else they break. What the suite says to some of them stands in {@code docs/tck.md}.
  */
 public final class BrokenStores {
   /** What the store that is made next in this thread is made with. */
@@ -158,6 +158,15 @@ public final class BrokenStores {
     }
   }
 
+  /** Looks whether a dedup key is there, and inserts it when it is not. */
+  @Rule("A4")
+  static final class LooksThenInserts extends Broken {
+    @Override
+    boolean takeDedupKey(String dedupKey, MemoryTransaction transaction) {
+      return dedupKeys.isOpen(dedupKey) || super.takeDedupKey(dedupKey, transaction);
+    }
+  }
+
   /** Has a column that is too short, and a database that cuts without a word. */
   @Rule("A5")
   static final class CutsHeaders extends Broken {
@@ -255,6 +264,15 @@ public final class BrokenStores {
     @Override
     boolean holds(MemoryClaim claim, Key key) {
       return super.holds(claim, key) && key.isLeased(now());
+    }
+  }
+
+  /** From a textbook on queues: locks what it reads until it is settled. */
+  @Rule({"C4", "C8", "C9", "S1", "S4", "S6", "T1"})
+  static final class LocksUntilSettled extends Broken {
+    @Override
+    boolean isFree(Key key, Instant now) {
+      return key.holder == null;
     }
   }
 
@@ -585,7 +603,7 @@ public final class BrokenStores {
 
   /** Finds out that it lost the key when it has changed it already. */
   @Rule("S1")
-  static final class SettlesWhatItLost extends Broken {
+  static class SettlesWhatItLost extends Broken {
     @Override
     synchronized Set<Long> settle(MemoryClaim claim, Map<Long, Decision> decisions) {
       Set<Long> lost = super.settle(claim, decisions);
@@ -601,6 +619,16 @@ public final class BrokenStores {
             }
           });
       return lost;
+    }
+  }
+
+  /** Settles by the number of the message alone, so that nothing is lost to another. */
+  @Rule({"S1", "C1"})
+  static final class SettlesForAnyone extends SettlesWhatItLost {
+    @Override
+    synchronized Set<Long> settle(MemoryClaim claim, Map<Long, Decision> decisions) {
+      Set<Long> ignored = super.settle(claim, decisions);
+      return Set.of();
     }
   }
 
@@ -1039,6 +1067,17 @@ public final class BrokenStores {
               .filter(row -> row.isDue(now))
               .toList()
           : due;
+    }
+  }
+
+  /** Puts a message that failed aside, and goes on with those behind it. */
+  @Rule({"O2", "A3", "A6", "C7", "C8", "C9", "F1", "O1"})
+  static final class GoesOnWithoutTheHead extends Broken {
+    @Override
+    List<Row> due(Key key, Instant now) {
+      return key.isHalted()
+          ? List.of()
+          : key.live().stream().filter(row -> row.isDue(now)).toList();
     }
   }
 

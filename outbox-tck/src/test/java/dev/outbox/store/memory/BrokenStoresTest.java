@@ -1,30 +1,22 @@
 package dev.outbox.store.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
 import dev.outbox.Archive;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.tck.Failure;
-import dev.outbox.tck.Rule;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.Comparator;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.platform.testkit.engine.EngineExecutionResults;
-import org.junit.platform.testkit.engine.EngineTestKit;
 
 /** The suite is worth what it catches. */
 class BrokenStoresTest {
@@ -32,14 +24,6 @@ class BrokenStoresTest {
   /** The store that {@link Suite} runs on in this thread. */
   private static final ThreadLocal<Supplier<MemoryOutboxStore>> STORE =
       new InheritableThreadLocal<>();
-
-  /** Most of the time the suite waits. */
-  private static final ExecutorService RUNS = Executors.newFixedThreadPool(4);
-
-  @AfterAll
-  static void end() {
-    RUNS.shutdownNow();
-  }
 
   /** The suite, quicker than a real database allows, and soon out of patience. */
   static class Suite extends MemoryStoreFixture {
@@ -104,21 +88,7 @@ class BrokenStoresTest {
   @TestFactory
   @DisplayName("each broken store is caught")
   Stream<DynamicTest> caught() {
-    return Stream.of(BrokenStores.class.getDeclaredClasses())
-        .filter(type -> type.isAnnotationPresent(Rule.class))
-        .sorted(Comparator.comparing(Failure::ruleOf).thenComparing(Class::getSimpleName))
-        .map(type -> new Run(type, RUNS.submit(() -> failures(type))))
-        .toList() // all are started
-        .stream()
-        .map(
-            run ->
-                DynamicTest.dynamicTest(
-                    "by the tests of %s, and by no others: %s"
-                        .formatted(Failure.ruleOf(run.broken()), run.broken().getSimpleName()),
-                    () -> {
-                      Failure.assertCaught(run.broken(), run.failures().get());
-                      Failure.assertToldAsOnThePage(run.broken(), run.failures().get());
-                    }));
+    return Failure.eachIsCaught(BrokenStores.class, BrokenStoresTest::failures);
   }
 
   @Test
@@ -128,7 +98,7 @@ class BrokenStoresTest {
             Stream.of(BrokenStores.class.getDeclaredClasses())
                 .map(Class::getSimpleName)
                 .filter(name -> Failure.onThePage(name).isPresent()))
-        .hasSize(7);
+        .hasSize(11);
   }
 
   /**
@@ -190,18 +160,13 @@ class BrokenStoresTest {
     assertThat(results.testEvents().skipped().count()).as("tests for which no time was").isZero();
   }
 
-  private record Run(Class<?> broken, Future<List<Failure>> failures) {}
-
   private static List<Failure> failures(Class<?> store) {
     return Failure.of(results(store));
   }
 
   private static EngineExecutionResults results(Class<?> store) {
     STORE.set(() -> made(store));
-    return EngineTestKit.engine("junit-jupiter")
-        .selectors(selectClass(Suite.class))
-        .configurationParameter("outbox.tck.summary", "false")
-        .execute();
+    return Failure.results(Suite.class);
   }
 
   private static MemoryOutboxStore made(Class<?> store) {

@@ -1,27 +1,20 @@
 package dev.outbox.tck.publisher;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.tck.Failure;
-import dev.outbox.tck.Rule;
+import dev.outbox.tck.publisher.PublisherFixture.Received;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.testkit.engine.EngineExecutionResults;
-import org.junit.platform.testkit.engine.EngineTestKit;
 
 /** The suite is worth what it catches. */
 class BrokenPublishersTest {
@@ -29,14 +22,6 @@ class BrokenPublishersTest {
   /** The publisher that {@link Suite} runs on in this thread. */
   private static final ThreadLocal<Class<? extends PublisherInMemory>> PUBLISHER =
       new InheritableThreadLocal<>();
-
-  /** Most of the time the suite waits. */
-  private static final ExecutorService RUNS = Executors.newFixedThreadPool(4);
-
-  @AfterAll
-  static void end() {
-    RUNS.shutdownNow();
-  }
 
   /** The suite with the least: a publisher's author need not offer more. */
   static class Core extends PublisherTck {
@@ -160,19 +145,8 @@ class BrokenPublishersTest {
   @TestFactory
   @DisplayName("each broken publisher is caught")
   Stream<DynamicTest> caught() {
-    return Stream.of(BrokenPublishers.class.getDeclaredClasses())
-        .filter(type -> type.isAnnotationPresent(Rule.class))
-        .sorted(Comparator.comparing(Failure::ruleOf).thenComparing(Class::getSimpleName))
-        .map(type -> type.asSubclass(PublisherInMemory.class))
-        .map(type -> new Run(type, RUNS.submit(() -> failures(type))))
-        .toList() // all are started
-        .stream()
-        .map(
-            run ->
-                DynamicTest.dynamicTest(
-                    "by the tests of %s, and by no others: %s"
-                        .formatted(Failure.ruleOf(run.broken()), run.broken().getSimpleName()),
-                    () -> Failure.assertCaught(run.broken(), run.failures().get())));
+    return Failure.eachIsCaught(
+        BrokenPublishers.class, type -> failures(type.asSubclass(PublisherInMemory.class)));
   }
 
   /** Once more where none fails: the suite forgives what a busy machine may have delayed. */
@@ -184,14 +158,9 @@ class BrokenPublishersTest {
     return failures;
   }
 
-  private record Run(Class<? extends PublisherInMemory> broken, Future<List<Failure>> failures) {}
-
   private static EngineExecutionResults run(
       Class<?> suite, Class<? extends PublisherInMemory> publisher) {
     PUBLISHER.set(publisher);
-    return EngineTestKit.engine("junit-jupiter")
-        .configurationParameter("outbox.tck.summary", "false")
-        .selectors(selectClass(suite))
-        .execute();
+    return Failure.results(suite);
   }
 }

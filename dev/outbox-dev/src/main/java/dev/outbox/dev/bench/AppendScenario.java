@@ -1,7 +1,5 @@
 package dev.outbox.dev.bench;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.outbox.OutboxMessage;
 import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.Append;
@@ -14,12 +12,13 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /** What appending adds to a business transaction. */
 final class AppendScenario extends Scenario {
   private static final int TRANSACTIONS = 5_000;
   private static final int WARM_UP = 2_000;
-  private static final int PAYLOAD = 200;
+  private static final int KEYS = 10_000;
   static final int[] MESSAGES = {1, 10};
 
   AppendScenario() {
@@ -32,6 +31,16 @@ final class AppendScenario extends Scenario {
         Limit: the same with bare inserts of a like row, or with none.""");
   }
 
+  /** Of one kind of transaction, each run's. */
+  private static final class Measured {
+    private final List<Double> micros = new ArrayList<>();
+    private final List<CpuClock.Time> cpu = new ArrayList<>();
+
+    Figure figure(@Nullable Cost cost) {
+      return new Figure(micros, cost, cpu);
+    }
+  }
+
   @Override
   void run(Bench bench) throws Exception {
     for (int messages : MESSAGES) {
@@ -42,9 +51,8 @@ final class AppendScenario extends Scenario {
   private void measure(Bench bench, int messages) throws Exception {
     String name = DrainScenario.count(messages, "message") + " a transaction";
     int transactions = bench.scaled(TRANSACTIONS);
-    Map<Append, List<Double>> micros = new EnumMap<>(Append.class);
-    Map<Append, List<CpuClock.Time>> cpu = new EnumMap<>(Append.class);
-    try (Access access = bench.database().open(1);
+    Map<Append, Measured> all = new EnumMap<>(Append.class);
+    try (Access<?> access = bench.database().open(1);
         Business business = access.business()) {
       for (int run = 0; run <= bench.runs(); run++) {
         say(bench, name, run);
@@ -54,9 +62,9 @@ final class AppendScenario extends Scenario {
         double[] medians = Turns.medians(count, i -> turn(business, i, messages));
         if (run > 0) {
           for (Append append : Append.values()) {
-            micros.computeIfAbsent(append, a -> new ArrayList<>()).add(medians[append.ordinal()]);
-            cpu.computeIfAbsent(append, a -> new ArrayList<>())
-                .add(cpu(bench, business, append, count, messages));
+            Measured measured = all.computeIfAbsent(append, a -> new Measured());
+            measured.micros.add(medians[append.ordinal()]);
+            measured.cpu.add(cpu(bench, business, append, count, messages));
           }
         }
       }
@@ -64,20 +72,19 @@ final class AppendScenario extends Scenario {
     say(bench, name, "counting");
     Cost ours = counted(bench, Append.OUTBOX, Side.OURS, transactions, messages);
     Cost bare = counted(bench, Append.BARE, Side.LIMIT, transactions, messages);
-    for (Append beside : List.of(Append.BARE, Append.NONE)) {
-      boolean isBare = beside == Append.BARE;
-      bench.report(
-          new Line(
-              name(),
-              name + ", p50, beside " + (isBare ? "bare inserts" : "no message"),
-              "µs",
-              new Samples(of(micros, Append.OUTBOX)),
-              new Samples(of(micros, beside)),
-              isBare ? ours : null,
-              isBare ? bare : null,
-              new Cpu(of(cpu, Append.OUTBOX)),
-              new Cpu(of(cpu, beside))));
-    }
+    report(bench, name + ", p50, beside bare inserts", all, ours, Append.BARE, bare);
+    report(bench, name + ", p50, beside no message", all, null, Append.NONE, null);
+  }
+
+  private void report(
+      Bench bench,
+      String name,
+      Map<Append, Measured> all,
+      @Nullable Cost ours,
+      Append beside,
+      @Nullable Cost cost) {
+    Figure figure = all.getOrDefault(Append.OUTBOX, new Measured()).figure(ours);
+    report(bench, name, "µs", figure, all.getOrDefault(beside, new Measured()).figure(cost));
   }
 
   /** A transaction of each kind, with messages of its own. */
@@ -110,20 +117,10 @@ final class AppendScenario extends Scenario {
     bench.database().checkpoint();
   }
 
-  private static <T> T of(Map<Append, T> all, Append append) {
-    return requireNonNull(all.get(append));
-  }
-
   /** Built outside the measured time, of both sides alike. */
   private static List<OutboxMessage> messages(int transaction, int count) {
     return IntStream.range(0, count)
-        .mapToObj(
-            i ->
-                OutboxMessage.builder()
-                    .aggregate("order", "order-" + (transaction * count + i) % 10_000)
-                    .eventType("OrderPlaced")
-                    .payload(new byte[PAYLOAD])
-                    .build())
+        .mapToObj(i -> OpenLoad.message((transaction * count + i) % KEYS))
         .toList();
   }
 
@@ -132,7 +129,7 @@ final class AppendScenario extends Scenario {
     empty(bench);
     WorkCounter counter = new WorkCounter();
     ServerWork before = bench.database().written(side);
-    try (Access access = bench.database().open(1, counter);
+    try (Access<?> access = bench.database().open(1, counter);
         Business business = access.business()) {
       for (int i = 0; i < transactions; i++) {
         business.transaction(append, messages(i, messages));

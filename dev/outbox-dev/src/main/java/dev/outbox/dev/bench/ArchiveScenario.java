@@ -22,7 +22,7 @@ final class ArchiveScenario extends Scenario {
 
   @Override
   void run(Bench bench) throws Exception {
-    Throughput throughput = new Throughput(bench, name(), Part.WHOLE);
+    Throughput throughput = new Throughput(bench, this, Part.WHOLE);
     Load load = new Load(bench.scaled(DrainScenario.MESSAGES), DrainScenario.MANY_KEYS);
     for (Archive archive : List.of(Archive.METADATA, Archive.FULL)) {
       for (int workers : WORKERS) {

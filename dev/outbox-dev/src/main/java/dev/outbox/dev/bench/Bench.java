@@ -1,31 +1,61 @@
 package dev.outbox.dev.bench;
 
+import dev.outbox.dev.bench.Report.Line;
 import dev.outbox.dev.broker.KafkaBroker;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** What scenarios need, and where they report to. */
+/** Runs scenarios: what they need, and where they report to. */
 final class Bench {
+  static final int DEFAULT_RUNS = 3;
+
+  /** The scale at which all scenarios together take a minute or two. */
+  static final double QUICK = 0.05;
+
+  static final List<Scenario> SCENARIOS =
+      List.of(
+          new DrainScenario(),
+          new AppendScenario(),
+          new ArchiveScenario(),
+          new InboxScenario(),
+          new PinnedScenario(),
+          new EndToEndScenario(),
+          new LatencyScenario(),
+          new HeldScenario(),
+          new IdleScenario(),
+          new FleetScenario(),
+          new WorkScenario(),
+          new PublishScenario());
+
   private static final Duration BREATH = Duration.ofMillis(100);
   private static final int LEAST = 100;
 
   private final int runs;
   private final double scale;
-  private final BenchDatabase database;
+  private final BenchDatabase<?> database;
   private final CpuClock cpu;
   private final Supplier<String> kafka;
   private final Consumer<String> progress;
   private final List<Line> lines = new ArrayList<>();
 
+  /**
+   * @param runs timed ones, at least 1
+   * @param scale of all sizes and durations; 1: the full ones
+   * @param cpu with the servers; {@code kafka} may add one
+   * @param kafka the bootstrap servers; asked only when a scenario needs a broker
+   * @param progress told what is being done, in a few words
+   */
   Bench(
       int runs,
       double scale,
-      BenchDatabase database,
+      BenchDatabase<?> database,
       CpuClock cpu,
       Supplier<String> kafka,
       Consumer<String> progress) {
@@ -35,6 +65,49 @@ final class Bench {
     this.cpu = cpu;
     this.kafka = kafka;
     this.progress = progress;
+  }
+
+  /** Of all scenarios, in the order in which they run. */
+  public static List<String> names() {
+    return SCENARIOS.stream().map(Scenario::name).toList();
+  }
+
+  /** Refuses what cannot be run, with a sentence. */
+  static void check(List<String> scenarios, int runs, double scale) {
+    for (String scenario : scenarios) {
+      if (!names().contains(scenario)) {
+        throw new IllegalArgumentException(
+            "there is no scenario %s, only %s".formatted(scenario, String.join(", ", names())));
+      }
+    }
+    if (runs < 1 || runs > 100) {
+      throw new IllegalArgumentException("runs is " + runs + ", allowed is from 1 to 100");
+    }
+    if (!(scale > 0 && scale <= 100)) {
+      throw new IllegalArgumentException(
+          "scale is " + scale + ", allowed is more than 0 and up to 100");
+    }
+  }
+
+  /**
+   * Runs scenarios, one after the other.
+   *
+   * @param scenarios their names; empty: all
+   */
+  Report run(List<String> scenarios) throws Exception {
+    Map<String, String> about = new LinkedHashMap<>(Machine.describe());
+    about.putAll(database.describe());
+    about.put("runs", "" + runs);
+    about.put("scale", "" + scale);
+    Map<String, String> notes = new LinkedHashMap<>();
+    for (Scenario scenario : SCENARIOS) {
+      if (scenarios.isEmpty() || scenarios.contains(scenario.name())) {
+        scenario.run(this);
+        notes.put(scenario.name(), scenario.what());
+      }
+    }
+    about.put("server CPU", cpu.describe());
+    return new Report(about, List.copyOf(lines), notes);
   }
 
   int runs() {
@@ -56,7 +129,7 @@ final class Bench {
     return Duration.ofMillis(Math.max(1_000, Math.round(full.toMillis() * scale)));
   }
 
-  BenchDatabase database() {
+  BenchDatabase<?> database() {
     return database;
   }
 
@@ -74,11 +147,6 @@ final class Bench {
 
   void progress(String text) {
     progress.accept(text);
-  }
-
-  /** What was reported so far. */
-  List<Line> lines() {
-    return lines;
   }
 
   void report(Line line) {

@@ -1,23 +1,36 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.Archive;
+import dev.outbox.Outbox;
 import dev.outbox.OutboxMessage;
+import dev.outbox.cli.Address;
 import dev.outbox.dev.bench.Cost.ServerWork;
+import dev.outbox.dev.database.Database;
+import dev.outbox.dev.database.Place;
+import dev.outbox.dev.database.Place.Session;
+import dev.outbox.dev.database.StoreKind;
+import dev.outbox.inbox.Inbox;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.relay.Relay;
 import dev.outbox.spi.store.OutboxStore;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What the scenarios need of one kind of database; all else they do through the store. It works in
  * a schema (or what is like it) of its own, which {@link #close} removes. Tables, rows and
  * statements are collections, documents and commands where the database has those.
+ *
+ * @param <T> a transaction
  */
-public interface BenchDatabase extends AutoCloseable {
-  int ROUND_TRIPS = 500;
+public abstract class BenchDatabase<T> implements AutoCloseable {
+  private static final int ROUND_TRIPS = 500;
+
+  /** Of the names of schemas. */
+  static final String BEGIN = "outbox_bench_";
 
   /** Whose table. */
   enum Side {
@@ -57,11 +70,68 @@ public interface BenchDatabase extends AutoCloseable {
     static final String KEY = "key-";
   }
 
+  private final Address own;
+  private @Nullable Database root;
+  private boolean closed;
+
+  /**
+   * @param own with its schema
+   */
+  BenchDatabase(Address own) {
+    this.own = own;
+  }
+
+  /** Connects and makes a schema with all tables. */
+  static BenchDatabase<?> open(Address address) {
+    Database root = StoreKind.at(address);
+    String schema = BEGIN + UUID.randomUUID().toString().substring(0, 8);
+    BenchDatabase<?> database = of(root.in(schema));
+    database.root = root;
+    try {
+      root.createSchema(schema);
+      database.create();
+      return database;
+    } catch (RuntimeException e) {
+      try (database) {
+        throw e;
+      }
+    }
+  }
+
+  /**
+   * The tables of another process's database, by its {@link #settings}. It is that one's to close.
+   */
+  static BenchDatabase<?> attach(Map<String, String> settings) {
+    return of(Place.address(settings));
+  }
+
+  private static BenchDatabase<?> of(Address own) {
+    return switch (StoreKind.of(own.url())) {
+      case MONGO -> new MongoBench(own);
+      default -> new JdbcBench(own);
+    };
+  }
+
+  /** What a process of its own needs to {@link #attach} to the same tables. */
+  Map<String, String> settings() {
+    return Place.settings(own);
+  }
+
+  Address own() {
+    return own;
+  }
+
+  /** Its name. */
+  abstract String schema();
+
+  /** Makes all tables. */
+  abstract void create();
+
   /** For the report: product and version, what its durability depends on, a round trip's time. */
-  Map<String, String> describe();
+  abstract Map<String, String> describe();
 
   /** In microseconds; the median of some hundreds. */
-  static double roundTrip(Runnable smallest) {
+  static String roundTrip(Runnable smallest) {
     double[] micros = new double[ROUND_TRIPS];
     for (int i = 0; i < 2 * ROUND_TRIPS; i++) {
       long before = System.nanoTime();
@@ -69,11 +139,11 @@ public interface BenchDatabase extends AutoCloseable {
       micros[i % ROUND_TRIPS] = (System.nanoTime() - before) / 1e3;
     }
     Arrays.sort(micros);
-    return micros[ROUND_TRIPS / 2];
+    return "%.0f µs".formatted(micros[ROUND_TRIPS / 2]);
   }
 
   /** What clients ask a server for, as "statements". */
-  default String requests() {
+  String requests() {
     return "statements";
   }
 
@@ -86,76 +156,61 @@ public interface BenchDatabase extends AutoCloseable {
   }
 
   /** A pool of its own; ready when it returns, each connection opened. */
-  default Access open(int connections) {
+  final Access<T> open(int connections) {
     return open(connections, null);
   }
 
   /** A pool whose work is counted when there is a counter. Counting is not free. */
-  Access open(int connections, @Nullable WorkCounter counter);
+  final Access<T> open(int connections, @Nullable WorkCounter counter) {
+    return new Access<>(this, place(connections, counter));
+  }
 
-  /**
-   * What a process of its own needs to {@link BenchDatabases#attach} to the same tables; may hold a
-   * password.
-   */
-  Map<String, String> address();
+  abstract Place<T> place(int connections, @Nullable WorkCounter counter);
+
+  /** A store on a pool, which may keep an archive. */
+  abstract OutboxStore<T> store(Place<T> place, Archive archive);
+
+  /** Writes one row of a business. */
+  abstract void business(Place<T> place, T transaction);
+
+  /** Writes messages to the limit's table. */
+  abstract void bare(Place<T> place, T transaction, List<OutboxMessage> messages);
+
+  /** One worker of the limit, with a connection of its own; takes so many at once. */
+  abstract LimitWorker limitWorker(Place<T> place, int most);
 
   /** Empties one side's tables, so that a run does not pay for another's. */
-  void empty(Side side);
+  abstract void empty(Side side);
 
   /** Adds messages, as fast as it can. */
-  void fill(Side side, Load load);
+  abstract void fill(Side side, Load load);
 
   /** Vacuum and statistics: what the database would do in the background after a fill. */
-  void tidy(Side side);
+  void tidy(Side side) {}
 
   /** Writes to disk what is due to be written, where one can and we may ask for that. */
-  void checkpoint();
+  void checkpoint() {}
 
   /** Counted so far, when all pools that are closed have had their say. */
-  ServerWork written(Side side);
+  abstract ServerWork written(Side side);
 
   /** Holds something open in a session of its own until it is closed. */
-  AutoCloseable pin(Pin pin);
+  abstract AutoCloseable pin(Pin pin);
 
+  /** Ends the sessions that its own work has. */
+  abstract void closeOwn();
+
+  /** Removes everything, also while a run is under way, as after Ctrl-C. */
   @Override
-  void close();
-
-  /** A pool, and what is done through it. */
-  interface Access extends AutoCloseable {
-
-    /** The store on this pool; the same each time. */
-    OutboxStore<?> store();
-
-    /** Another one on this pool, which keeps an archive. */
-    OutboxStore<?> store(Archive archive);
-
-    /** One worker of the limit, with a connection of its own; takes so many at once. */
-    LimitWorker limitWorker(int most);
-
-    /** One client with business transactions, with a connection of its own. */
-    default Business business() {
-      return business(null);
+  public final void close() {
+    if (closed || root == null) {
+      return;
     }
-
-    /**
-     * The same.
-     *
-     * @param relay in this process, whose {@link Relay#wakeOnAppend} the messages are appended
-     *     through
-     */
-    Business business(@Nullable Relay relay);
-
-    /**
-     * The same, whose messages are handed over to that relay where they can be.
-     *
-     * @param relays its store
-     */
-    default Business handing(Relay relay, OutboxStore<?> relays) {
-      return business(relay);
+    closed = true;
+    try (Database ending = root) {
+      ending.removeSchemas(schema());
+      closeOwn();
     }
-
-    @Override
-    void close();
   }
 
   /** Not safe for use by many threads. */
@@ -164,7 +219,90 @@ public interface BenchDatabase extends AutoCloseable {
     int batch();
 
     @Override
-    void close();
+    default void close() {}
+  }
+
+  /** Who tells a relay that there is something. */
+  enum Woken {
+    BY_APPENDS("same process, woken by appends"),
+    AFTER_COMMITS("same process, woken after commits"),
+    NOT("another process"),
+    HANDED_OVER("same process, handed over");
+
+    final String label;
+
+    Woken(String label) {
+      this.label = label;
+    }
+  }
+
+  /** A pool, and what is done through it. */
+  static final class Access<T> implements AutoCloseable {
+    private final BenchDatabase<T> database;
+    private final Place<T> place;
+    private final OutboxStore<T> store;
+
+    private Access(BenchDatabase<T> database, Place<T> place) {
+      this.database = database;
+      this.place = place;
+      store = place.store();
+    }
+
+    /** The store on this pool; the same each time. */
+    OutboxStore<T> store() {
+      return store;
+    }
+
+    /** Another one on this pool, which keeps an archive. */
+    OutboxStore<T> store(Archive archive) {
+      return database.store(place, archive);
+    }
+
+    LimitWorker limitWorker(int most) {
+      return database.limitWorker(place, most);
+    }
+
+    /** One client with business transactions, with a connection of its own. */
+    Business business() {
+      return client(store, () -> {});
+    }
+
+    /**
+     * The same, beside a relay.
+     *
+     * @param relays its store
+     */
+    Business business(Relay relay, OutboxStore<T> relays, Woken woken) {
+      return switch (woken) {
+        case NOT -> business();
+        case BY_APPENDS -> client(relay.wakeOnAppend(store), () -> {});
+        case AFTER_COMMITS -> client(store, relay::wake);
+        case HANDED_OVER ->
+            client((transaction, all) -> relay.append(relays, transaction, all)::committed);
+      };
+    }
+
+    /** The same, as the Spring starter does it with a relay on this store. */
+    Business business(Relay relay) {
+      return business(relay, store, Woken.HANDED_OVER);
+    }
+
+    private Business client(Outbox<T> outbox, Runnable committed) {
+      return client(
+          (transaction, messages) -> {
+            outbox.append(transaction, messages);
+            return committed;
+          });
+    }
+
+    private Business client(Appending<T> appending) {
+      return new Client<>(database, place, place.session(), place.inbox(null), appending);
+    }
+
+    @Override
+    public void close() {
+      place.close();
+    }
   }
 
   /** Not safe for use by many threads. */
@@ -181,5 +319,48 @@ public interface BenchDatabase extends AutoCloseable {
 
     @Override
     void close();
+  }
+
+  /** Appends, and returns what is to be run after the commit. */
+  private interface Appending<T> {
+    Runnable append(T transaction, List<OutboxMessage> messages);
+  }
+
+  private record Client<T>(
+      BenchDatabase<T> database,
+      Place<T> place,
+      Session<T> session,
+      Inbox<T> inbox,
+      Appending<T> appending)
+      implements Business {
+
+    @Override
+    public void transaction(Append append, List<OutboxMessage> messages) {
+      T transaction = session.begin();
+      database.business(place, transaction);
+      Runnable committed = () -> {};
+      switch (append) {
+        case OUTBOX -> committed = appending.append(transaction, messages);
+        case BARE -> database.bare(place, transaction, messages);
+        case NONE -> {}
+      }
+      session.commit();
+      committed.run();
+    }
+
+    @Override
+    public void consume(@Nullable InboxKey key) {
+      T transaction = session.begin();
+      if (key != null && !inbox.firstTime(transaction, key)) {
+        throw new IllegalStateException(key + " came before");
+      }
+      database.business(place, transaction);
+      session.commit();
+    }
+
+    @Override
+    public void close() {
+      session.close();
+    }
   }
 }

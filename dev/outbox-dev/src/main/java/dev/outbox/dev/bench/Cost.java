@@ -26,7 +26,7 @@ record Cost(long messages, ClientWork work, ServerWork written) {
   }
 
   /**
-   * Since the server began; -1 where it cannot be known.
+   * Since the server began; {@link #UNKNOWN} where it cannot be known.
    *
    * @param messageRows rows inserted, updated and deleted in the table of messages, and in the
    *     archive of those
@@ -35,6 +35,8 @@ record Cost(long messages, ClientWork work, ServerWork written) {
    * @param logBytes what went to the database's log (WAL), of everybody
    */
   record ServerWork(long messageRows, long bucketRows, long blockedKeyRows, long logBytes) {
+    static final long UNKNOWN = -1;
+
     ServerWork since(ServerWork before) {
       return new ServerWork(
           minus(messageRows, before.messageRows),
@@ -44,7 +46,7 @@ record Cost(long messages, ClientWork work, ServerWork written) {
     }
 
     private static long minus(long after, long before) {
-      return after < 0 || before < 0 ? -1 : after - before;
+      return after < 0 || before < 0 ? UNKNOWN : after - before;
     }
   }
 

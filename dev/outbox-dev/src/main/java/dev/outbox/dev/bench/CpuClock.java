@@ -3,15 +3,12 @@ package dev.outbox.dev.bench;
 import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,20 +19,8 @@ public final class CpuClock {
   private static final double NANOS_A_TICK = 1e7; // USER_HZ is 100
   private static final int TRIES = 10;
 
-  private final Path proc;
   private final List<Long> servers = new CopyOnWriteArrayList<>();
   private volatile boolean foreign;
-
-  public CpuClock() {
-    this(Path.of("/proc"));
-  }
-
-  /**
-   * @param proc where the kernel tells of processes
-   */
-  CpuClock(Path proc) {
-    this.proc = proc;
-  }
 
   /**
    * Adds a server.
@@ -43,7 +28,7 @@ public final class CpuClock {
    * @param pid its first process; empty when it is not one of this machine that we know of
    */
   public void add(OptionalLong pid) {
-    if (pid.isPresent() && Files.isReadable(stat(pid.getAsLong()))) {
+    if (pid.isPresent() && read(pid.getAsLong()) != null) {
       servers.add(pid.getAsLong());
     } else {
       foreign = true;
@@ -103,10 +88,10 @@ public final class CpuClock {
    * Of a process and all its descendants. One that ends between two looks would be counted twice or
    * not at all: then its parent has a new sum of those that have ended, and we look again.
    */
-  private double ticks(long pid) {
+  private static double ticks(long pid) {
     for (int i = 0; i < TRIES; i++) {
       Stat before = read(pid);
-      double ticks = tree(pid, all());
+      double ticks = tree(pid).mapToDouble(stat -> (double) stat.own + stat.reaped).sum();
       Stat after = read(pid);
       if (before == null || after == null) {
         return Double.NaN; // the server has ended
@@ -118,44 +103,16 @@ public final class CpuClock {
     return Double.NaN;
   }
 
-  private static double tree(long root, Map<Long, Stat> all) {
-    Map<Long, List<Long>> children = new HashMap<>();
-    all.forEach(
-        (pid, stat) -> children.computeIfAbsent(stat.parent, p -> new ArrayList<>()).add(pid));
-    double ticks = 0;
-    List<Long> open = new ArrayList<>(List.of(root));
-    while (!open.isEmpty()) {
-      long pid = open.remove(open.size() - 1);
-      Stat stat = all.get(pid);
-      ticks += stat == null ? 0 : stat.own + stat.reaped;
-      open.addAll(children.getOrDefault(pid, List.of()));
-    }
-    return ticks;
+  private static Stream<Stat> tree(long root) {
+    return ProcessHandle.of(root).stream()
+        .flatMap(process -> Stream.concat(Stream.of(process), process.descendants()))
+        .map(process -> read(process.pid()))
+        .flatMap(Stream::ofNullable);
   }
 
-  private Map<Long, Stat> all() {
-    Map<Long, Stat> all = new HashMap<>();
-    try (DirectoryStream<Path> processes = Files.newDirectoryStream(proc, "[0-9]*")) {
-      for (Path process : processes) {
-        long pid = Long.parseLong(String.valueOf(process.getFileName()));
-        Stat stat = read(pid);
-        if (stat != null) {
-          all.put(pid, stat);
-        }
-      }
-    } catch (IOException e) {
-      return Map.of();
-    }
-    return all;
-  }
-
-  private Path stat(long pid) {
-    return proc.resolve(pid + "/stat");
-  }
-
-  private @Nullable Stat read(long pid) {
+  private static @Nullable Stat read(long pid) {
     try {
-      return Stat.parse(Files.readString(stat(pid)));
+      return Stat.parse(Files.readString(Path.of("/proc/%d/stat".formatted(pid))));
     } catch (IOException e) {
       return null; // it has ended
     }
@@ -167,12 +124,11 @@ public final class CpuClock {
    * @param own of itself, all its threads
    * @param reaped of its children that have ended and been waited for
    */
-  record Stat(long parent, long own, long reaped) {
+  record Stat(long own, long reaped) {
     /** See proc(5). The second field, a name in parentheses, may hold blanks and parentheses. */
     static Stat parse(String text) {
       String[] fields = text.substring(text.lastIndexOf(')') + 1).strip().split(" ");
       return new Stat(
-          Long.parseLong(fields[1]),
           Long.parseLong(fields[11]) + Long.parseLong(fields[12]),
           Long.parseLong(fields[13]) + Long.parseLong(fields[14]));
     }

@@ -70,7 +70,7 @@ final class Drain {
   }
 
   /** So many workers of the limit, until so many messages are deleted. */
-  static Pace limit(Access access, int workers, long messages) throws InterruptedException {
+  static Pace limit(Access<?> access, int workers, long messages) throws InterruptedException {
     Meter meter = new Meter(messages);
     AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
     List<LimitWorker> loops = new ArrayList<>();

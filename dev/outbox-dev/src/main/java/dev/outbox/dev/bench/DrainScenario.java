@@ -23,7 +23,7 @@ final class DrainScenario extends Scenario {
 
   @Override
   void run(Bench bench) throws Exception {
-    Throughput throughput = new Throughput(bench, name(), Part.WHOLE);
+    Throughput throughput = new Throughput(bench, this, Part.WHOLE);
     for (int keys : KEYS) {
       for (int workers : WORKERS) {
         Load load = new Load(bench.scaled(MESSAGES), keys);

@@ -57,7 +57,7 @@ final class EndToEndScenario extends Scenario {
       throws Exception {
     topic.quota(quota);
     long messages = bench.scaled(full) / A_TRANSACTION * A_TRANSACTION;
-    Throughput throughput = new Throughput(bench, name(), Part.WHOLE);
+    Throughput throughput = new Throughput(bench, this, Part.WHOLE);
     int connections = CLIENTS + BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS);
     throughput.add(
         new Case(
@@ -69,7 +69,7 @@ final class EndToEndScenario extends Scenario {
   }
 
   private interface Run {
-    Pace of(Access access) throws Exception;
+    Pace of(Access<?> access) throws Exception;
   }
 
   private static Round round(Bench bench, Run run) {
@@ -82,7 +82,7 @@ final class EndToEndScenario extends Scenario {
       }
 
       @Override
-      public Pace run(Access access) throws Exception {
+      public Pace run(Access<?> access) throws Exception {
         return run.of(access);
       }
 
@@ -93,7 +93,7 @@ final class EndToEndScenario extends Scenario {
     };
   }
 
-  private static Pace ours(Access access, KafkaBroker topic, long messages) throws Exception {
+  private static Pace ours(Access<?> access, KafkaBroker topic, long messages) throws Exception {
     List<Business> clients = IntStream.range(0, CLIENTS).mapToObj(i -> access.business()).toList();
     ExecutorService threads = Executors.newFixedThreadPool(CLIENTS);
     List<Future<?>> appending = new ArrayList<>();

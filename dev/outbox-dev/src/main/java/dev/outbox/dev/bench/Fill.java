@@ -14,26 +14,26 @@ import java.util.function.Function;
  *
  * @param side whose tables, also where it is compared with another of that side
  */
-record Fill(BenchDatabase database, Side side, Load load, Draining draining) implements Round {
+record Fill(BenchDatabase<?> database, Side side, Load load, Draining draining) implements Round {
   interface Draining {
-    Pace of(Access access) throws InterruptedException;
+    Pace of(Access<?> access) throws InterruptedException;
   }
 
   /** By a relay with so many workers. */
-  static Fill ours(BenchDatabase database, Load load, int workers) {
+  static Fill ours(BenchDatabase<?> database, Load load, int workers) {
     return byRelay(database, load, workers, Access::store, Drain.NO_OP);
   }
 
   /** By a relay whose store keeps an archive, and whose publisher answers as Kafka does. */
-  static Fill archived(BenchDatabase database, Load load, int workers, Archive archive) {
+  static Fill archived(BenchDatabase<?> database, Load load, int workers, Archive archive) {
     return byRelay(database, load, workers, access -> access.store(archive), Drain.ANSWERING);
   }
 
   private static Fill byRelay(
-      BenchDatabase database,
+      BenchDatabase<?> database,
       Load load,
       int workers,
-      Function<Access, OutboxStore<?>> store,
+      Function<Access<?>, OutboxStore<?>> store,
       MessagePublisher publisher) {
     return new Fill(
         database,
@@ -45,7 +45,7 @@ record Fill(BenchDatabase database, Side side, Load load, Draining draining) imp
   }
 
   /** By the limit's loop. */
-  static Fill limit(BenchDatabase database, Load load, int workers) {
+  static Fill limit(BenchDatabase<?> database, Load load, int workers) {
     return new Fill(
         database, Side.LIMIT, load, access -> Drain.limit(access, workers, load.messages()));
   }
@@ -59,7 +59,7 @@ record Fill(BenchDatabase database, Side side, Load load, Draining draining) imp
    * The checkpoint comes before the fill: the pages are then in the log already, as those of
    * messages that live for seconds are.
    */
-  static void refill(BenchDatabase database, Side side, Load load) {
+  static void refill(BenchDatabase<?> database, Side side, Load load) {
     database.empty(side);
     database.checkpoint();
     database.fill(side, load);
@@ -67,7 +67,7 @@ record Fill(BenchDatabase database, Side side, Load load, Draining draining) imp
   }
 
   @Override
-  public Pace run(Access access) throws InterruptedException {
+  public Pace run(Access<?> access) throws InterruptedException {
     return draining.of(access);
   }
 

@@ -4,9 +4,9 @@ import dev.outbox.dev.bench.BenchDatabase.Load;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Fleet.Done;
 import dev.outbox.dev.bench.Stamps.Stamp;
+import dev.outbox.dev.common.Percentiles;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -75,8 +75,8 @@ final class FleetScenario extends Scenario {
           say(bench, name, run);
           runs.add(fleet.run(rate, bench.scaled(TIME)));
         }
-        OpenRun.reportTimes(bench, name(), name, runs, OpenRun::called, PERCENTILES);
-        OpenRun.reportCost(bench, name(), name, runs);
+        OpenRun.reportTimes(bench, this, name, runs, OpenRun::called, PERCENTILES);
+        OpenRun.reportCost(bench, this, name, runs);
       }
       backlog(bench, who + ", backlog", fleet);
     }
@@ -102,10 +102,6 @@ final class FleetScenario extends Scenario {
     report(bench, name + ", client CPU", "% of a core", pods);
   }
 
-  private void report(Bench bench, String name, String unit, List<Double> values) {
-    bench.report(Line.alone(name(), name, unit, new Samples(values)));
-  }
-
   /** At the end the relays rest. */
   private void backlog(Bench bench, String name, Fleet fleet) throws InterruptedException {
     Load load = new Load(bench.scaled(MESSAGES), Fleet.KEYS);
@@ -123,7 +119,7 @@ final class FleetScenario extends Scenario {
       cpu.add(done.cpu().perMessage(load.messages()));
     }
     fleet.all(PodMain.REST);
-    bench.report(Line.of(name(), name, "messages/s", new Samples(rates), cpu));
+    report(bench, name, "messages/s", new Figure(rates, null, cpu), null);
     report(bench, name + ", " + bench.database().requests(), "a message", statements);
   }
 
@@ -196,10 +192,10 @@ final class FleetScenario extends Scenario {
       long begin = Stamps.now();
       Predicate<String> concerned = ending.end(fleet, half);
       Map<UUID, Stamp> all = OpenRun.await(fleet.halt(), fleet::stamps);
-      double[] times = fleet.traffic().standstills(concerned, begin);
-      p50.add(OpenRun.percentile(times, 50));
-      max.add(OpenRun.percentile(times, 100));
-      seconds.add(100.0 * Arrays.stream(times).filter(t -> t >= 1_000).count() / times.length);
+      List<Double> times = fleet.traffic().standstills(concerned, begin);
+      p50.add(Percentiles.of(times, 50));
+      max.add(Percentiles.of(times, 100));
+      seconds.add(100.0 * times.stream().filter(t -> t >= 1_000).count() / times.size());
       repeats.add((double) fleet.traffic().repeats());
     }
     report(bench, name + ", standstill, p50", "ms", p50);

@@ -4,6 +4,7 @@ import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.Business;
 import dev.outbox.dev.bench.BenchDatabase.Pin;
 import dev.outbox.dev.bench.BenchDatabase.Side;
+import dev.outbox.dev.bench.BenchDatabase.Woken;
 import dev.outbox.dev.bench.Pod.Work;
 import dev.outbox.relay.Relay;
 import java.time.Duration;
@@ -33,25 +34,27 @@ final class HeldScenario extends Scenario {
 
   @Override
   void run(Bench bench) throws Exception {
-    measure(bench, "nothing", null);
-    measure(bench, "one that has appended", Pin.APPENDER);
+    measure(bench, bench.database(), "nothing", null);
+    measure(bench, bench.database(), "one that has appended", Pin.APPENDER);
   }
 
-  private void measure(Bench bench, String beside, @Nullable Pin pin) throws Exception {
-    BenchDatabase database = bench.database();
+  private <T> void measure(Bench bench, BenchDatabase<T> database, String beside, @Nullable Pin pin)
+      throws Exception {
     List<List<OpenRun>> parts = new ArrayList<>();
     IntStream.range(0, PARTS).forEach(part -> parts.add(new ArrayList<>()));
     for (int run = 1; run <= bench.runs(); run++) {
       database.empty(Side.OURS);
       WorkCounter counter = new WorkCounter();
-      try (Access clients = database.open(CLIENTS, counter);
-          Access access =
+      try (Access<T> clients = database.open(CLIENTS, counter);
+          Access<T> access =
               database.open(BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS), counter);
           Stamps stamps = new Stamps(Drain.NO_OP);
           Relay relay = Relay.builder(access.store(), stamps).build()) {
         relay.start();
         List<Business> business =
-            IntStream.range(0, CLIENTS).mapToObj(i -> clients.business(relay)).toList();
+            IntStream.range(0, CLIENTS)
+                .mapToObj(i -> clients.business(relay, access.store(), Woken.BY_APPENDS))
+                .toList();
         say(bench, beside, "warm-up " + run);
         OpenRun ignored =
             OpenRun.of(
@@ -79,8 +82,8 @@ final class HeldScenario extends Scenario {
     }
     for (int part = 0; part < PARTS; part++) {
       String name = "beside %s, fifth %d".formatted(beside, part + 1);
-      OpenRun.reportTimes(bench, name(), name, parts.get(part), OpenRun::called, PERCENTILES);
-      OpenRun.reportCost(bench, name(), name, parts.get(part));
+      OpenRun.reportTimes(bench, this, name, parts.get(part), OpenRun::called, PERCENTILES);
+      OpenRun.reportCost(bench, this, name, parts.get(part));
     }
   }
 }

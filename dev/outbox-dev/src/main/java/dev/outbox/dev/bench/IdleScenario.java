@@ -31,7 +31,7 @@ final class IdleScenario extends Scenario {
     List<Double> statements = new ArrayList<>();
     List<Double> cpu = new ArrayList<>();
     try (KafkaBroker topic = bench.topic();
-        Access access = bench.database().open(1);
+        Access<?> access = bench.database().open(1);
         Business client = access.business();
         Pod relay = Pod.ofRelay(bench.database(), topic)) {
       client.transaction(BenchDatabase.Append.OUTBOX, List.of(OpenLoad.message(1)));
@@ -52,7 +52,7 @@ final class IdleScenario extends Scenario {
       }
     }
     String requests = bench.database().requests();
-    bench.report(Line.alone(name(), requests, requests + "/s", new Samples(statements)));
-    bench.report(Line.alone(name(), "CPU", "% of a core", new Samples(cpu)));
+    report(bench, requests, requests + "/s", statements);
+    report(bench, "CPU", "% of a core", cpu);
   }
 }

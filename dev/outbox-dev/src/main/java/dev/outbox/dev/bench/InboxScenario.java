@@ -21,7 +21,7 @@ final class InboxScenario extends Scenario {
 
   @Override
   void run(Bench bench) throws Exception {
-    try (Access access = bench.database().open(1);
+    try (Access<?> access = bench.database().open(1);
         Business consumer = access.business()) {
       List<Double> with = new ArrayList<>();
       List<Double> without = new ArrayList<>();
@@ -41,13 +41,7 @@ final class InboxScenario extends Scenario {
           without.add(medians[1]);
         }
       }
-      bench.report(
-          Line.beside(
-              name(),
-              "firstTime of a new message, p50",
-              "µs",
-              new Samples(with),
-              new Samples(without)));
+      report(bench, "firstTime of a new message, p50", "µs", Figure.of(with), Figure.of(without));
     }
   }
 }

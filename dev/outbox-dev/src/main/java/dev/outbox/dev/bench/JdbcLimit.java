@@ -1,14 +1,16 @@
 package dev.outbox.dev.bench;
 
-import dev.outbox.Header;
-import dev.outbox.OutboxMessage;
+import dev.outbox.dev.database.JdbcKind;
+import dev.outbox.dev.database.Place.Session;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Types;
+import java.time.LocalDateTime;
+import java.time.OffsetDateTime;
+import java.util.Arrays;
 import java.util.Collections;
-import java.util.List;
+import java.util.UUID;
 
 /**
  * The limit: what one can do at most with a table of messages when order, retries, delays and dead
@@ -20,23 +22,27 @@ import java.util.List;
  *       written and never be read.
  *   <li><b>Take</b>: the first ones in the order of that index, locked, past what others have
  *       locked. The order costs nothing, the scan begins at the oldest row, and workers do not wait
- *       for each other.
+ *       for each other. On PostgreSQL a sequential scan without ORDER BY begins at the same rows
+ *       and reads every empty page before them.
  *   <li><b>Remove</b>: one deletion by primary keys. An UPDATE instead would write a row more for
- *       each message.
- *   <li><b>Batch</b>: as the relay's, 500; larger ones hold locks for longer and gain little.
+ *       each message. On PostgreSQL the ids are one binary array; on MySQL a list of as many as a
+ *       batch has, filled up with the last, so that it is prepared once. A JSON list joined in
+ *       front of the table is a tenth slower there, but would be looked up one by one where the
+ *       list is planned as a scan: in a table of some hundred messages, where the scans of two
+ *       workers then deadlock. One of them begins again; in a large table that was never seen.
+ *   <li><b>Batch</b>: as the relay's; larger ones hold locks for longer and gain little.
  *   <li><b>Connection</b>: each worker keeps one, in one transaction a batch at READ COMMITTED:
  *       three round trips. Both statements are prepared once; pool, driver and settings are the
  *       store's.
  *   <li><b>Reading</b>: all columns that a publisher gets are decoded, and nothing is made of them.
  *   <li><b>Insert</b>: all messages of a transaction in one statement of several rows: one round
- *       trip.
+ *       trip ({@link JdbcBench#bare}).
  * </ul>
  */
-final class JdbcLimit {
-  /**
-   * The oldest messages that nobody else has, locked, with what a publisher gets; {@link Worker}
-   * reads the columns by number. Parameter: how many.
-   */
+final class JdbcLimit implements BenchDatabase.LimitWorker {
+  private static final int DEADLOCK = 1213; // of MySQL and MariaDB
+
+  /** Its columns are read by number. Parameter: how many. */
   private static final String TAKE =
       """
       select seq, id, aggregate_type, aggregate_id, event_type, partition_key, payload, content_type,
@@ -47,115 +53,92 @@ final class JdbcLimit {
       for update skip locked
       """;
 
-  private static final String INSERT =
-      """
-      insert into ${s}.like_message (id, aggregate_type, aggregate_id, event_type, partition_key,
-        payload, content_type, headers, dedup_key, correlation_id, max_attempts, available_at)
-      values\s""";
+  private final boolean isPostgres;
+  private final Session<Connection> session;
+  private final PreparedStatement take;
+  private final PreparedStatement remove;
+  private final long[] sequences;
 
-  private JdbcLimit() {}
-
-  /** Inserts messages in the connection's transaction. */
-  static void insert(
-      JdbcKind kind, Connection connection, String schema, List<OutboxMessage> messages)
+  JdbcLimit(JdbcKind kind, Session<Connection> session, String schema, int most)
       throws SQLException {
-    String rows = String.join(", ", Collections.nCopies(messages.size(), kind.sql("limit row")));
-    try (PreparedStatement insert =
-        connection.prepareStatement(JdbcKind.in(schema, INSERT) + rows)) {
-      int i = 0;
-      for (OutboxMessage message : messages) {
-        kind.setId(insert, ++i, message.id());
-        insert.setString(++i, message.aggregateType());
-        insert.setString(++i, message.aggregateId());
-        insert.setString(++i, message.eventType());
-        insert.setString(++i, message.partitionKey());
-        insert.setBytes(++i, message.payload());
-        insert.setString(++i, message.contentType());
-        insert.setString(++i, Header.toJson(message.headers()));
-        insert.setString(++i, message.dedupKey());
-        insert.setString(++i, message.correlationId());
-        insert.setObject(++i, message.maxAttempts(), Types.INTEGER);
-        insert.setString(++i, null); // when it is due: at once
+    isPostgres = kind == JdbcKind.POSTGRES;
+    this.session = session;
+    sequences = new long[most];
+    Connection connection = session.begin();
+    connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+    take = connection.prepareStatement(TAKE.replace("${s}", schema));
+    take.setInt(1, most);
+    String ids = String.join(", ", Collections.nCopies(most, "?"));
+    remove = connection.prepareStatement(kind.sql("limit remove", schema).formatted(ids));
+  }
+
+  @Override
+  public int batch() {
+    try {
+      int count = 0;
+      try (ResultSet rows = take.executeQuery()) {
+        while (rows.next()) {
+          read(rows);
+          sequences[count++] = rows.getLong(1);
+        }
       }
-      insert.executeUpdate();
+      if (count > 0) {
+        setRemoved(count);
+        remove.executeUpdate();
+      }
+      session.begin().commit();
+      return count;
+    } catch (SQLException e) {
+      if (!isPostgres && e.getErrorCode() == DEADLOCK) {
+        return 0; // it was rolled back
+      }
+      throw new IllegalStateException("the limit's statements failed: " + e.getMessage(), e);
     }
   }
 
-  /** One worker of the loop. */
-  static final class Worker implements BenchDatabase.LimitWorker {
-    private final JdbcKind kind;
-    private final Connection connection;
-    private final PreparedStatement take;
-    private final PreparedStatement remove;
-    private final long[] sequences;
-
-    Worker(JdbcKind kind, Connection connection, String schema, int most) throws SQLException {
-      this.kind = kind;
-      this.connection = connection;
-      sequences = new long[most];
-      connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-      connection.setAutoCommit(false);
-      take = connection.prepareStatement(JdbcKind.in(schema, TAKE));
-      take.setInt(1, most);
-      remove =
-          connection.prepareStatement(
-              JdbcKind.in(
-                  schema,
-                  kind.sql("limit remove")
-                      .formatted(String.join(", ", Collections.nCopies(most, "?")))));
+  private void setRemoved(int count) throws SQLException {
+    if (isPostgres) {
+      Long[] boxed = Arrays.stream(sequences, 0, count).boxed().toArray(Long[]::new);
+      remove.setArray(1, remove.getConnection().createArrayOf("bigint", boxed));
+      return;
     }
-
-    @Override
-    public int batch() {
-      try {
-        int count = 0;
-        try (ResultSet rows = take.executeQuery()) {
-          while (rows.next()) {
-            read(rows);
-            sequences[count++] = rows.getLong(1);
-          }
-        }
-        if (count > 0) {
-          kind.setRemoved(remove, sequences, count);
-          remove.executeUpdate();
-        }
-        connection.commit();
-        return count;
-      } catch (SQLException e) {
-        if (kind.isConflict(e)) {
-          return 0;
-        }
-        throw new IllegalStateException("the limit's statements failed: " + e.getMessage(), e);
-      }
+    for (int i = 0; i < sequences.length; i++) {
+      remove.setLong(i + 1, sequences[Math.min(i, count - 1)]);
     }
+  }
 
-    /** Decodes what a publisher gets. */
-    @SuppressWarnings("CheckReturnValue")
-    private void read(ResultSet row) throws SQLException {
-      kind.readId(row, 2);
-      for (int text = 3; text <= 6; text++) {
-        row.getString(text);
-      }
-      row.getBytes(7);
-      for (int text = 8; text <= 11; text++) {
-        row.getString(text);
-      }
-      kind.readTime(row, 12);
-      kind.readTime(row, 13);
-      row.getInt(14);
-      row.getObject(15, Integer.class);
+  /** Decodes what a publisher gets. */
+  @SuppressWarnings({"CheckReturnValue", "ReturnValueIgnored"})
+  private void read(ResultSet row) throws SQLException {
+    if (isPostgres) {
+      row.getObject(2, UUID.class);
+    } else {
+      UUID.fromString(row.getString(2));
     }
+    for (int text = 3; text <= 6; text++) {
+      row.getString(text);
+    }
+    row.getBytes(7);
+    for (int text = 8; text <= 11; text++) {
+      row.getString(text);
+    }
+    for (int time = 12; time <= 13; time++) {
+      Class<?> type = isPostgres ? OffsetDateTime.class : LocalDateTime.class;
+      row.getObject(time, type);
+    }
+    row.getInt(14);
+    row.getObject(15, Integer.class);
+  }
 
-    @Override
-    public void close() {
-      try (connection;
-          take;
-          remove) {
-        connection.rollback();
-        connection.setAutoCommit(true);
-      } catch (SQLException e) {
-        throw new IllegalStateException("a connection cannot be given back: " + e.getMessage(), e);
-      }
+  @Override
+  public void close() {
+    try (take;
+        remove) {
+      session.begin().rollback();
+    } catch (SQLException e) {
+      throw new IllegalStateException("a connection cannot be given back: " + e.getMessage(), e);
+    } finally {
+      session.close();
     }
   }
 }

@@ -2,6 +2,7 @@ package dev.outbox.dev.bench;
 
 import dev.outbox.dev.bench.Pod.Work;
 import dev.outbox.dev.bench.Stamps.Stamp;
+import dev.outbox.dev.common.Percentiles;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -15,12 +16,13 @@ import java.util.function.ToLongFunction;
 /**
  * What became of an {@link OpenLoad}.
  *
- * @param called milliseconds from a message's commit to the call of the publisher, sorted
+ * @param called milliseconds from a message's commit to the call of the publisher
  * @param acknowledged the same, to the end of that call
  * @param statements a message
  * @param cpu a message
  */
-record OpenRun(double[] called, double[] acknowledged, double statements, CpuClock.Time cpu) {
+record OpenRun(
+    List<Double> called, List<Double> acknowledged, double statements, CpuClock.Time cpu) {
   private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   /**
@@ -70,54 +72,46 @@ record OpenRun(double[] called, double[] acknowledged, double statements, CpuClo
     }
   }
 
-  /** Sorted. A message may be published before its client knows that it is committed: then 0. */
-  private static double[] millis(
+  /** A message may be published before its client knows that it is committed: then 0. */
+  private static List<Double> millis(
       Map<UUID, Long> commits, Map<UUID, Stamp> stamps, ToLongFunction<Stamp> time) {
     return commits.entrySet().stream()
-        .mapToDouble(
+        .map(
             commit -> {
               Stamp stamp = stamps.get(commit.getKey());
               long end = stamp == null ? Long.MAX_VALUE : time.applyAsLong(stamp);
               return Math.max(0, end - commit.getValue()) / 1e3;
             })
-        .sorted()
-        .toArray();
+        .toList();
   }
 
   /**
-   * @param scenario its name
    * @param percentiles of all messages of a run
    */
   static void reportTimes(
       Bench bench,
-      String scenario,
+      Scenario scenario,
       String name,
       List<OpenRun> runs,
-      Function<OpenRun, double[]> times,
+      Function<OpenRun, List<Double>> times,
       double[] percentiles) {
     for (double percentile : percentiles) {
-      List<Double> values =
-          runs.stream().map(run -> percentile(times.apply(run), percentile)).toList();
-      String which = percentile % 1 == 0 ? "%.0f" : "%.1f";
-      bench.report(
-          Line.alone(
-              scenario, name + ", p" + which.formatted(percentile), "ms", new Samples(values)));
+      String which = (percentile % 1 == 0 ? ", p%.0f" : ", p%.1f").formatted(percentile);
+      scenario.report(
+          bench,
+          name + which,
+          "ms",
+          runs.stream().map(run -> Percentiles.of(times.apply(run), percentile)).toList());
     }
   }
 
   /** Of a message the requests and the CPU time. */
-  static void reportCost(Bench bench, String scenario, String name, List<OpenRun> runs) {
-    bench.report(
-        Line.of(
-            scenario,
-            name + ", " + bench.database().requests(),
-            "a message",
-            new Samples(runs.stream().map(OpenRun::statements).toList()),
-            runs.stream().map(OpenRun::cpu).toList()));
-  }
-
-  static double percentile(double[] sorted, double percentile) {
-    int rank = (int) Math.ceil(sorted.length * percentile / 100);
-    return sorted[Math.max(1, rank) - 1];
+  static void reportCost(Bench bench, Scenario scenario, String name, List<OpenRun> runs) {
+    Figure figure =
+        new Figure(
+            runs.stream().map(OpenRun::statements).toList(),
+            null,
+            runs.stream().map(OpenRun::cpu).toList());
+    scenario.report(bench, name + ", " + bench.database().requests(), "a message", figure, null);
   }
 }

@@ -42,8 +42,8 @@ final class PinnedScenario extends Scenario {
 
   @Override
   void run(Bench bench) throws Exception {
-    BenchDatabase database = bench.database();
-    Throughput throughput = new Throughput(bench, name(), PARTS);
+    BenchDatabase<?> database = bench.database();
+    Throughput throughput = new Throughput(bench, this, PARTS);
     for (Pin pin : List.of(Pin.SNAPSHOT, Pin.WRITER)) {
       String what = pin == Pin.SNAPSHOT ? "read-only snapshot" : "transaction that has written";
       for (int workers : WORKERS) {
@@ -68,12 +68,12 @@ final class PinnedScenario extends Scenario {
 
   /** Holds the pin from before another round is made ready until it is over. */
   private static final class Pinned implements Round {
-    private final BenchDatabase database;
+    private final BenchDatabase<?> database;
     private final Pin pin;
     private final Round round;
     private @Nullable AutoCloseable held;
 
-    Pinned(BenchDatabase database, Pin pin, Round round) {
+    Pinned(BenchDatabase<?> database, Pin pin, Round round) {
       this.database = database;
       this.pin = pin;
       this.round = round;
@@ -86,7 +86,7 @@ final class PinnedScenario extends Scenario {
     }
 
     @Override
-    public Pace run(Access access) throws Exception {
+    public Pace run(Access<?> access) throws Exception {
       try (AutoCloseable ignored = held) {
         return round.run(access);
       }
@@ -94,7 +94,7 @@ final class PinnedScenario extends Scenario {
   }
 
   /** A key whose messages are all blocked, and whose head gets through now. */
-  private record BlockedKey(BenchDatabase database, Load load) implements Round {
+  private record BlockedKey(BenchDatabase<?> database, Load load) implements Round {
     /** Takes nothing. */
     private static final MessagePublisher FAILING =
         messages -> Collections.nCopies(messages.size(), Result.failed("this key always fails"));
@@ -114,7 +114,7 @@ final class PinnedScenario extends Scenario {
     @Override
     public void prepare() throws InterruptedException {
       Fill.ours(database, load, 1).prepare();
-      try (Access access = database.open(2);
+      try (Access<?> access = database.open(2);
           Relay relay =
               Relay.builder(access.store(), FAILING).workers(1).retryPolicy(SOON).build()) {
         StatisticsStore store = (StatisticsStore) access.store();
@@ -130,7 +130,7 @@ final class PinnedScenario extends Scenario {
     }
 
     @Override
-    public Pace run(Access access) throws InterruptedException {
+    public Pace run(Access<?> access) throws InterruptedException {
       // The head has failed more often than the default policy allows.
       return Drain.relay(
           access.store(),

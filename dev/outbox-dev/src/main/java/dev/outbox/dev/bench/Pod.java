@@ -49,13 +49,13 @@ final class Pod implements AutoCloseable {
    * @param traffic is told what it commits and publishes
    */
   Pod(
-      BenchDatabase database,
+      BenchDatabase<?> database,
       int relays,
       int clients,
       @Nullable KafkaBroker topic,
       Traffic<Pod> traffic) {
     this.traffic = traffic;
-    Map<String, String> settings = new HashMap<>(database.address());
+    Map<String, String> settings = new HashMap<>(database.settings());
     settings.put("relays", "" + relays);
     settings.put("clients", "" + clients);
     settings.put("bootstrap", topic == null ? "" : topic.address());
@@ -64,7 +64,7 @@ final class Pod implements AutoCloseable {
   }
 
   /** One relay and no client; ready when it returns. */
-  static Pod ofRelay(BenchDatabase database, KafkaBroker topic) {
+  static Pod ofRelay(BenchDatabase<?> database, KafkaBroker topic) {
     Pod pod = new Pod(database, 1, 0, topic, new Traffic<>());
     pod.awaitReady();
     return pod;

@@ -46,7 +46,7 @@ public final class PodMain {
   private final ParentJvm parent;
   private final WorkCounter counter = new WorkCounter();
   private final AtomicLong drained = new AtomicLong();
-  private final Access access;
+  private final Access<?> access;
   private final Stamps stamps;
   private List<Relay> relays = List.of();
   private List<Business> clients = List.of();
@@ -58,7 +58,7 @@ public final class PodMain {
     int forRelays = setting("relays") * (Relay.Builder.DEFAULT_WORKERS + 1);
     int needed = Math.min(MOST_CONNECTIONS, forRelays) + setting("clients");
     access =
-        BenchDatabases.attach(parent.settings())
+        BenchDatabase.attach(parent.settings())
             .open(
                 Math.max(BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS), needed),
                 counter);
@@ -114,7 +114,7 @@ public final class PodMain {
     if (clients.isEmpty()) {
       clients =
           IntStream.range(0, setting("clients"))
-              .mapToObj(i -> access.handing(relays.get(0), access.store()))
+              .mapToObj(i -> access.business(relays.get(0)))
               .toList();
     }
     OpenLoad part = new OpenLoad(number[0], number[1], UNTIL_HALTED, number[2], number[3]);

@@ -93,17 +93,13 @@ final class PublishScenario extends Scenario {
           }
         }
       }
-      bench.report(
-          new Line(
-              name(),
-              "%s, %d keys".formatted(broker, keys),
-              "messages/s",
-              new Samples(ours.stream().map(Timed::rate).toList()),
-              new Samples(limit.stream().map(Timed::rate).toList()),
-              null,
-              null,
-              new Cpu(ours.stream().map(Timed::cpu).toList()),
-              new Cpu(limit.stream().map(Timed::cpu).toList())));
+      report(
+          bench, "%s, %d keys".formatted(broker, keys), "messages/s", figure(ours), figure(limit));
+    }
+
+    private static Figure figure(List<Timed> runs) {
+      return new Figure(
+          runs.stream().map(Timed::rate).toList(), null, runs.stream().map(Timed::cpu).toList());
     }
 
     private Timed time(Way way) throws Exception {

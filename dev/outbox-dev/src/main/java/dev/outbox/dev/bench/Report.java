@@ -1,32 +1,40 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.cli.Json;
+import dev.outbox.dev.bench.CpuClock.Time;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** What was measured, on what: one table. Immutable. */
-public final class Report {
-  private static final String[] HEAD = {
-    "scenario",
-    "case",
-    "unit",
-    "ours",
-    "limit",
-    "ratio",
-    "server CPU",
-    "client CPU",
-    "CPU",
-    "statements",
-    "row writes",
-    "bucket writes",
-    "log bytes"
-  };
+/**
+ * What was measured, on what: one table.
+ *
+ * @param about what it ran on, by name
+ * @param notes what each scenario measures
+ */
+public record Report(Map<String, String> about, List<Line> lines, Map<String, String> notes) {
+  private static final List<String> HEAD =
+      List.of(
+          "scenario",
+          "case",
+          "unit",
+          "ours",
+          "limit",
+          "ratio",
+          "server CPU",
+          "client CPU",
+          "CPU",
+          "statements",
+          "row writes",
+          "bucket writes",
+          "log bytes");
 
   private static final int FIRST_NUMBER = 3;
 
@@ -39,28 +47,93 @@ public final class Report {
       (where messages are drained, with the insert that brought them), and in the table of buckets; bytes of the database's log. \
       The sizes below are those of scale 1.""";
 
-  private final Map<String, String> about;
-  private final List<Line> lines;
-  private final Map<String, String> notes;
+  /**
+   * One line of the table.
+   *
+   * @param name what was measured, as "10 keys, 4 workers"
+   * @param unit of the figure, as "messages/s"
+   * @param limit as many runs as of ours; null where there is none
+   */
+  record Line(String scenario, String name, String unit, Figure ours, @Nullable Figure limit) {
 
-  Report(Map<String, String> about, List<Line> lines, Map<String, String> notes) {
-    this.about = new LinkedHashMap<>(about);
-    this.lines = List.copyOf(lines);
-    this.notes = new LinkedHashMap<>(notes);
-  }
+    /** Of each run: ours divided by the limit's, which was measured next to it. */
+    @Nullable Figure ratio() {
+      Figure beside = limit;
+      return beside == null
+          ? null
+          : Figure.of(
+              IntStream.range(0, ours.runs().size())
+                  .mapToObj(i -> ours.runs().get(i) / beside.runs().get(i))
+                  .toList());
+    }
 
-  List<Line> lines() {
-    return lines;
+    /** Something of both, where it is there. */
+    private String both(Function<Figure, String> text) {
+      String first = text.apply(ours);
+      String second = limit == null ? "" : text.apply(limit);
+      return first + (second.isEmpty() ? "" : " / " + second);
+    }
+
+    private String cpu(ToDoubleFunction<Time> whose) {
+      return both(figure -> figure.cpu().isEmpty() ? "" : micros(figure.cpu(whose)));
+    }
+
+    private String cost(ToDoubleFunction<Cost> what) {
+      return both(f -> f.cost() == null ? "" : number(what.applyAsDouble(f.cost())));
+    }
+
+    private List<String> cells() {
+      Figure ratio = ratio();
+      return List.of(
+          scenario,
+          name,
+          unit,
+          number(ours.median()),
+          limit == null ? "" : number(limit.median()),
+          ratio == null || !Double.isFinite(ratio.median())
+              ? "" // none where the limit is zero
+              : String.format(Locale.ROOT, "%.2f", ratio.median()),
+          cpu(Time::server),
+          cpu(Time::client),
+          cpu(Time::sum),
+          cost(Cost::statements),
+          cost(Cost::messageRows),
+          cost(Cost::bucketRows),
+          cost(Cost::logBytes));
+    }
+
+    private Map<String, Object> json() {
+      Map<String, Object> all = new LinkedHashMap<>();
+      all.put("scenario", scenario);
+      all.put("case", name);
+      all.put("unit", unit);
+      all.put("ours", ours.json());
+      Figure ratio = ratio();
+      if (limit != null && ratio != null) {
+        all.put("limit", limit.json());
+        all.put("ratio", ratio.json());
+      }
+      put(all, "perMessage", "cpu", ours);
+      put(all, "limitPerMessage", "limitCpu", limit);
+      return all;
+    }
+
+    private static void put(
+        Map<String, Object> all, String cost, String cpu, @Nullable Figure figure) {
+      if (figure != null && figure.cost() != null) {
+        all.put(cost, figure.cost().perMessage());
+      }
+      if (figure != null && !figure.cpu().isEmpty()) {
+        all.put(cpu, figure.cpuJson());
+      }
+    }
   }
 
   /** The database, the table, and a legend and the machine below. */
   public String markdown() {
-    List<String[]> rows = new ArrayList<>();
-    rows.add(HEAD);
-    lines.forEach(line -> rows.add(cells(line)));
     StringBuilder text = new StringBuilder();
     text.append(about.getOrDefault("database", "")).append("\n\n");
-    text.append(Table.markdown(rows, FIRST_NUMBER));
+    text.append(table(HEAD, lines.stream().map(Line::cells).toList(), FIRST_NUMBER));
     text.append("\n").append(LEGEND).append("\n\n");
     notes.forEach((scenario, note) -> text.append("- ").append(line(scenario, note)));
     text.append("\n");
@@ -70,47 +143,6 @@ public final class Report {
 
   private static String line(String name, String text) {
     return name + ": " + text.strip() + "\n";
-  }
-
-  private static String[] cells(Line line) {
-    Samples limit = line.limit();
-    Samples ratio = line.ratio();
-    return new String[] {
-      line.scenario(),
-      line.name(),
-      line.unit(),
-      number(line.ours().median()),
-      limit == null ? "" : number(limit.median()),
-      ratio == null ? "" : ratio(ratio.median()),
-      cpu(line, Cpu::server),
-      cpu(line, Cpu::client),
-      cpu(line, Cpu::sum),
-      cost(line, Cost::statements),
-      cost(line, Cost::messageRows),
-      cost(line, Cost::bucketRows),
-      cost(line, Cost::logBytes),
-    };
-  }
-
-  /** None where the limit is zero. */
-  private static String ratio(double ratio) {
-    return Double.isFinite(ratio) ? String.format(Locale.ROOT, "%.2f", ratio) : "";
-  }
-
-  private static <T> String beside(
-      @Nullable T ours, @Nullable T limit, Function<T, String> figure) {
-    if (ours == null) {
-      return "";
-    }
-    return figure.apply(ours) + (limit == null ? "" : " / " + figure.apply(limit));
-  }
-
-  private static String cost(Line line, ToDoubleFunction<Cost> figure) {
-    return beside(line.cost(), line.limitCost(), cost -> number(figure.applyAsDouble(cost)));
-  }
-
-  private static String cpu(Line line, ToDoubleFunction<Cpu> figure) {
-    return beside(line.cpu(), line.limitCpu(), cpu -> micros(figure.applyAsDouble(cpu)));
   }
 
   /** A dash where it cannot be known; the report says why once. */
@@ -132,37 +164,36 @@ public final class Report {
     Map<String, Object> all = new LinkedHashMap<>();
     all.put("about", about);
     all.put("scenarios", notes);
-    all.put("lines", lines.stream().map(Report::json).toList());
+    all.put("lines", lines.stream().map(Line::json).toList());
     return Json.of(all) + "\n";
   }
 
-  private static Map<String, Object> json(Line line) {
-    Map<String, Object> all = new LinkedHashMap<>();
-    all.put("scenario", line.scenario());
-    all.put("case", line.name());
-    all.put("unit", line.unit());
-    put(all, "ours", line.ours(), Report::json);
-    put(all, "limit", line.limit(), Report::json);
-    put(all, "ratio", line.ratio(), Report::json);
-    put(all, "perMessage", line.cost(), Cost::perMessage);
-    put(all, "limitPerMessage", line.limitCost(), Cost::perMessage);
-    put(all, "cpu", line.cpu(), Cpu::byName);
-    put(all, "limitCpu", line.limitCpu(), Cpu::byName);
-    return all;
-  }
-
-  private static <T> void put(
-      Map<String, Object> all, String name, @Nullable T value, Function<T, Map<String, ?>> json) {
-    if (value != null) {
-      all.put(name, json.apply(value));
+  /**
+   * A table in Markdown that can be read as text too.
+   *
+   * @param firstNumber the first column of numbers; they stand to the right, texts to the left
+   */
+  public static String table(List<String> head, List<List<String>> rows, int firstNumber) {
+    int[] widths = new int[head.size()];
+    List<List<String>> all = new ArrayList<>(rows);
+    all.add(0, head);
+    all.forEach(
+        row -> Arrays.setAll(widths, i -> Math.max(Math.max(3, widths[i]), row.get(i).length())));
+    all.add(
+        1,
+        IntStream.range(0, widths.length)
+            .mapToObj(i -> "-".repeat(widths[i] - 1) + (i < firstNumber ? "-" : ":"))
+            .toList());
+    StringBuilder text = new StringBuilder();
+    for (List<String> row : all) {
+      for (int i = 0; i < widths.length; i++) {
+        String spaces = " ".repeat(widths[i] - row.get(i).length());
+        text.append("| ")
+            .append(i < firstNumber ? row.get(i) + spaces : spaces + row.get(i))
+            .append(' ');
+      }
+      text.append("|\n");
     }
-  }
-
-  private static Map<String, Object> json(Samples samples) {
-    return Map.of(
-        "median", samples.median(),
-        "min", samples.min(),
-        "max", samples.max(),
-        "runs", samples.values());
+    return text.toString();
   }
 }

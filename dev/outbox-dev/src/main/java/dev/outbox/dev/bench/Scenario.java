@@ -1,6 +1,10 @@
 package dev.outbox.dev.bench;
 
-/** One scenario. To add one takes a class, and a line in {@link Benchmarks#SCENARIOS}. */
+import dev.outbox.dev.bench.Report.Line;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** One scenario. To add one takes a class, and a line in {@link Bench#SCENARIOS}. */
 abstract class Scenario {
   private final String name;
   private final String what;
@@ -24,6 +28,15 @@ abstract class Scenario {
 
   /** Measures and adds lines to the report; leaves no relay, pool or transaction open. */
   abstract void run(Bench bench) throws Exception;
+
+  /** Adds a line to the report that has no limit. */
+  final void report(Bench bench, String name, String unit, List<Double> runs) {
+    report(bench, name, unit, Figure.of(runs), null);
+  }
+
+  final void report(Bench bench, String name, String unit, Figure ours, @Nullable Figure limit) {
+    bench.report(new Line(this.name, name, unit, ours, limit));
+  }
 
   /** Says what is measured now. */
   final void say(Bench bench, String name, String doing) {

@@ -5,6 +5,7 @@ import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Cost.ServerWork;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Cases whose rate is compared with the limit's. An untimed round first; then, run by run and case
@@ -21,7 +22,7 @@ final class Throughput {
   interface Round {
     void prepare() throws Exception;
 
-    Pace run(Access access) throws Exception;
+    Pace run(Access<?> access) throws Exception;
 
     /** Whose tables it writes when it is this side of a case. */
     default Side tables(Side side) {
@@ -45,13 +46,13 @@ final class Throughput {
   private record Run(Pace pace, CpuClock.Time cpu) {}
 
   private final Bench bench;
-  private final String scenario;
+  private final Scenario scenario;
   private final List<Part> parts;
   private final List<Case> cases = new ArrayList<>();
   private final List<List<Run>> ours = new ArrayList<>();
   private final List<List<Run>> limit = new ArrayList<>();
 
-  Throughput(Bench bench, String scenario, Part... parts) {
+  Throughput(Bench bench, Scenario scenario, Part... parts) {
     this.bench = bench;
     this.scenario = scenario;
     this.parts = List.of(parts);
@@ -65,7 +66,7 @@ final class Throughput {
 
   /** Measures all cases and reports them. */
   void measure() throws Exception {
-    List<Access> pools = new ArrayList<>();
+    List<Access<?>> pools = new ArrayList<>();
     try {
       for (Case one : cases) {
         pools.add(bench.database().open(one.connections()));
@@ -92,10 +93,10 @@ final class Throughput {
   }
 
   private void say(int number, String what) {
-    bench.progress("%s, %s: %s".formatted(scenario, cases.get(number).name(), what));
+    scenario.say(bench, cases.get(number).name(), what);
   }
 
-  private Run timed(Round round, Access access) throws Exception {
+  private Run timed(Round round, Access<?> access) throws Exception {
     round.prepare();
     bench.settle();
     CpuClock.Time before = bench.cpu().now();
@@ -108,14 +109,14 @@ final class Throughput {
    * column shows the whole life of a message.
    */
   static Cost counted(Bench bench, Case one, Side side) throws Exception {
-    BenchDatabase database = bench.database();
+    BenchDatabase<?> database = bench.database();
     Round round = side == Side.OURS ? one.ours() : one.limit();
     round.prepare();
     WorkCounter counter = new WorkCounter();
     Side tables = round.tables(side);
     ServerWork before = database.written(tables);
     Pace pace;
-    try (Access access = database.open(one.connections(), counter)) {
+    try (Access<?> access = database.open(one.connections(), counter)) {
       pace = round.run(access);
     }
     ServerWork work = database.written(tables).since(before);
@@ -134,25 +135,22 @@ final class Throughput {
     String name = cases.get(number).name();
     for (Part part : parts) {
       boolean main = part.name().isEmpty();
-      bench.report(
-          new Line(
-              scenario,
-              main ? name : name + ", " + part.name(),
-              "messages/s",
-              rates(ours.get(number), part),
-              rates(limit.get(number), part),
-              main ? cost : null,
-              main ? limitCost : null,
-              main ? cpu(ours.get(number)) : null,
-              main ? cpu(limit.get(number)) : null));
+      scenario.report(
+          bench,
+          main ? name : name + ", " + part.name(),
+          "messages/s",
+          figure(ours.get(number), part, main ? cost : null),
+          figure(limit.get(number), part, main ? limitCost : null));
     }
   }
 
-  private static Samples rates(List<Run> runs, Part part) {
-    return new Samples(runs.stream().map(run -> run.pace().rate(part.from(), part.to())).toList());
-  }
-
-  private static Cpu cpu(List<Run> runs) {
-    return new Cpu(runs.stream().map(run -> run.cpu().perMessage(run.pace().total())).toList());
+  /** Only the main one has a cost. */
+  private static Figure figure(List<Run> runs, Part part, @Nullable Cost cost) {
+    return new Figure(
+        runs.stream().map(run -> run.pace().rate(part.from(), part.to())).toList(),
+        cost,
+        cost == null
+            ? List.of()
+            : runs.stream().map(run -> run.cpu().perMessage(run.pace().total())).toList());
   }
 }

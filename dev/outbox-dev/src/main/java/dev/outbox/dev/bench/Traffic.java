@@ -101,11 +101,11 @@ final class Traffic<P> {
 
   /**
    * Of each key the longest time in which there was something to publish and nothing was published:
-   * in milliseconds, sorted.
+   * in milliseconds.
    *
    * @param from of {@link Stamps#now}; what ended before does not count
    */
-  double[] standstills(Predicate<String> keys, long from) {
+  List<Double> standstills(Predicate<String> keys, long from) {
     Map<String, Long> last = new HashMap<>();
     Map<String, Double> longest = new HashMap<>();
     for (Message<P> message : messages()) {
@@ -115,6 +115,6 @@ final class Traffic<P> {
         longest.merge(message.key, Math.max(0, message.published - begin) / 1e3, Math::max);
       }
     }
-    return longest.values().stream().mapToDouble(time -> time).sorted().toArray();
+    return List.copyOf(longest.values());
   }
 }

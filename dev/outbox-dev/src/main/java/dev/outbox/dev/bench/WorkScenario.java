@@ -4,7 +4,9 @@ import dev.outbox.dev.bench.BenchDatabase.Append;
 import dev.outbox.dev.bench.BenchDatabase.Load;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Throughput.Case;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.ToDoubleFunction;
@@ -58,21 +60,20 @@ final class WorkScenario extends Scenario {
   }
 
   private void report(Bench bench, String name, Cost ours, Cost limit) {
-    bench.report(line(name + ": " + bench.database().requests(), ours, limit, Cost::statements));
+    Map<String, ToDoubleFunction<Cost>> figures = new LinkedHashMap<>();
+    figures.put(bench.database().requests(), Cost::statements);
     Set<String> names = new TreeSet<>(ours.work().statements().keySet());
     names.addAll(limit.work().statements().keySet());
-    names.forEach(
-        each -> bench.report(line(name + ": " + each, ours, limit, c -> c.statements(each))));
-    bench.report(line(name + ": round trips", ours, limit, Cost::roundTrips));
-    bench.report(line(name + ": written", ours, limit, Cost::rows));
-  }
-
-  private Line line(String name, Cost ours, Cost limit, ToDoubleFunction<Cost> figure) {
-    return Line.beside(
-        name(),
-        name,
-        "a message",
-        new Samples(List.of(figure.applyAsDouble(ours))),
-        new Samples(List.of(figure.applyAsDouble(limit))));
+    names.forEach(each -> figures.put(each, cost -> cost.statements(each)));
+    figures.put("round trips", Cost::roundTrips);
+    figures.put("written", Cost::rows);
+    figures.forEach(
+        (what, of) ->
+            report(
+                bench,
+                name + ": " + what,
+                "a message",
+                Figure.of(of.applyAsDouble(ours)),
+                Figure.of(of.applyAsDouble(limit))));
   }
 }

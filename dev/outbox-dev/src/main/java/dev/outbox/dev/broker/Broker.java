@@ -119,10 +119,18 @@ public abstract class Broker implements AutoCloseable {
   public abstract String needs();
 
   /** Makes the topics. */
-  public abstract void createTopics();
+  public void createTopics() {
+    throw onlyMeasured();
+  }
 
   /** What relays' properties say of it. */
-  public abstract Map<String, String> relayProperties();
+  public Map<String, String> relayProperties() {
+    throw onlyMeasured();
+  }
+
+  private UnsupportedOperationException onlyMeasured() {
+    return new UnsupportedOperationException(label + " is only measured");
+  }
 
   /**
    * Publishes to the topics.
@@ -131,11 +139,13 @@ public abstract class Broker implements AutoCloseable {
    * @throws UnsupportedOperationException when only a relay's properties say how
    */
   public MessagePublisher publisher(@Nullable Duration timeout) {
-    throw new UnsupportedOperationException(label + " is not published to from here");
+    throw onlyMeasured();
   }
 
   /** Begins to read what was published. */
-  public abstract Source source(Reading reading);
+  public Source source(Reading reading) {
+    throw onlyMeasured();
+  }
 
   /** The publisher that is measured, with its defaults, beside {@link #client}. */
   public abstract MessagePublisher measured() throws Exception;

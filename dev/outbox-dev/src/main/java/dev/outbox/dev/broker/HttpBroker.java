@@ -2,7 +2,10 @@ package dev.outbox.dev.broker;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.outbox.dev.broker.Broker.Started;
 import dev.outbox.dev.broker.Source.Reading;
+import dev.outbox.dev.broker.Source.Received;
+import dev.outbox.dev.broker.Source.Sink;
 import dev.outbox.embedded.ChildJvm;
 import dev.outbox.embedded.Ports;
 import dev.outbox.publisher.core.Attributes;

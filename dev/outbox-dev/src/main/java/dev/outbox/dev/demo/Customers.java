@@ -3,8 +3,8 @@ package dev.outbox.dev.demo;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.cli.Failure;
-import dev.outbox.dev.torture.Place;
-import dev.outbox.dev.torture.Place.Business;
+import dev.outbox.dev.database.Business;
+import dev.outbox.dev.database.Place;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,9 +35,9 @@ final class Customers implements AutoCloseable {
   private static final int DELAYED = 2;
   private static final int REPEATED = 3;
 
-  private final Supplier<Business> transactions;
+  private final Supplier<? extends Business<?>> transactions;
   private final Ledger ledger;
-  private final DemoSettings settings;
+  private final Demo.Settings settings;
   private final List<Customer> customers = new ArrayList<>();
   private final List<Thread> threads = new ArrayList<>();
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
@@ -45,7 +45,7 @@ final class Customers implements AutoCloseable {
   private volatile int rate;
   private volatile boolean stopped;
 
-  Customers(Supplier<Business> transactions, Ledger ledger, DemoSettings settings) {
+  Customers(Supplier<? extends Business<?>> transactions, Ledger ledger, Demo.Settings settings) {
     this.transactions = transactions;
     this.ledger = ledger;
     this.settings = settings;
@@ -165,8 +165,7 @@ final class Customers implements AutoCloseable {
       int order = (int) (settings.orders() * where * where);
       boolean paid = random.nextInt(100) >= DECLINED;
       List<OutboxMessage> messages = List.of();
-      Business business = transactions.get();
-      try (business) {
+      try (Business<?> business = transactions.get()) {
         int version = business.lock(Place.key(order)) + 1;
         messages = messages(order, version);
         Set<UUID> unused = business.append(messages);
@@ -203,7 +202,7 @@ final class Customers implements AutoCloseable {
 
     private OutboxMessage message(int order, int version, int index) {
       boolean ofOrder = index == 0 || random.nextBoolean();
-      String type = ofOrder ? DemoSettings.ORDER : DemoSettings.SHIPMENT;
+      String type = ofOrder ? Demo.ORDER : Demo.SHIPMENT;
       UUID id = new UUID(random.nextLong(), random.nextLong());
       OutboxMessage.Builder message =
           OutboxMessage.builder()

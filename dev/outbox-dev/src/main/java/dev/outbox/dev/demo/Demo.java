@@ -1,19 +1,26 @@
 package dev.outbox.dev.demo;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Cleanup;
 import dev.outbox.cli.DatabaseOptions;
 import dev.outbox.cli.Failure;
 import dev.outbox.cli.Logs;
 import dev.outbox.cli.Main;
-import dev.outbox.dev.Resources;
+import dev.outbox.cli.RelayProcess;
+import dev.outbox.cli.Terminal;
+import dev.outbox.dev.broker.BrokerKind;
+import dev.outbox.dev.broker.Source;
 import dev.outbox.dev.broker.Source.Reading;
-import dev.outbox.dev.demo.Ledger.Verdict;
-import dev.outbox.dev.torture.Place;
-import dev.outbox.dev.torture.Place.Effect;
+import dev.outbox.dev.common.Progress;
+import dev.outbox.dev.common.Resources;
+import dev.outbox.dev.database.Place;
+import dev.outbox.dev.database.Place.Effect;
+import dev.outbox.dev.database.StoreKind;
+import dev.outbox.dev.database.Work.DeadLetter;
 import dev.outbox.embedded.ChildJvm;
-import dev.outbox.spi.store.DeadLetterStore;
-import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
+import dev.outbox.embedded.ParentJvm;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.store.core.BucketStore;
@@ -24,41 +31,105 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Properties;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.UUID;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** One run, from the servers' start to the table. */
 final class Demo {
+  static final String ORDER = "order";
+  static final String SHIPMENT = "shipment";
+
+  /** Of the aggregates that the customers' messages are about. */
+  static final List<String> TYPES = List.of(ORDER, SHIPMENT);
+
   /** Short, so that a killed relay's messages do not wait long. */
   private static final Duration LEASE = Duration.ofSeconds(4);
 
   /** Without any delivery for so long, nothing more is expected. */
   private static final Duration PATIENCE = Duration.ofSeconds(45);
 
-  private static final int DEAD_LETTERS = 10_000;
+  private static final Duration BETWEEN_LINES = Duration.ofSeconds(3);
 
-  private final DemoSettings settings;
+  /**
+   * What to do.
+   *
+   * @param transactions to be committed
+   * @param rate transactions a second
+   * @param seed of everything random
+   * @param store the kind of database
+   * @param database the user's own, or null
+   * @param broker the kind of broker
+   * @param bootstrapServers of the user's own Kafka, or null
+   */
+  record Settings(
+      int transactions,
+      int orders,
+      int threads,
+      int rate,
+      long seed,
+      StoreKind store,
+      @Nullable Address database,
+      BrokerKind broker,
+      @Nullable String bootstrapServers) {
+    private static final int QUIET_RATE = 200;
+
+    /** Transactions a second in quiet times: so few that a machine with two cores can idle. */
+    int quietRate() {
+      return Math.min(rate, QUIET_RATE);
+    }
+  }
+
+  /** A relay, in a process of its own: the relay that operators run. */
+  static final class RelayMain {
+    static final String STARTED = "started";
+    static final String STOP = "stop";
+
+    private RelayMain() {}
+
+    public static void main(String[] args) throws Exception {
+      ParentJvm parent = ParentJvm.connect();
+      Properties properties = new Properties();
+      properties.putAll(parent.settings());
+      try (RelayProcess relay = RelayProcess.start(properties)) {
+        parent.say(STARTED);
+        while (!parent.command().equals(STOP)) {}
+      }
+    }
+  }
+
+  private final Settings settings;
   private final PrintWriter out;
   private final Resources resources = new Resources();
   private final Ledger ledger = new Ledger();
   private final Progress progress;
   private final DemoServers servers;
   private final Path logs;
+
+  /** The consumer's process; another follows each that is killed. */
+  private @Nullable ChildJvm shipping;
+
+  private int consumers;
+  private volatile boolean allPublished;
   private volatile boolean keepLogs;
   private volatile boolean ended;
 
-  Demo(DemoSettings settings, PrintWriter out) {
+  Demo(Settings settings, PrintWriter out) {
     this.settings = settings;
     this.out = out;
-    progress = new Progress(out);
+    progress = new Progress(out, Terminal.isThere(), BETWEEN_LINES);
     servers = new DemoServers(settings);
     try {
       logs = Files.createTempDirectory("outbox-demo-");
@@ -73,8 +144,7 @@ final class Demo {
     try (Cleanup ignored = Cleanup.atEnd(this::cleanUp)) {
       Verdict verdict = produceAndConsume();
       out.println();
-      VerdictTable.print(
-          verdict,
+      verdict.print(
           settings,
           servers.broker().canStop() ? "the kill and the outage are in it" : "the kill is in it",
           out);
@@ -113,18 +183,16 @@ final class Demo {
     BucketStore<?> store = (BucketStore<?>) place.store();
     ChildJvm a = relay("A");
     ChildJvm b = relay("B");
-    Reader reader = resources.add(new Reader(servers.broker().source(Reading.WHOLE), ledger));
-    reader.start();
-    ShippingProcess shipping = resources.add(new ShippingProcess(this::shipping));
-    a.await(DemoRelay.STARTED);
-    b.await(DemoRelay.STARTED);
-    shipping.awaitStarted();
+    Source source = servers.broker().source(Reading.WHOLE);
+    CompletableFuture<Void> reading = background("reader", () -> read(source));
+    ChildJvm first = startShipping();
+    a.await(RelayMain.STARTED);
+    b.await(RelayMain.STARTED);
+    first.await(DemoShipping.STARTED);
     progress.event("relays A and B and a consumer run; the order service starts");
     Customers customers = resources.add(new Customers(place::begin, ledger, settings));
     customers.start();
-    CompletableFuture<ChildJvm> incidents =
-        CompletableFuture.supplyAsync(
-            () -> incidents(a, shipping, customers), task -> new Thread(task, "incidents").start());
+    CompletableFuture<ChildJvm> incidents = background("incidents", () -> incidents(a, customers));
     while (!(customers.done() & over(incidents))) {
       show();
     }
@@ -142,11 +210,14 @@ final class Demo {
     for (ChildJvm relay : List.of(b, incidents.join())) {
       stop(relay);
     }
-    reader.readToTheEnd();
-    shipping.finish();
+    allPublished = true;
+    result(reading, "the consumer failed: ");
+    ChildJvm last = requireNonNull(shipping);
+    last.send(DemoShipping.END);
+    stopped(last, "the consumer failed; it said: ");
     show();
     progress.wipe();
-    return ledger.verdict(dead(store), shipped());
+    return ledger.verdict(dead(place), shipped());
   }
 
   private List<Effect> shipped() {
@@ -155,12 +226,39 @@ final class Demo {
     }
   }
 
-  private static boolean over(CompletableFuture<?> incidents) {
-    if (incidents.isCompletedExceptionally()) {
-      Throwable e = incidents.handle((nothing, failure) -> failure).join();
-      throw new Failure("an incident failed: " + e.getMessage(), e);
+  private static <R> CompletableFuture<R> background(String name, Supplier<R> work) {
+    return CompletableFuture.supplyAsync(
+        work,
+        task -> {
+          Thread thread = new Thread(task, name);
+          thread.setDaemon(true);
+          thread.start();
+        });
+  }
+
+  private static <R> R result(CompletableFuture<R> background, String otherwise) {
+    try {
+      return background.join();
+    } catch (CompletionException e) {
+      Throwable cause = requireNonNull(e.getCause());
+      throw new Failure(otherwise + cause.getMessage(), cause);
     }
-    return incidents.isDone();
+  }
+
+  private static boolean over(CompletableFuture<?> incidents) {
+    return incidents.isDone() && result(incidents, "an incident failed: ") != null;
+  }
+
+  /** Tells the ledger of all that is in the broker. */
+  private @Nullable Void read(Source source) {
+    try (source) {
+      source.read(
+          () -> allPublished || ended,
+          message -> ledger.delivered(message.id(), message.key(), System.nanoTime()));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return null;
   }
 
   /**
@@ -170,11 +268,11 @@ final class Demo {
    *
    * @return the newcomer
    */
-  private ChildJvm incidents(ChildJvm victim, ShippingProcess shipping, Customers customers) {
+  private ChildJvm incidents(ChildJvm victim, Customers customers) {
     SplittableRandom random = new SplittableRandom(settings.seed());
     customers.allow(0.48);
     awaitDone(random.nextDouble(0.08, 0.16));
-    kill(shipping);
+    killShipping();
 
     awaitDone(random.nextDouble(0.2, 0.32));
     victim.close();
@@ -182,7 +280,7 @@ final class Demo {
 
     awaitDone(random.nextDouble(0.36, 0.44));
     ChildJvm newcomer = relay("C");
-    newcomer.await(DemoRelay.STARTED);
+    newcomer.await(RelayMain.STARTED);
     progress.event("relay C was started");
 
     customers.allow(0.64);
@@ -198,12 +296,13 @@ final class Demo {
       progress.event("the broker is yours: it is not stopped");
       customers.allow(0.8);
     }
-    kill(shipping);
+    killShipping();
     return newcomer;
   }
 
-  private void kill(ShippingProcess shipping) {
-    shipping.kill();
+  private void killShipping() {
+    requireNonNull(shipping).close();
+    ChildJvm unused = startShipping();
     progress.event("the consumer was killed (SIGKILL), another one goes on");
   }
 
@@ -227,7 +326,13 @@ final class Demo {
   }
 
   private void show() throws InterruptedException {
-    progress.at(ledger.commits(), settings.transactions(), ledger.arrived());
+    progress.show(
+        String.format(
+            Locale.ROOT,
+            "%,d of %,d transactions, %,d messages delivered",
+            ledger.commits(),
+            settings.transactions(),
+            ledger.arrived()));
     Thread.sleep(100);
   }
 
@@ -262,12 +367,8 @@ final class Demo {
     }
   }
 
-  private static Set<UUID> dead(DeadLetterStore store) {
-    Set<UUID> ids = new HashSet<>();
-    for (DeadLetter letter : store.deadLetters(0, DEAD_LETTERS)) {
-      ids.add(letter.message().message().id());
-    }
-    return ids;
+  private static Set<UUID> dead(Place<?> place) {
+    return place.deadLetters().stream().map(DeadLetter::id).collect(Collectors.toSet());
   }
 
   private ChildJvm relay(String name) {
@@ -284,26 +385,32 @@ final class Demo {
     properties.put("relay.lease", LEASE.toString());
     return resources.add(
         ChildJvm.start(
-            DemoRelay.class,
+            RelayMain.class,
             properties,
             Map.of(DatabaseOptions.PASSWORD_VARIABLE, outbox.password()),
             logs.resolve("relay-" + name + ".log")));
   }
 
-  private ChildJvm shipping(int number) {
-    Address inbox = servers.inbox();
-    return resources.add(
-        ChildJvm.start(
-            DemoShipping.class,
-            DemoShipping.settings(inbox, settings.broker(), servers.broker()),
-            Map.of(DatabaseOptions.PASSWORD_VARIABLE, inbox.password()),
-            logs.resolve("shipping-" + number + ".log")));
+  private ChildJvm startShipping() {
+    ChildJvm started =
+        resources.add(
+            ChildJvm.start(
+                DemoShipping.class,
+                DemoShipping.settings(servers.inbox(), settings.broker(), servers.broker()),
+                Map.of(),
+                logs.resolve("shipping-" + consumers++ + ".log")));
+    shipping = started;
+    return started;
   }
 
   private static void stop(ChildJvm relay) {
-    relay.send(DemoRelay.STOP);
-    if (relay.exitCode() != 0) {
-      throw new Failure("a relay did not stop in good order; it said: " + relay.said());
+    relay.send(RelayMain.STOP);
+    stopped(relay, "a relay did not stop in good order; it said: ");
+  }
+
+  private static void stopped(ChildJvm process, String otherwise) {
+    if (process.exitCode() != 0) {
+      throw new Failure(otherwise + process.said());
     }
   }
 

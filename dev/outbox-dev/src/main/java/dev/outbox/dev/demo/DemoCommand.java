@@ -1,8 +1,8 @@
 package dev.outbox.dev.demo;
 
 import dev.outbox.cli.DatabaseOptions;
-import dev.outbox.dev.ServerOptions;
 import dev.outbox.dev.broker.BrokerKind;
+import dev.outbox.dev.database.ServerOptions;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
@@ -41,8 +41,8 @@ public final class DemoCommand implements Callable<Integer> {
       names = "--broker",
       paramLabel = "BROKER",
       description =
-          "Which broker is started: kafka, rabbitmq, nats, or http, which is a receiver of"
-              + " CloudEvents; default: kafka.")
+          "Which broker is started: kafka, rabbitmq, or http, which is a receiver of CloudEvents;"
+              + " default: kafka.")
   private @Nullable BrokerKind broker;
 
   @Option(
@@ -57,8 +57,8 @@ public final class DemoCommand implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     DatabaseOptions own = server.own();
-    DemoSettings settings =
-        new DemoSettings(
+    Demo.Settings settings =
+        new Demo.Settings(
             quick ? 2_000 : 20_000,
             ORDERS,
             THREADS,
@@ -76,6 +76,10 @@ public final class DemoCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(),
           "--broker says what to start, --bootstrap-servers names your own Kafka: give one of them");
+    }
+    if (broker == BrokerKind.NATS) {
+      throw new ParameterException(
+          spec.commandLine(), "--broker is nats, but it takes one of kafka, rabbitmq, http");
     }
     return broker != null ? broker : BrokerKind.KAFKA;
   }

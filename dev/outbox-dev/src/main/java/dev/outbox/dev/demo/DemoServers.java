@@ -5,12 +5,11 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.Archive;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Failure;
-import dev.outbox.dev.Database;
-import dev.outbox.dev.StartedServer;
-import dev.outbox.dev.StoreKind;
 import dev.outbox.dev.broker.Broker;
-import dev.outbox.dev.torture.Place;
-import dev.outbox.dev.torture.Places;
+import dev.outbox.dev.database.Database;
+import dev.outbox.dev.database.Place;
+import dev.outbox.dev.database.StartedServer;
+import dev.outbox.dev.database.StoreKind;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -27,17 +26,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class DemoServers implements AutoCloseable {
   private final String name = "outbox_demo_" + UUID.randomUUID().toString().substring(0, 8);
-  private final DemoSettings settings;
+  private final Demo.Settings settings;
   private final Broker broker;
   private volatile @Nullable StartedServer server;
   private volatile @Nullable Database database;
 
-  DemoServers(DemoSettings settings) {
+  DemoServers(Demo.Settings settings) {
     this.settings = settings;
     broker =
-        settings
-            .broker()
-            .open(settings.bootstrapServers(), name.replace('_', '-'), DemoSettings.TYPES);
+        settings.broker().open(settings.bootstrapServers(), name.replace('_', '-'), Demo.TYPES);
   }
 
   /** Starts what is not the user's, and makes the schema, the orders and the places. */
@@ -86,24 +83,27 @@ final class DemoServers implements AutoCloseable {
 
   /** One of the databases, with so many connections. */
   static Place<?> open(Address address, int connections) {
-    return Places.open(StoreKind.of(address.url()), address, Archive.NONE, connections);
+    return StoreKind.of(address.url()).place(address, Archive.NONE, connections);
+  }
+
+  private Database database() {
+    return requireNonNull(database, "the database is not there yet");
   }
 
   /** Which servers these are, and where. */
   String names() {
-    Database connected = requireNonNull(database, "the database is not there yet");
     return "%s, at %s; %s at %s"
-        .formatted(connected.server(), outbox(), broker.label(), broker.place());
+        .formatted(database().server(), outbox(), broker.label(), broker.place());
   }
 
   /** Of the outbox that only this demo uses. */
   Address outbox() {
-    return requireNonNull(database, "the database is not there yet").in(name);
+    return database().in(name);
   }
 
   /** Of the consumer's own inbox. */
   Address inbox() {
-    return requireNonNull(database, "the database is not there yet").in(consumer());
+    return database().in(consumer());
   }
 
   private String consumer() {
@@ -130,16 +130,9 @@ final class DemoServers implements AutoCloseable {
   /** Ends our own servers; on the user's removes what was made. */
   @Override
   public void close() {
-    try {
-      broker.close();
-    } finally {
-      closeDatabase();
-    }
-  }
-
-  private void closeDatabase() {
     try (StartedServer own = server;
-        Database connected = database) {
+        Database connected = database;
+        Broker ending = broker) {
       if (connected != null && (own == null || !own.vanishes())) {
         connected.removeSchemas(name);
       }

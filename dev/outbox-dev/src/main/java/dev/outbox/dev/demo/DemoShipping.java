@@ -3,27 +3,31 @@ package dev.outbox.dev.demo;
 import dev.outbox.Archive;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.cli.Address;
-import dev.outbox.cli.DatabaseOptions;
-import dev.outbox.dev.StoreKind;
 import dev.outbox.dev.broker.Broker;
 import dev.outbox.dev.broker.BrokerKind;
 import dev.outbox.dev.broker.Source;
 import dev.outbox.dev.broker.Source.Reading;
 import dev.outbox.dev.broker.Source.Received;
+import dev.outbox.dev.database.Place;
+import dev.outbox.dev.database.StoreKind;
 import dev.outbox.dev.demo.Ledger.Shipment;
-import dev.outbox.dev.torture.Place;
-import dev.outbox.dev.torture.Places;
 import dev.outbox.embedded.ParentJvm;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.spi.store.InboxStore;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.UUID;
 
-/** The consumer of the demo, in a process of its own, with a database of its own. */
-final class DemoShipping {
+/**
+ * The consumer of the demo, in a process of its own, with a database of its own. What it does about
+ * messages, and the inbox's record of them, are one transaction; nothing but the inbox keeps it
+ * from shipping the same twice.
+ *
+ * @param <T> a transaction
+ */
+final class DemoShipping<T> implements Source.Sink {
   static final String STARTED = "started";
 
   /** To be sent when nothing more is published: it ships what there is, and ends. */
@@ -37,96 +41,57 @@ final class DemoShipping {
 
   private static final int TRIES = 20;
 
-  private final Shipping<?> shipping;
+  private final Place<T> place;
+  private final InboxStore<T> inbox;
   private final List<UUID> received = new ArrayList<>();
-  private volatile boolean toTheEnd;
 
-  private DemoShipping(Shipping<?> shipping) {
-    this.shipping = shipping;
+  private DemoShipping(Place<T> place) {
+    this.place = place;
+    inbox = place.inbox(null);
   }
 
   static Map<String, String> settings(Address database, BrokerKind kind, Broker broker) {
-    return Map.of(
-        "url",
-        database.url(),
-        "user",
-        database.user(),
-        "schema",
-        Objects.requireNonNullElse(database.schema(), ""),
-        "prefix",
-        database.prefix(),
-        "broker",
-        kind.name(),
-        "broker.address",
-        broker.address(),
-        "broker.name",
-        broker.name());
+    Map<String, String> all = new HashMap<>(Place.settings(database));
+    all.put("broker", kind.name());
+    all.put("broker.address", broker.address());
+    all.put("broker.name", broker.name());
+    return all;
   }
 
   public static void main(String[] args) throws Exception {
     ParentJvm parent = ParentJvm.connect();
-    String schema = parent.get("schema");
-    Address address =
-        new Address(
-            parent.get("url"),
-            parent.get("user"),
-            System.getenv().getOrDefault(DatabaseOptions.PASSWORD_VARIABLE, ""),
-            schema.isEmpty() ? null : schema,
-            parent.get("prefix"));
+    Address address = Place.address(parent.settings());
     BrokerKind broker = BrokerKind.valueOf(parent.get("broker"));
-    StoreKind store = StoreKind.of(address.url());
-    try (Place<?> place = Places.open(store, address, Archive.NONE, 1);
+    try (Place<?> place = StoreKind.of(address.url()).place(address, Archive.NONE, 1);
         Source source =
             broker
-                .open(parent.get("broker.address"), parent.get("broker.name"), DemoSettings.TYPES)
+                .open(parent.get("broker.address"), parent.get("broker.name"), Demo.TYPES)
                 .source(Reading.ALONE)) {
-      DemoShipping process = new DemoShipping(Shipping.in(place));
+      Source.Sink shipping = new DemoShipping<>(place);
       parent.say(STARTED);
-      Thread commands = new Thread(() -> process.listen(parent), "commands");
-      commands.setDaemon(true);
-      commands.start();
-      process.run(source);
+      source.read(() -> END.equals(parent.next()), shipping);
     }
   }
 
-  private void listen(ParentJvm parent) {
-    try {
-      while (!parent.command().equals(END)) {}
-      toTheEnd = true;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+  @Override
+  public void received(Received message) {
+    received.add(message.id());
   }
 
-  private void run(Source source) throws InterruptedException {
-    source.read(
-        () -> toTheEnd,
-        new Source.Sink() {
-          @Override
-          public void received(Received message) {
-            received.add(message.id());
-          }
-
-          @Override
-          public void complete() throws InterruptedException {
-            shipReceived();
-            Thread.sleep(PAUSE_MILLIS);
-          }
-        });
-  }
-
-  private void shipReceived() throws InterruptedException {
+  @Override
+  public void complete() throws InterruptedException {
     for (int from = 0; from < received.size(); from += MOST) {
       ship(received.subList(from, Math.min(received.size(), from + MOST)));
     }
     received.clear();
+    Thread.sleep(PAUSE_MILLIS);
   }
 
   /** A predecessor that was killed may still be in the way for a moment. */
   private void ship(List<UUID> messages) throws InterruptedException {
     for (int i = 1; ; i++) {
       try {
-        shipping.ship(messages);
+        boolean ignored = place.run(transaction -> ship(transaction, messages));
         return;
       } catch (TransientOutboxException e) {
         if (i == TRIES) {
@@ -137,26 +102,11 @@ final class DemoShipping {
     }
   }
 
-  /**
-   * What the consumer does about messages, and the inbox's record of them, in one transaction.
-   * Nothing but the inbox keeps it from shipping the same twice.
-   */
-  private record Shipping<T>(Place<T> place, InboxStore<T> inbox) {
-    static <T> Shipping<T> in(Place<T> place) {
-      return new Shipping<>(place, place.inbox(null));
+  private boolean ship(T transaction, List<UUID> messages) {
+    for (UUID message : messages) {
+      boolean first = inbox.firstTime(transaction, new InboxKey("shipping", message.toString()));
+      place.effect(transaction, first ? Shipment.SHIPPED : Shipment.REPEATED, message);
     }
-
-    void ship(List<UUID> messages) {
-      boolean ignored =
-          place.run(
-              transaction -> {
-                for (UUID message : messages) {
-                  InboxKey key = new InboxKey("shipping", message.toString());
-                  boolean first = inbox.firstTime(transaction, key);
-                  place.effect(transaction, first ? Shipment.SHIPPED : Shipment.REPEATED, message);
-                }
-                return true;
-              });
-    }
+    return true;
   }
 }

@@ -1,12 +1,12 @@
 package dev.outbox.dev.demo;
 
+import dev.outbox.dev.database.Place.Effect;
+import dev.outbox.dev.database.Work;
+import dev.outbox.dev.database.Work.Committed;
+import dev.outbox.dev.database.Work.DeadLetter;
 import dev.outbox.dev.torture.Delivery;
 import dev.outbox.dev.torture.Oracle;
-import dev.outbox.dev.torture.Oracle.Committed;
-import dev.outbox.dev.torture.Oracle.DeadLetter;
 import dev.outbox.dev.torture.Oracle.Wrong;
-import dev.outbox.dev.torture.Place.Effect;
-import dev.outbox.dev.torture.Work;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -160,8 +160,8 @@ final class Ledger {
             .map(effect -> UUID.fromString(effect.message()))
             .toList();
     Set<UUID> shippedOnce = Set.copyOf(shipped);
-    Latencies all = new Latencies();
-    Latencies quiet = new Latencies();
+    List<Double> all = new ArrayList<>();
+    List<Double> quiet = new ArrayList<>();
     Set<UUID> first = new HashSet<>();
     for (Arrival arrival : log) {
       Note note = notes.get(arrival.id());
@@ -169,7 +169,7 @@ final class Ledger {
           && note != null
           && note.expected()
           && !note.work.kind().overtaken()) {
-        long took = Math.max(0, arrival.at() - note.committedAt);
+        double took = Math.max(0, arrival.at() - note.committedAt) / 1e6;
         all.add(took);
         if (isQuiet(note.committedAt)) {
           quiet.add(took);
@@ -217,34 +217,5 @@ final class Ledger {
     return busy.isEmpty()
         ? 0
         : busy.size() * 1e9 / Math.max(1, busy.get(busy.size() - 1).at() - begin);
-  }
-
-  /** What the table shows. */
-  record Verdict(
-      long commits,
-      long messages,
-      long rollbacks,
-      long delivered,
-      long duplicates,
-      long lost,
-      long leaked,
-      long orderViolations,
-      long deadLetters,
-      long effects,
-      long repetitions,
-      long effectsTwice,
-      long effectsMissing,
-      double throughput,
-      Latencies all,
-      Latencies quiet) {
-
-    boolean good() {
-      return lost == 0
-          && leaked == 0
-          && orderViolations == 0
-          && deadLetters == 0
-          && effectsTwice == 0
-          && effectsMissing == 0;
-    }
   }
 }

@@ -1,10 +1,12 @@
 package dev.outbox.dev.torture;
 
 import dev.outbox.Archive;
-import dev.outbox.cli.Address;
-import dev.outbox.dev.StoreKind;
 import dev.outbox.dev.broker.Broker;
 import dev.outbox.dev.broker.BrokerKind;
+import dev.outbox.dev.database.Place;
+import dev.outbox.dev.database.StoreKind;
+import dev.outbox.dev.database.Tortured;
+import dev.outbox.dev.database.Work;
 import dev.outbox.embedded.ParentJvm;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -67,12 +69,10 @@ final class Child implements AutoCloseable {
   }
 
   /** The database, with a pool of this size. */
-  Place<?> place(int size) {
-    return Places.open(
-        StoreKind.valueOf(parent.get("database")),
-        new Address(parent.get("url"), parent.get("user"), parent.get("password")),
-        Archive.valueOf(parent.get("archive")),
-        size);
+  Tortured<?> place(int size) {
+    return (Tortured<?>)
+        StoreKind.valueOf(parent.get("database"))
+            .place(Place.address(parent.settings()), Archive.valueOf(parent.get("archive")), size);
   }
 
   @Override

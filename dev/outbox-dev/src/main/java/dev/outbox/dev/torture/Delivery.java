@@ -1,6 +1,7 @@
 package dev.outbox.dev.torture;
 
 import dev.outbox.dev.broker.Source.Received;
+import dev.outbox.dev.database.Work;
 import java.util.UUID;
 
 /**

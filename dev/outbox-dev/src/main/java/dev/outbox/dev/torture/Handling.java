@@ -3,6 +3,7 @@ package dev.outbox.dev.torture;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.outbox.TransientOutboxException;
+import dev.outbox.dev.database.Place;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.Fingerprint;

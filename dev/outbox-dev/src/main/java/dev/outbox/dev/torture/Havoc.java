@@ -1,5 +1,6 @@
 package dev.outbox.dev.torture;
 
+import dev.outbox.dev.database.Exhaustion;
 import dev.outbox.dev.torture.Fleet.Member;
 import dev.outbox.dev.torture.Fleet.Role;
 import dev.outbox.dev.torture.TcpProxy.Link;
@@ -165,9 +166,9 @@ final class Havoc {
     if (!database.isDone()) {
       return Optional.empty();
     }
-    servers.database().server().kill();
+    servers.database().kill();
     database = new CompletableFuture<>();
-    after(fault.length(), () -> restart(servers.database().server(), database));
+    after(fault.length(), () -> restart(servers.database(), database));
     return Optional.of("database");
   }
 
@@ -254,17 +255,17 @@ final class Havoc {
   /** Takes connections until the server has no more. */
   private Optional<String> exhaustDatabase(Fault fault) {
     List<AutoCloseable> taken = new ArrayList<>();
-    Optional<AutoCloseable> next = servers.database().connect();
+    Optional<AutoCloseable> next = servers.connect();
     while (next.isPresent()) {
       taken.add(next.get());
-      next = servers.database().connect();
+      next = servers.connect();
     }
     after(fault.length(), () -> taken.forEach(Exhaustion::close));
     return taken.isEmpty() ? Optional.empty() : Optional.of(taken.size() + " connections");
   }
 
   private Optional<String> snapshot(Fault fault) {
-    Optional<AutoCloseable> session = servers.database().snapshot();
+    Optional<AutoCloseable> session = servers.snapshot();
     session.ifPresent(held -> after(fault.length(), () -> Exhaustion.close(held)));
     return session.map(held -> "a session");
   }

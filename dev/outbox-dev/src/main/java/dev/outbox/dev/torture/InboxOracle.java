@@ -1,8 +1,8 @@
 package dev.outbox.dev.torture;
 
+import dev.outbox.dev.database.Place.Effect;
 import dev.outbox.dev.torture.Handling.Way;
 import dev.outbox.dev.torture.Journal.Line;
-import dev.outbox.dev.torture.Place.Effect;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

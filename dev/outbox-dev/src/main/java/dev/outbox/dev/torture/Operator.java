@@ -1,6 +1,7 @@
 package dev.outbox.dev.torture;
 
 import dev.outbox.OutboxException;
+import dev.outbox.dev.database.Work;
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore;

@@ -2,8 +2,12 @@ package dev.outbox.dev.torture;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.dev.database.Work;
+import dev.outbox.dev.database.Work.Archived;
+import dev.outbox.dev.database.Work.Committed;
+import dev.outbox.dev.database.Work.DeadLetter;
+import dev.outbox.dev.database.Work.Kind;
 import dev.outbox.dev.torture.Journal.Line;
-import dev.outbox.dev.torture.Work.Kind;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -17,7 +21,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Compares what was committed with what arrived and with what the journals tell. It knows nothing
@@ -36,19 +39,6 @@ public final class Oracle {
     OUT_OF_ORDER,
     OTHER
   }
-
-  /**
-   * A message whose transaction committed.
-   *
-   * @param dedup its dedup key
-   */
-  public record Committed(Work work, @Nullable String dedup) {}
-
-  /** One that is left. */
-  public record DeadLetter(UUID id, long sequence) {}
-
-  /** One that has left the outbox, as the archive has it. */
-  record Archived(UUID id, Outcome outcome) {}
 
   public Oracle(List<Committed> committed) {
     committed.forEach(one -> this.committed.put(one.work().id(), one));

@@ -1,5 +1,7 @@
 package dev.outbox.dev.torture;
 
+import dev.outbox.dev.database.Tortured;
+
 /** A process that only produces, until it is told to end or killed. */
 final class ProducerMain {
   private static final int THREADS = 2;
@@ -8,11 +10,14 @@ final class ProducerMain {
 
   public static void main(String[] args) throws Exception {
     try (Child child = Child.connect();
-        Place<?> place = child.place(THREADS)) {
-      Producers producers =
-          new Producers(child, THREADS, place::begin, () -> null, place.canCommitLater());
-      child.parent().say(Child.STARTED);
-      producers.obey(place, calm -> {});
+        Tortured<?> place = child.place(THREADS)) {
+      run(child, place);
     }
+  }
+
+  private static <T> void run(Child child, Tortured<T> place) throws InterruptedException {
+    Producers<T> producers = new Producers<>(child, THREADS, place, place::begin, () -> null);
+    child.parent().say(Child.STARTED);
+    producers.obey(calm -> {});
   }
 }

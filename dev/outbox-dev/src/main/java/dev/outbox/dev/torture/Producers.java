@@ -2,8 +2,11 @@ package dev.outbox.dev.torture;
 
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
-import dev.outbox.dev.torture.Place.Business;
-import dev.outbox.dev.torture.Work.Kind;
+import dev.outbox.dev.database.Business;
+import dev.outbox.dev.database.Place;
+import dev.outbox.dev.database.Tortured;
+import dev.outbox.dev.database.Work;
+import dev.outbox.dev.database.Work.Kind;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * <p>It writes down what it was told: "committed true|false ID,…", with whether the commit was
  * durable when it returned.
  */
-final class Producers {
+final class Producers<T> {
   private static final int FEW_KEYS = 5;
   private static final int LONGEST_STALL_MILLIS = 300;
   private static final int LONGEST_DELAY_MILLIS = 1_500;
@@ -45,9 +48,9 @@ final class Producers {
 
   private final Child child;
   private final int keys;
-  private final Supplier<Business> transactions;
+  private final Tortured<T> place;
+  private final Supplier<Business<T>> transactions;
   private final Supplier<@Nullable String> quietKey;
-  private final boolean canCommitLater;
 
   /** So many milliseconds one transaction stays open after it has appended. */
   private final AtomicLong standStill = new AtomicLong();
@@ -61,19 +64,18 @@ final class Producers {
    * Starts them.
    *
    * @param quietKey the key for a transaction in quiet times; null: one of a few
-   * @param canCommitLater whether transactions can
    */
   Producers(
       Child child,
       int count,
-      Supplier<Business> transactions,
-      Supplier<@Nullable String> quietKey,
-      boolean canCommitLater) {
+      Tortured<T> place,
+      Supplier<Business<T>> transactions,
+      Supplier<@Nullable String> quietKey) {
     this.child = child;
     keys = Integer.parseInt(child.parent().get("keys"));
+    this.place = place;
     this.transactions = transactions;
     this.quietKey = quietKey;
-    this.canCommitLater = canCommitLater;
     for (int i = 0; i < count; i++) {
       Producer producer = new Producer(child.name() + "/" + i, child.seed() + i);
       Thread thread = new Thread(producer::run, "producer-" + i);
@@ -87,7 +89,7 @@ final class Producers {
    *
    * @param calm told before they pause and before they go on
    */
-  void obey(Place<?> place, Consumer<Boolean> calm) throws InterruptedException {
+  void obey(Consumer<Boolean> calm) throws InterruptedException {
     for (String command = child.parent().command();
         !command.equals(Child.END);
         command = child.parent().command()) {
@@ -141,7 +143,7 @@ final class Producers {
             }
             continue;
           }
-          try (Business business = transactions.get()) {
+          try (Business<T> business = transactions.get()) {
             transaction(business);
           } catch (OutboxException e) {
             System.err.println(name + ": " + e);
@@ -153,14 +155,19 @@ final class Producers {
       }
     }
 
-    private void transaction(Business business) throws InterruptedException {
-      boolean durable = !canCommitLater || random.nextBoolean();
+    private void transaction(Business<T> business) throws InterruptedException {
+      boolean durable = !place.canCommitLater() || random.nextBoolean();
       if (!durable) {
-        business.commitLater();
+        place.commitLater(business.transaction());
       }
       Map<String, Integer> last = lockKeys(business);
       if (random.nextInt(8) == 0) {
-        business.appendInVain(last.keySet().stream().map(this::vain).toList());
+        List<OutboxMessage> vain = last.keySet().stream().map(this::vain).toList();
+        place.inVain(
+            business.transaction(),
+            () -> {
+              Set<UUID> ignored = business.append(vain);
+            });
       }
       List<Appended> appended = new ArrayList<>();
       for (int i = isQuiet() ? 0 : random.nextInt(3); i >= 0; i--) {
@@ -174,7 +181,7 @@ final class Producers {
       }
     }
 
-    private Map<String, Integer> lockKeys(Business business) {
+    private Map<String, Integer> lockKeys(Business<T> business) {
       Map<String, Integer> last = new TreeMap<>(); // locked in one order by all
       for (int i = isQuiet() ? 0 : random.nextInt(2); i >= 0; i--) {
         String quiet = isQuiet() && random.nextBoolean() ? quietKey.get() : null;
@@ -186,7 +193,7 @@ final class Producers {
     }
 
     /** A message for each key. */
-    private List<Appended> append(Business business, Map<String, Integer> last) {
+    private List<Appended> append(Business<T> business, Map<String, Integer> last) {
       boolean bySql = random.nextInt(10) == 0;
       List<Work> works = new ArrayList<>();
       for (Map.Entry<String, Integer> key : last.entrySet()) {
@@ -212,9 +219,9 @@ final class Producers {
       return new Work(UUID.randomUUID(), key, 0, Kind.PLAIN).message().build();
     }
 
-    private void appendPlain(Business business, Work work) {
+    private void appendPlain(Business<T> business, Work work) {
       int stall = random.nextInt(3) == 0 ? random.nextInt(LONGEST_STALL_MILLIS) : 0;
-      business.appendPlain(work.message().build(), stall);
+      place.appendPlain(business.transaction(), work.message().build(), stall);
     }
 
     private Kind kind() {
@@ -241,13 +248,12 @@ final class Producers {
     }
 
     /** What the oracle will believe, in the same transaction. */
-    private static void record(
-        Business business, Map<String, Integer> last, List<Appended> appended) {
+    private void record(Business<T> business, Map<String, Integer> last, List<Appended> appended) {
       for (Appended one : appended) {
         if (one.refused()) {
-          business.refused(one.work().id(), String.valueOf(one.dedup()));
+          place.refused(business.transaction(), one.work().id(), String.valueOf(one.dedup()));
         } else {
-          business.appended(one.work(), one.dedup());
+          place.appended(business.transaction(), one.work(), one.dedup());
         }
       }
       last.forEach(business::last);

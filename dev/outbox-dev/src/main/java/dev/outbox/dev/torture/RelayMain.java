@@ -2,6 +2,8 @@ package dev.outbox.dev.torture;
 
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
+import dev.outbox.dev.database.Tortured;
+import dev.outbox.dev.database.Work;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RelayEvent;
 import dev.outbox.relay.RetryPolicy;
@@ -57,12 +59,12 @@ final class RelayMain {
   }
 
   private void run() throws InterruptedException {
-    try (Place<?> place = child.place(WORKERS + 1 + PRODUCERS)) {
+    try (Tortured<?> place = child.place(WORKERS + 1 + PRODUCERS)) {
       run(place);
     }
   }
 
-  private <T> void run(Place<T> place) throws InterruptedException {
+  private <T> void run(Tortured<T> place) throws InterruptedException {
     Repairs repairs = new Repairs(child.directory());
     MessagePublisher broker = child.broker().publisher(PUBLISH_TIMEOUT);
     try (TroubledPublisher publisher =
@@ -84,16 +86,15 @@ final class RelayMain {
       Thread starting = new Thread(() -> start(relay), "start");
       starting.setDaemon(true);
       starting.start();
-      Producers producers =
-          new Producers(
+      Producers<T> producers =
+          new Producers<>(
               child,
               PRODUCERS,
+              place,
               () -> place.begin((transaction, all) -> append(relay, store, transaction, all)),
-              () -> lastKey,
-              place.canCommitLater());
+              () -> lastKey);
       child.parent().say(Child.STARTED);
       producers.obey(
-          place,
           yes -> {
             calm = yes;
             publisher.calm(yes);

@@ -2,18 +2,22 @@ package dev.outbox.dev.torture;
 
 import static java.util.stream.Collectors.counting;
 import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.joining;
 
 import dev.outbox.Archive;
 import dev.outbox.OutboxException;
+import dev.outbox.dev.broker.BrokerKind;
+import dev.outbox.dev.database.Place.Effect;
+import dev.outbox.dev.database.StoreKind;
+import dev.outbox.dev.database.Tortured.Kept;
+import dev.outbox.dev.database.Work.DeadLetter;
 import dev.outbox.dev.torture.Fleet.Role;
 import dev.outbox.dev.torture.Handling.Way;
 import dev.outbox.dev.torture.Journal.Line;
-import dev.outbox.dev.torture.Oracle.DeadLetter;
-import dev.outbox.dev.torture.Place.Effect;
-import dev.outbox.dev.torture.Tortured.Kept;
 import dev.outbox.embedded.ChildJvm;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.InboxKey;
+import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.KeepingStore;
 import java.io.IOException;
@@ -40,7 +44,49 @@ import java.util.stream.Stream;
  * One run: rounds of faults, after each of which all is healed and must be delivered, and in the
  * end the oracle's word.
  */
-public final class Torture implements AutoCloseable {
+final class Torture implements AutoCloseable {
+  static final Duration DEFAULT_TIME = Duration.ofMinutes(3);
+  static final double DEFAULT_FAULTS_PER_MINUTE = 40;
+
+  /**
+   * A run.
+   *
+   * @param database one of {@link Servers#DATABASES}
+   * @param time how long faults happen; what comes before and after takes longer
+   * @param seed of all that is random in the plan and in the processes
+   * @param faultsPerMinute on average
+   * @param archive what the outbox keeps of messages that leave it
+   * @param history an empty directory for what happened
+   */
+  record Settings(
+      StoreKind database,
+      BrokerKind broker,
+      Duration time,
+      long seed,
+      double faultsPerMinute,
+      Archive archive,
+      Path history) {}
+
+  /**
+   * What a run did and found.
+   *
+   * @param did for people, a line for each name
+   * @param faultCount how many faults there were
+   * @param violations a sentence each
+   */
+  record Summary(Map<String, String> did, long faultCount, List<String> violations) {
+    private static final int SHOWN = 20;
+
+    /** For people. */
+    String text() {
+      StringBuilder text = new StringBuilder();
+      did.forEach((name, what) -> text.append("%-12s %s\n".formatted(name, what)));
+      text.append("%-12s %d\n".formatted("violations", violations.size()));
+      violations.stream().limit(SHOWN).forEach(v -> text.append("  ").append(v).append('\n'));
+      return text.toString();
+    }
+  }
+
   private static final int KEYS = 60;
 
   /** Of faults, before all is healed. */
@@ -61,7 +107,7 @@ public final class Torture implements AutoCloseable {
       RelayMain.LEASE
           .plus(RelayMain.LONGEST_RETRY)
           .plus(LONGEST_WAIT_FOR_A_TOPIC)
-          .plusSeconds(Dialect.PATIENCE_SECONDS)
+          .plus(Servers.PATIENCE)
           .plusSeconds(60);
 
   private static final int MOST_TRIES = 120;
@@ -100,7 +146,7 @@ public final class Torture implements AutoCloseable {
     havoc = new Havoc(servers, fleet, clocks, journal);
     operator =
         new Operator(
-            servers.database().store(),
+            (DeadLetterStore) servers.place().store(),
             settings.archive() != Archive.NONE,
             new Repairs(directory),
             journal,
@@ -114,7 +160,7 @@ public final class Torture implements AutoCloseable {
    * @throws UnsupportedOperationException when it cannot be done on this machine, with the reason
    * @throws Exception when the servers do not work, which is not what is tested
    */
-  public static Summary run(Settings settings, Consumer<String> progress) throws Exception {
+  static Summary run(Settings settings, Consumer<String> progress) throws Exception {
     if (!ChildJvm.canStop()) {
       throw new UnsupportedOperationException("Windows has no SIGSTOP to stop processes with");
     }
@@ -174,7 +220,7 @@ public final class Torture implements AutoCloseable {
   private void look(boolean all) {
     saw(fleet.replaceEnded());
     try {
-      saw(servers.database().wrong());
+      saw(servers.place().wrong());
       operator.look(all);
     } catch (OutboxException e) {
       // the database is away
@@ -200,7 +246,7 @@ public final class Torture implements AutoCloseable {
     long moved = System.nanoTime();
     while (true) {
       look(true);
-      long waiting = certainly(servers.database()::waiting);
+      long waiting = certainly(servers.place()::waiting);
       long now = System.nanoTime();
       if (waiting < least) {
         least = waiting;
@@ -211,14 +257,14 @@ public final class Torture implements AutoCloseable {
         longestStandstill = standstill;
       }
       if (waiting == 0) {
-        saw(certainly(servers.database()::wrong));
+        saw(certainly(servers.place()::wrong));
         return;
       }
       if (standstill.compareTo(STANDSTILL) > 0) {
         saw(
             List.of(
                 "stuck: nothing has moved for %s, and %d messages wait, as %s"
-                    .formatted(standstill, waiting, certainly(servers.database()::firstWaiting))));
+                    .formatted(standstill, waiting, certainly(servers.place()::firstWaiting))));
         return;
       }
       Thread.sleep(TICK.toMillis());
@@ -241,7 +287,7 @@ public final class Torture implements AutoCloseable {
 
   private Summary judge() throws Exception {
     saw(fleet.end(Role.PRODUCER, Role.RELAY));
-    long held = servers.database().held();
+    long held = servers.place().held();
     if (held > 0) {
       saw(List.of(held + " buckets or keys are still leased after all relays have ended"));
     }
@@ -249,12 +295,12 @@ public final class Torture implements AutoCloseable {
     awaitConsumers(log);
     saw(fleet.end(Role.CONSUMER));
     List<Line> lines = Journal.readAll(directory);
-    Oracle oracle = new Oracle(servers.database().committed());
+    Oracle oracle = new Oracle(servers.place().committed());
     seen.forEach(oracle::saw);
-    List<DeadLetter> letters = servers.database().deadLetters();
+    List<DeadLetter> letters = servers.place().deadLetters();
     Set<UUID> delivered = oracle.compareDeliveries(log);
     oracle.compareLost(delivered, letters, operator.discarded());
-    Optional<Kept> kept = servers.database().kept();
+    Optional<Kept> kept = servers.place().kept();
     kept.ifPresent(
         archive -> {
           oracle.compareArchive(
@@ -262,7 +308,7 @@ public final class Torture implements AutoCloseable {
           oracle.compareAudit(lines, archive.audit());
         });
     oracle.compareCommits(lines);
-    oracle.compareDuplicates(servers.database().refused());
+    oracle.compareDuplicates(servers.place().refused());
     oracle.compareConsumers(lines, log);
     int claims = oracle.compareClaims(lines);
     oracle.compareSettled(lines);
@@ -271,12 +317,12 @@ public final class Torture implements AutoCloseable {
     }
     long handedOver = lines.stream().filter(line -> line.what().equals("handed-over")).count();
     if (handedOver == 0
-        && servers.database().store() instanceof KeepingStore<?> able
+        && servers.place().store() instanceof KeepingStore<?> able
         && able.handsOver()) {
       oracle.saw("no message was handed over: see the relays' logs");
     }
     oracle.compareReasons(lines, letters);
-    List<Effect> effects = servers.database().place().effects();
+    List<Effect> effects = servers.place().effects();
     InboxOracle inbox = new InboxOracle(lines, oracle::saw);
     inbox.compareEffects(effects);
     inbox.compareLocks();
@@ -294,8 +340,8 @@ public final class Torture implements AutoCloseable {
                 settings.broker(),
                 settings.seed(),
                 settings.time().toSeconds()));
-    did.put("faults", havoc.count() + ": " + Summary.list(havoc.happened()));
-    did.put("troubles", Summary.list(troubles(lines)));
+    did.put("faults", havoc.count() + ": " + list(havoc.happened()));
+    did.put("troubles", list(troubles(lines)));
     did.put(
         "messages",
         "%d committed, %d deliveries of which %d again, %d dead letters left, %d discarded"
@@ -326,6 +372,12 @@ public final class Torture implements AutoCloseable {
     return summary;
   }
 
+  private static String list(Map<String, Long> counts) {
+    return counts.entrySet().stream()
+        .map(e -> e.getKey() + " " + e.getValue())
+        .collect(joining(", "));
+  }
+
   private static Map<String, Long> troubles(List<Line> lines) {
     return lines.stream()
         .filter(line -> line.what().equals("trouble"))
@@ -346,8 +398,8 @@ public final class Torture implements AutoCloseable {
 
   /** All consumers have ended, and what they held runs out: whatever is not done can be begun. */
   private void compareStuck(List<Line> lines, Oracle oracle) throws InterruptedException {
-    Thread.sleep(Math.max(Handling.LOCK_MILLIS, servers.database().longestHold().toMillis()));
-    InboxStore<?> inbox = servers.database().place().inbox(null);
+    Thread.sleep(Math.max(Handling.LOCK_MILLIS, servers.place().longestHold().toMillis()));
+    InboxStore<?> inbox = servers.place().inbox(null);
     List<Line> locked = lines.stream().filter(line -> line.what().equals("locked")).toList();
     for (Line line : locked.subList(Math.max(0, locked.size() - BEGUN_AGAIN), locked.size())) {
       UUID message = UUID.fromString(line.detail(2));

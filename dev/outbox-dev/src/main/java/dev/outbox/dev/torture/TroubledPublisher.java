@@ -1,6 +1,7 @@
 package dev.outbox.dev.torture;
 
-import dev.outbox.dev.torture.Work.Kind;
+import dev.outbox.dev.database.Work;
+import dev.outbox.dev.database.Work.Kind;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;

@@ -2,6 +2,8 @@ package dev.outbox.dev.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.cli.Address;
+import dev.outbox.dev.bench.Report.Line;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedServer;
 import java.sql.Connection;
@@ -12,6 +14,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -46,7 +49,7 @@ abstract class BenchTest {
     CpuClock cpu = new CpuClock();
     cpu.add(server.embedded().stream().mapToLong(EmbeddedServer::pid).findFirst());
     return run(
-        BenchDatabases.open(server.jdbcUrl(), server.user(), server.password()),
+        BenchDatabase.open(new Address(server.jdbcUrl(), server.user(), server.password())),
         cpu,
         scenario,
         scale,
@@ -55,17 +58,14 @@ abstract class BenchTest {
 
   /** One run, after which the database is closed. */
   static Report run(
-      BenchDatabase database, CpuClock cpu, String scenario, double scale, List<String> progress)
+      BenchDatabase<?> database, CpuClock cpu, String scenario, double scale, List<String> progress)
       throws Exception {
     try (database) {
-      return Benchmarks.run(
-          new Benchmarks.Settings(List.of(scenario), 1, scale),
-          database,
-          cpu,
+      Supplier<String> noBroker =
           () -> {
             throw new AssertionError("no broker is needed");
-          },
-          progress::add);
+          };
+      return new Bench(1, scale, database, cpu, noBroker, progress::add).run(List.of(scenario));
     }
   }
 
@@ -129,16 +129,16 @@ abstract class BenchTest {
         .allSatisfy(
             line -> {
               assertKnown(line);
-              assertThat(line.cost().messageRows()).isEqualTo(2.0);
-              assertThat(line.cost().bucketRows()).isPositive();
-              assertThat(line.cost().statements()).isBetween(0.01, 1.0);
-              assertThat(line.cost().logBytes()).isPositive();
+              assertThat(line.ours().cost().messageRows()).isEqualTo(2.0);
+              assertThat(line.ours().cost().bucketRows()).isPositive();
+              assertThat(line.ours().cost().statements()).isBetween(0.01, 1.0);
+              assertThat(line.ours().cost().logBytes()).isPositive();
               // On MySQL, workers of so small a limit may deadlock and begin again.
-              assertThat(line.limitCost().messageRows()).isBetween(2.0, 5.0);
-              assertThat(line.limitCost().bucketRows()).isZero();
+              assertThat(line.limit().cost().messageRows()).isBetween(2.0, 5.0);
+              assertThat(line.limit().cost().bucketRows()).isZero();
             });
     // 1,200 messages are two batches; the last round trip gives the connection back.
-    Cost oneWorker = report.lines().get(0).limitCost();
+    Cost oneWorker = report.lines().get(0).limit().cost();
     assertThat(oneWorker.messageRows()).isEqualTo(2.0);
     assertThat(oneWorker.statements()).isEqualTo(4.0 / 1_200);
     assertThat(oneWorker.perMessage()).containsEntry("roundTrips", 7.0 / 1_200);
@@ -146,9 +146,10 @@ abstract class BenchTest {
 
   /** The server's CPU where we started it; how much, its clock of 10 ms need not show here. */
   private void assertKnown(Line line) {
-    for (Cpu cpu : List.of(line.cpu(), line.limitCpu())) {
-      assertThat(Double.isNaN(cpu.server())).isEqualTo(server.embedded().isEmpty());
-      assertThat(cpu.client()).isNotNegative();
+    for (Figure figure : List.of(line.ours(), line.limit())) {
+      assertThat(Double.isNaN(figure.cpu(CpuClock.Time::server)))
+          .isEqualTo(server.embedded().isEmpty());
+      assertThat(figure.cpu(CpuClock.Time::client)).isNotNegative();
     }
   }
 
@@ -160,9 +161,10 @@ abstract class BenchTest {
         .allSatisfy(
             line -> {
               assertKnown(line);
-              assertThat(line.cost().messageRows()).isEqualTo(3.0);
-              assertThat(line.limitCost().messageRows()).isEqualTo(2.0);
-              assertThat(line.cost().logBytes()).isGreaterThan(line.limitCost().logBytes());
+              assertThat(line.ours().cost().messageRows()).isEqualTo(3.0);
+              assertThat(line.limit().cost().messageRows()).isEqualTo(2.0);
+              assertThat(line.ours().cost().logBytes())
+                  .isGreaterThan(line.limit().cost().logBytes());
             });
   }
 
@@ -171,7 +173,7 @@ abstract class BenchTest {
   void append() throws Exception {
     Line line = check("append", 0.02, 4).lines().get(0);
     assertKnown(line);
-    for (Cost cost : List.of(line.cost(), line.limitCost())) {
+    for (Cost cost : List.of(line.ours().cost(), line.limit().cost())) {
       assertThat(cost.messageRows()).isEqualTo(1.0);
       // The first append of a store asks for the schema's version.
       assertThat(cost.statements()).isBetween(2.0, 2.1);

@@ -2,6 +2,8 @@ package dev.outbox.dev.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.cli.Address;
+import dev.outbox.dev.bench.Report.Line;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.KafkaServer;
 import java.util.List;
@@ -31,15 +33,17 @@ class KafkaScenariosTest {
   }
 
   private static List<Line> run(String scenario, double scale) throws Exception {
-    try (BenchDatabase database =
-        BenchDatabases.open(postgres.jdbcUrl(), postgres.user(), postgres.password())) {
+    try (BenchDatabase<?> database =
+        BenchDatabase.open(new Address(postgres.jdbcUrl(), postgres.user(), postgres.password()))) {
       List<Line> lines =
-          Benchmarks.run(
-                  new Benchmarks.Settings(List.of(scenario), 1, scale),
+          new Bench(
+                  1,
+                  scale,
                   database,
                   new CpuClock(),
                   kafka::bootstrapServers,
                   text -> assertThat(text).startsWith(scenario))
+              .run(List.of(scenario))
               .lines();
       assertThat(lines).extracting(Line::name).doesNotHaveDuplicates();
       assertThat(lines)
@@ -65,7 +69,7 @@ class KafkaScenariosTest {
         .allSatisfy(
             line -> {
               assertThat(line.limit().median()).isPositive();
-              assertThat(line.cost().messageRows()).isEqualTo(2.0);
+              assertThat(line.ours().cost().messageRows()).isEqualTo(2.0);
             });
   }
 
@@ -85,7 +89,7 @@ class KafkaScenariosTest {
       assertThat(statements.name()).endsWith("statements");
       // The business row, the message, and what the relay asks.
       assertThat(statements.ours().median()).isGreaterThan(2);
-      assertThat(statements.cpu().client()).isPositive();
+      assertThat(statements.ours().cpu(CpuClock.Time::client)).isPositive();
     }
   }
 

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
+import dev.outbox.cli.Address;
+import dev.outbox.dev.bench.Report.Line;
 import dev.outbox.embedded.MongoServer;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,8 +37,8 @@ class MongoBenchTest {
 
   /** Also asserts that nothing is left behind. */
   private Report run(String scenario, double scale) throws Exception {
-    BenchDatabase database = BenchDatabases.open(server.connectionString(), "", "");
-    String name = database.address().get("database");
+    BenchDatabase<?> database = BenchDatabase.open(new Address(server.connectionString(), "", ""));
+    String name = database.schema();
     Report report = BenchTest.run(database, new CpuClock(), scenario, scale, new ArrayList<>());
     try (MongoClient client = MongoClients.create(server.connectionString())) {
       assertThat(client.listDatabaseNames().into(new ArrayList<>())).doesNotContain(name);
@@ -78,8 +80,8 @@ class MongoBenchTest {
     assertThat(report.lines())
         .hasSize(4)
         .allSatisfy(line -> assertThat(line.ours().median()).isPositive())
-        .allSatisfy(line -> assertThat(line.cost().messageRows()).isEqualTo(3.0))
-        .allSatisfy(line -> assertThat(line.limitCost().messageRows()).isEqualTo(2.0));
+        .allSatisfy(line -> assertThat(line.ours().cost().messageRows()).isEqualTo(3.0))
+        .allSatisfy(line -> assertThat(line.limit().cost().messageRows()).isEqualTo(2.0));
     assertThat(report.markdown())
         .startsWith("MongoDB ")
         .contains("- driver: MongoDB Java driver 5.", "- round trip of ping: ");

@@ -2,6 +2,7 @@ package dev.outbox.dev.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.dev.bench.Report.Line;
 import dev.outbox.embedded.DatabaseServer;
 import java.util.ArrayList;
 import java.util.List;

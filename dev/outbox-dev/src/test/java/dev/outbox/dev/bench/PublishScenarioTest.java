@@ -2,6 +2,8 @@ package dev.outbox.dev.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.cli.Address;
+import dev.outbox.dev.bench.Report.Line;
 import dev.outbox.embedded.DatabaseServer;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,19 +18,10 @@ class PublishScenarioTest {
   void publish() throws Exception {
     List<String> progress = new ArrayList<>();
     List<Line> lines;
-    try (DatabaseServer postgres = DatabaseServer.postgres();
-        BenchDatabase database =
-            BenchDatabases.open(postgres.jdbcUrl(), postgres.user(), postgres.password())) {
-      lines =
-          Benchmarks.run(
-                  new Benchmarks.Settings(List.of("publish"), 1, 0.05),
-                  database,
-                  new CpuClock(),
-                  () -> {
-                    throw new AssertionError("no Kafka is needed");
-                  },
-                  progress::add)
-              .lines();
+    try (DatabaseServer postgres = DatabaseServer.postgres()) {
+      BenchDatabase<?> database =
+          BenchDatabase.open(new Address(postgres.jdbcUrl(), postgres.user(), postgres.password()));
+      lines = BenchTest.run(database, new CpuClock(), "publish", 0.05, progress).lines();
     }
     long leftOut = progress.stream().filter(text -> text.startsWith("publish: left out: ")).count();
     assertThat(lines).hasSize(3 - (int) leftOut);
@@ -38,7 +31,7 @@ class PublishScenarioTest {
             line -> {
               assertThat(line.ours().median()).isPositive();
               assertThat(line.limit().median()).isPositive();
-              assertThat(line.cpu().client()).isPositive();
+              assertThat(line.ours().cpu(CpuClock.Time::client)).isPositive();
             });
   }
 }

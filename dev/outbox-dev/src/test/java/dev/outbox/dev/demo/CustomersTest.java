@@ -3,9 +3,13 @@ package dev.outbox.dev.demo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.outbox.dev.StoreKind;
+import dev.outbox.Appended;
 import dev.outbox.dev.broker.BrokerKind;
-import dev.outbox.dev.torture.Place.Business;
+import dev.outbox.dev.database.Business;
+import dev.outbox.dev.database.Place;
+import dev.outbox.dev.database.Place.Session;
+import dev.outbox.dev.database.StoreKind;
+import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import java.lang.reflect.Proxy;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
@@ -19,8 +23,9 @@ class CustomersTest {
   @Test
   @DisplayName("they make the part that is allowed, and then wait for more")
   void allowed() throws InterruptedException {
-    DemoSettings settings =
-        new DemoSettings(20, 5, 2, 1_000_000, 42, StoreKind.POSTGRES, null, BrokerKind.KAFKA, null);
+    Demo.Settings settings =
+        new Demo.Settings(
+            20, 5, 2, 1_000_000, 42, StoreKind.POSTGRES, null, BrokerKind.KAFKA, null);
     Service service = new Service();
     try (Customers customers = new Customers(service::begin, ledger, settings)) {
       customers.start();
@@ -50,17 +55,38 @@ class CustomersTest {
     private final AtomicInteger version = new AtomicInteger();
     private final Semaphore gate = new Semaphore(1);
 
-    private Business begin() {
-      return (Business)
-          Proxy.newProxyInstance(
-              Business.class.getClassLoader(),
-              new Class<?>[] {Business.class},
-              (self, method, arguments) ->
-                  switch (method.getName()) {
-                    case "lock" -> lock();
-                    case "append" -> Set.of();
-                    default -> null;
-                  });
+    private final Place<?> place =
+        (Place<?>)
+            Proxy.newProxyInstance(
+                Place.class.getClassLoader(),
+                new Class<?>[] {Place.class},
+                (self, method, arguments) ->
+                    switch (method.getName()) {
+                      case "session" -> new Ours();
+                      case "lock" -> lock();
+                      default -> null;
+                    });
+
+    private Business<?> begin() {
+      return begin(place);
+    }
+
+    private static <T> Business<T> begin(Place<T> place) {
+      return new Business<>(
+          place, (transaction, all) -> Uncommitted.of(Appended.of(all, Set.of()), () -> false));
+    }
+
+    private record Ours() implements Session<Object> {
+      @Override
+      public Object begin() {
+        return this;
+      }
+
+      @Override
+      public void commit() {}
+
+      @Override
+      public void close() {}
     }
 
     private int lock() {

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.abort;
 
 import dev.outbox.cli.Failure;
-import dev.outbox.dev.StoreKind;
 import dev.outbox.dev.broker.BrokerKind;
+import dev.outbox.dev.database.StoreKind;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -34,7 +34,7 @@ class DemoTest {
   void small(StoreKind store, BrokerKind broker, String label) throws Exception {
     assumeThereIs(store);
     StringWriter text = new StringWriter();
-    DemoSettings settings = new DemoSettings(300, 20, 2, 150, 42, store, null, broker, null);
+    Demo.Settings settings = new Demo.Settings(300, 20, 2, 150, 42, store, null, broker, null);
     Set<Path> before = directories();
 
     int code = run(new Demo(settings, new PrintWriter(text)));

@@ -2,8 +2,8 @@ package dev.outbox.dev.torture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.dev.database.Place.Effect;
 import dev.outbox.dev.torture.Journal.Line;
-import dev.outbox.dev.torture.Place.Effect;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;

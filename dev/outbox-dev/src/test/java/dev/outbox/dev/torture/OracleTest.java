@@ -2,11 +2,12 @@ package dev.outbox.dev.torture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.dev.database.Work;
+import dev.outbox.dev.database.Work.Archived;
+import dev.outbox.dev.database.Work.Committed;
+import dev.outbox.dev.database.Work.DeadLetter;
+import dev.outbox.dev.database.Work.Kind;
 import dev.outbox.dev.torture.Journal.Line;
-import dev.outbox.dev.torture.Oracle.Archived;
-import dev.outbox.dev.torture.Oracle.Committed;
-import dev.outbox.dev.torture.Oracle.DeadLetter;
-import dev.outbox.dev.torture.Work.Kind;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
 import java.util.ArrayList;
 import java.util.List;

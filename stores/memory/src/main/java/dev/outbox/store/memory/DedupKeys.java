@@ -36,6 +36,12 @@ final class DedupKeys {
     }
   }
 
+  /** Whether it is in a transaction that has not ended. */
+  boolean isOpen(String dedupKey) {
+    Taken first = taken.get(dedupKey);
+    return first != null && first.by.active;
+  }
+
   void rolledBack(MemoryTransaction transaction) {
     taken.values().removeIf(t -> t.by == transaction);
   }

@@ -75,7 +75,7 @@ public class MemoryOutboxStore extends MemoryKeys
 
   private final List<Entry> audit = new ArrayList<>();
 
-  private final DedupKeys dedupKeys;
+  final DedupKeys dedupKeys;
   long lastSequence;
 
   /** A store with the system's clock and the {@link #DEFAULT_DEDUP_WINDOW}. */
@@ -148,7 +148,7 @@ public class MemoryOutboxStore extends MemoryKeys
     Set<UUID> duplicates = new HashSet<>();
     Map<UUID, Long> sequences = new HashMap<>();
     for (OutboxMessage message : messages) {
-      if (message.dedupKey() != null && !dedupKeys.take(message.dedupKey(), transaction)) {
+      if (message.dedupKey() != null && !takeDedupKey(message.dedupKey(), transaction)) {
         duplicates.add(message.id());
       } else {
         Row row = newRow(message.key(), message);
@@ -157,6 +157,10 @@ public class MemoryOutboxStore extends MemoryKeys
       }
     }
     return Appended.of(messages, duplicates, sequences);
+  }
+
+  boolean takeDedupKey(String dedupKey, MemoryTransaction transaction) {
+    return dedupKeys.take(dedupKey, transaction);
   }
 
   /** A claim reads memory in any case: all there is to hand over is the word. */

@@ -1,0 +1,155 @@
+package dev.outbox.dev.bench;
+
+import dev.outbox.cli.Address;
+import dev.outbox.cli.Cleanup;
+import dev.outbox.cli.DatabaseOptions;
+import dev.outbox.cli.Failure;
+import dev.outbox.cli.Logs;
+import dev.outbox.dev.broker.KafkaBroker;
+import dev.outbox.dev.common.Resources;
+import dev.outbox.dev.database.ServerOptions;
+import dev.outbox.dev.database.StartedServer;
+import dev.outbox.dev.database.StoreKind;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** The benchmarks, on servers of their own or the user's. */
+@Command(
+    name = "bench",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Measure how fast the outbox is, beside what the database or the broker can do at most.",
+      "Servers are started for it, unless you name your own; what is made there is removed again."
+          + " All scenarios at full size take hours and 10 GB of disk: name some, or use"
+          + " --quick.",
+      "\"./outbox bench peers\" in a checkout measures other outboxes beside this one."
+    })
+public final class BenchCommand implements Callable<Integer> {
+  @Parameters(
+      arity = "0..*",
+      paramLabel = "SCENARIO",
+      completionCandidates = Scenarios.class,
+      description = "What to measure: ${COMPLETION-CANDIDATES}; default: all.")
+  private List<String> scenarios = List.of();
+
+  @Option(
+      names = "--runs",
+      description = "How often each figure is measured; default: 3, with --quick 1.")
+  private @Nullable Integer runs;
+
+  @Option(
+      names = "--scale",
+      description = "Of all sizes and durations; default: 1, with --quick 0.05.")
+  private @Nullable Double scale;
+
+  @Option(names = "--quick", description = "Small sizes, one run: to see that it works.")
+  private boolean quick;
+
+  @Option(
+      names = "--out",
+      paramLabel = "DIR",
+      description = "Write bench.md and bench.json to this directory too.")
+  private @Nullable Path out;
+
+  @Mixin private final ServerOptions server = new ServerOptions();
+
+  @Option(
+      names = "--bootstrap-servers",
+      description = "Your own Kafka (topics of its own are used).")
+  private @Nullable String bootstrapServers;
+
+  private @Nullable String kafka;
+
+  @Spec
+  @SuppressWarnings("NullAway.Init") // set by picocli
+  private CommandSpec spec;
+
+  private final Resources resources = new Resources();
+  private final CpuClock cpu = new CpuClock();
+
+  /** For the help. */
+  static final class Scenarios extends java.util.ArrayList<String> {
+    private static final long serialVersionUID = 1L;
+
+    Scenarios() {
+      super(Bench.names());
+    }
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    Logs.off();
+    int times = runs != null ? runs : quick ? 1 : Bench.DEFAULT_RUNS;
+    double size = scale != null ? scale : quick ? Bench.QUICK : 1;
+    try {
+      Bench.check(scenarios, times, size);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
+    }
+    PrintWriter err = spec.commandLine().getErr();
+    Consumer<String> progress = text -> err.println("bench: " + text);
+    try (Cleanup ignored = Cleanup.atEnd(resources::closeAll)) {
+      Report report = new Bench(times, size, database(), cpu, this::kafka, progress).run(scenarios);
+      if (out != null) {
+        write(out, report);
+      }
+      spec.commandLine().getOut().print(report.markdown());
+      spec.commandLine().getOut().flush();
+    }
+    return 0;
+  }
+
+  private BenchDatabase<?> database() {
+    Address address;
+    DatabaseOptions own = server.own();
+    if (own == null) {
+      StartedServer started = resources.add(server.kind().start());
+      cpu.add(started.pid());
+      address = started.address();
+    } else {
+      own.withPassword(() -> StoreKind.connect(own.address())).close();
+      address = own.address();
+      cpu.add(OptionalLong.empty());
+    }
+    return resources.add(BenchDatabase.open(address));
+  }
+
+  private String kafka() {
+    if (kafka == null) {
+      if (bootstrapServers == null) {
+        KafkaBroker started = resources.add(new KafkaBroker(null, "", List.of()));
+        started.start();
+        cpu.add(started.pid());
+        kafka = started.address();
+      } else {
+        cpu.add(OptionalLong.empty());
+        kafka = bootstrapServers;
+      }
+    }
+    return kafka;
+  }
+
+  private static void write(Path directory, Report report) {
+    try {
+      Files.createDirectories(directory);
+      Files.writeString(directory.resolve("bench.md"), report.markdown());
+      Files.writeString(directory.resolve("bench.json"), report.json());
+    } catch (IOException e) {
+      throw new Failure("the files cannot be written to %s: %s".formatted(directory, e), e);
+    }
+  }
+}

@@ -1,0 +1,404 @@
+package dev.outbox.dev.bench;
+
+import dev.outbox.Archive;
+import dev.outbox.Header;
+import dev.outbox.OutboxMessage;
+import dev.outbox.cli.Address;
+import dev.outbox.cli.Failure;
+import dev.outbox.dev.bench.BenchDatabase.LimitWorker;
+import dev.outbox.dev.bench.BenchDatabase.Load;
+import dev.outbox.dev.bench.BenchDatabase.Pin;
+import dev.outbox.dev.bench.BenchDatabase.Side;
+import dev.outbox.dev.bench.Cost.ServerWork;
+import dev.outbox.dev.database.DatabaseByJdbc;
+import dev.outbox.dev.database.Jdbc;
+import dev.outbox.dev.database.JdbcKind;
+import dev.outbox.dev.database.JdbcPlace;
+import dev.outbox.dev.database.Place;
+import dev.outbox.dev.database.Place.Session;
+import dev.outbox.dev.database.StoreKind;
+import dev.outbox.spi.store.OutboxStore;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Types;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * PostgreSQL, MySQL or MariaDB. Row writes are counted on MySQL and MariaDB where {@code
+ * performance_schema} is on, as by default on MySQL.
+ */
+final class JdbcBench extends BenchDatabase<Connection> {
+  private static final int FILL_AT_ONCE = 10_000;
+  private static final String MESSAGES = "outbox_message";
+  private static final String ARCHIVE = "outbox_archive_message";
+  private static final String BLOCKED_KEYS = "outbox_blocked_key";
+  private static final String LIMIT = "like_message";
+
+  /** MySQL and MariaDB. */
+  private static final int LOCK_WAIT_TIMEOUT = 1205;
+
+  private static final int TRIES = 60;
+
+  /** Of MySQL and MariaDB, the first that the server knows. */
+  private static final List<String> LOG_SEQUENCE_NUMBERS =
+      List.of("Innodb_redo_log_current_lsn", "Innodb_lsn_current", "Innodb_os_log_written");
+
+  private static final String NOT_ALLOWED = "42501";
+  private static final int FIRST_WITH_FLUSH = 15;
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private static final String INSERT =
+      """
+      insert into ${s}.like_message (id, aggregate_type, aggregate_id, event_type, partition_key,
+        payload, content_type, headers, dedup_key, correlation_id, max_attempts, available_at)
+      values\s""";
+
+  private final String schema;
+  private final JdbcKind kind;
+  private final boolean isPostgres;
+  private final DatabaseByJdbc admin;
+  private boolean mayCheckpoint = true;
+
+  JdbcBench(Address own) {
+    super(own);
+    schema = Objects.requireNonNull(own.schema());
+    admin = (DatabaseByJdbc) StoreKind.at(own);
+    kind = admin.kind();
+    isPostgres = kind == JdbcKind.POSTGRES;
+    if (!kind.has("fill")) {
+      throw new Failure("there are no benchmarks for " + kind);
+    }
+  }
+
+  @Override
+  String schema() {
+    return schema;
+  }
+
+  private static IllegalStateException failed(String what, SQLException e) {
+    return new IllegalStateException(
+        "the database refused (%s): %s".formatted(what.strip(), e.getMessage()), e);
+  }
+
+  private void execute(String sql) {
+    boolean unused =
+        admin.ask(
+            sql.strip(),
+            connection -> {
+              Jdbc.execute(connection, sql.replace("${s}", schema));
+              return true;
+            });
+  }
+
+  private long number(String sql) {
+    return admin.ask(sql.strip(), connection -> Jdbc.number(connection, sql));
+  }
+
+  @Override
+  void create() {
+    try (JdbcPlace place = place(1, null)) {
+      place.store(Archive.FULL).migrate();
+      place.inbox(null).migrate();
+    }
+    execute(kind.sql("limit table"));
+    execute(kind.sql("business table"));
+    execute("create table ${s}.number (n bigint not null primary key)");
+    execute(numbers());
+  }
+
+  /** 0 to 9,999. */
+  private static String numbers() {
+    String digits =
+        IntStream.range(0, 10)
+            .mapToObj(digit -> "select " + digit + " as n")
+            .collect(Collectors.joining(" union all "));
+    return Stream.of("a", "b", "c", "d")
+        .map(table -> "(" + digits + ") " + table)
+        .collect(
+            Collectors.joining(
+                " cross join ",
+                "insert into ${s}.number select a.n + 10 * b.n + 100 * c.n + 1000 * d.n from ",
+                ""));
+  }
+
+  @Override
+  Map<String, String> describe() {
+    return admin.ask(
+        "the server cannot be described",
+        connection -> {
+          Map<String, String> all = new LinkedHashMap<>();
+          DatabaseMetaData data = connection.getMetaData();
+          all.put("database", kind + " " + data.getDatabaseProductVersion());
+          // MySQL's driver says its name and revision too.
+          String version =
+              data.getDriverVersion()
+                  .replaceFirst("^mysql-connector-j-", "")
+                  .replaceFirst(" .*", "");
+          all.put("driver", data.getDriverName() + " " + version);
+          for (String setting : kind.sql("settings").split(", ")) {
+            all.put(setting, Jdbc.text(connection, kind.sql("setting").formatted(setting)));
+          }
+          try (PreparedStatement select = connection.prepareStatement("select 1")) {
+            all.put("round trip of select 1", roundTrip(() -> execute(select)));
+          }
+          return all;
+        });
+  }
+
+  private static void execute(PreparedStatement select) {
+    try {
+      select.executeQuery().close();
+    } catch (SQLException e) {
+      throw failed("select 1", e);
+    }
+  }
+
+  @Override
+  JdbcPlace place(int connections, @Nullable WorkCounter counter) {
+    return JdbcPlace.ready(
+        kind,
+        own(),
+        connections,
+        pool -> counter == null ? pool : StatementWatch.watch(pool, counter));
+  }
+
+  @Override
+  OutboxStore<Connection> store(Place<Connection> place, Archive archive) {
+    return ((JdbcPlace) place).store(archive);
+  }
+
+  @Override
+  void business(Place<Connection> place, Connection connection) {
+    try {
+      Jdbc.update(
+          connection,
+          "insert into %s.business (customer, amount) values ('customer-1', 1250)"
+              .formatted(schema));
+    } catch (SQLException e) {
+      throw failed("business", e);
+    }
+  }
+
+  @Override
+  void bare(Place<Connection> place, Connection connection, List<OutboxMessage> messages) {
+    String rows = String.join(", ", Collections.nCopies(messages.size(), kind.sql("limit row")));
+    try (PreparedStatement insert =
+        connection.prepareStatement(INSERT.replace("${s}", schema) + rows)) {
+      int i = 0;
+      for (OutboxMessage message : messages) {
+        insert.setObject(++i, isPostgres ? message.id() : message.id().toString());
+        insert.setString(++i, message.aggregateType());
+        insert.setString(++i, message.aggregateId());
+        insert.setString(++i, message.eventType());
+        insert.setString(++i, message.partitionKey());
+        insert.setBytes(++i, message.payload());
+        insert.setString(++i, message.contentType());
+        insert.setString(++i, Header.toJson(message.headers()));
+        insert.setString(++i, message.dedupKey());
+        insert.setString(++i, message.correlationId());
+        insert.setObject(++i, message.maxAttempts(), Types.INTEGER);
+        insert.setString(++i, null); // when it is due: at once
+      }
+      insert.executeUpdate();
+    } catch (SQLException e) {
+      throw failed("insert", e);
+    }
+  }
+
+  @Override
+  LimitWorker limitWorker(Place<Connection> place, int most) {
+    Session<Connection> session = place.session();
+    try {
+      return new JdbcLimit(kind, session, schema, most);
+    } catch (SQLException e) {
+      session.close();
+      throw failed("limit", e);
+    }
+  }
+
+  private static List<String> tables(Side side, String... ours) {
+    return side == Side.OURS ? List.of(ours) : List.of(LIMIT);
+  }
+
+  /** PostgreSQL's sequences go on, so its marks stay right; the others have no marks. */
+  @Override
+  void empty(Side side) {
+    tables(side, MESSAGES, BLOCKED_KEYS, ARCHIVE).forEach(this::truncate);
+  }
+
+  /** MariaDB waits 0.7 s for its purge to leave the table, and then refuses. */
+  private void truncate(String table) {
+    String sql = "truncate table %s.%s".formatted(schema, table);
+    boolean unused =
+        admin.ask(
+            sql,
+            connection -> {
+              for (int attempt = 1; ; attempt++) {
+                try {
+                  Jdbc.execute(connection, sql);
+                  return true;
+                } catch (SQLException e) {
+                  if (attempt == TRIES || e.getErrorCode() != LOCK_WAIT_TIMEOUT) {
+                    throw e;
+                  }
+                }
+              }
+            });
+  }
+
+  private String on(String statement, String table) {
+    return kind.sql(statement, schema).replace("${t}", schema + "." + table);
+  }
+
+  @Override
+  void fill(Side side, Load load) {
+    byte[] payload = new byte[Load.PAYLOAD];
+    Arrays.fill(payload, (byte) 'x');
+    boolean unused =
+        admin.ask(
+            "filling",
+            connection -> {
+              try (PreparedStatement insert =
+                  connection.prepareStatement(on("fill", tables(side, MESSAGES).get(0)))) {
+                insert.setString(1, Load.KEY);
+                insert.setInt(2, load.keys());
+                insert.setInt(3, load.keys());
+                insert.setBytes(4, payload);
+                for (long from = 0; from < load.messages(); from += FILL_AT_ONCE) {
+                  insert.setLong(5, from);
+                  insert.setLong(6, Math.min(load.messages() - from, FILL_AT_ONCE));
+                  insert.executeUpdate();
+                }
+              }
+              return true;
+            });
+  }
+
+  @Override
+  void tidy(Side side) {
+    tables(side, MESSAGES, BLOCKED_KEYS, "outbox_bucket")
+        .forEach(table -> execute(on("tidy", table)));
+  }
+
+  @Override
+  void checkpoint() {
+    if (kind.has("checkpoint") && mayCheckpoint) {
+      mayCheckpoint =
+          admin.ask(
+              "checkpoint",
+              connection -> {
+                try {
+                  Jdbc.execute(connection, kind.sql("checkpoint"));
+                  return true;
+                } catch (SQLException e) {
+                  if (NOT_ALLOWED.equals(e.getSQLState())) {
+                    return false; // then the server makes them when it likes to
+                  }
+                  throw e;
+                }
+              });
+    }
+  }
+
+  @Override
+  ServerWork written(Side side) {
+    if (isPostgres) {
+      awaitCounted();
+    }
+    boolean ours = side == Side.OURS;
+    return new ServerWork(
+        ours ? writes(MESSAGES) + writes(ARCHIVE) : writes(LIMIT),
+        ours ? writes("outbox_bucket") : 0,
+        ours ? writes(BLOCKED_KEYS) : 0,
+        logBytes());
+  }
+
+  private long writes(String table) {
+    return number(kind.sql("writes", schema).formatted(table));
+  }
+
+  private long logBytes() {
+    if (isPostgres) {
+      return number(kind.sql("log bytes"));
+    }
+    return admin.ask(
+        "log bytes",
+        connection -> {
+          for (String status : LOG_SEQUENCE_NUMBERS) {
+            List<List<String>> rows =
+                Jdbc.rows(connection, "show global status like '" + status + "'");
+            if (!rows.isEmpty()) {
+              return Long.parseLong(rows.get(0).get(1));
+            }
+          }
+          return ServerWork.UNKNOWN;
+        });
+  }
+
+  /** A session of PostgreSQL tells what it wrote at its end at the latest. */
+  private void awaitCounted() {
+    String open = " from pg_stat_activity where application_name = '%s_pool'".formatted(schema);
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    while (number("select count(*)" + open) > 0) {
+      if (System.nanoTime() - end > 0) {
+        String what =
+            "select string_agg(concat_ws(' ', state, wait_event_type, wait_event,"
+                + " now() - query_start, query), '; ')";
+        throw new IllegalStateException(
+            "row writes are counted when all pools are closed, but there is still: "
+                + admin.ask(what, connection -> Jdbc.text(connection, what + open)));
+      }
+      LockSupport.parkNanos(5_000_000);
+    }
+    if (number("show server_version_num") / 10_000 >= FIRST_WITH_FLUSH) {
+      execute("select pg_stat_force_next_flush()");
+    } else {
+      LockSupport.parkNanos(Duration.ofSeconds(1).toNanos());
+    }
+  }
+
+  /** By a pool of its own. */
+  @Override
+  AutoCloseable pin(Pin pin) {
+    JdbcPlace place = JdbcPlace.patient(kind, own(), Archive.NONE, 2, Place.PATIENCE);
+    Session<Connection> session = place.session();
+    Connection connection = session.begin();
+    try {
+      switch (pin) {
+        case SNAPSHOT -> {
+          for (String sql : kind.all("pin snapshot")) {
+            Jdbc.execute(connection, sql);
+          }
+        }
+        case WRITER -> business(place, connection);
+        case APPENDER -> {
+          var unused = place.store().append(connection, OpenLoad.message(0));
+        }
+      }
+    } catch (SQLException e) {
+      throw failed("pin", e);
+    }
+    return () -> {
+      session.close();
+      place.close();
+    };
+  }
+
+  @Override
+  void closeOwn() {
+    admin.close();
+  }
+}

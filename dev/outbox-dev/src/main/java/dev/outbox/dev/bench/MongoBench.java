@@ -1,0 +1,253 @@
+package dev.outbox.dev.bench;
+
+import static com.mongodb.client.model.Sorts.ascending;
+
+import com.mongodb.MongoException;
+import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoDatabase;
+import com.mongodb.client.model.Filters;
+import com.mongodb.internal.build.MongoDriverVersion;
+import dev.outbox.Archive;
+import dev.outbox.OutboxMessage;
+import dev.outbox.cli.Address;
+import dev.outbox.dev.bench.BenchDatabase.LimitWorker;
+import dev.outbox.dev.bench.BenchDatabase.Load;
+import dev.outbox.dev.bench.BenchDatabase.Pin;
+import dev.outbox.dev.bench.BenchDatabase.Side;
+import dev.outbox.dev.bench.Cost.ServerWork;
+import dev.outbox.dev.database.MongoPlace;
+import dev.outbox.dev.database.Place;
+import dev.outbox.dev.database.Place.Session;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.store.mongo.MongoUrl;
+import java.util.ArrayList;
+import java.util.Date;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+import org.bson.Document;
+import org.bson.types.Binary;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * MongoDB. Where others count rows at the server, here documents are counted at the clients that
+ * are counted at all.
+ *
+ * <p>The limit is what one can do at most with a collection of messages when order, retries,
+ * delays, dead letters and that two workers do not take the same are of no interest. The oldest by
+ * the index that each collection has anyway, in one reply; then one deletion by their ids; no
+ * transaction. All fields that a publisher gets are decoded, and nothing is made of them.
+ */
+final class MongoBench extends BenchDatabase<ClientSession> {
+  private static final int FILL_AT_ONCE = 1_000;
+  private static final String MESSAGES = "outbox_message";
+  private static final String ARCHIVE = "outbox_archive_message";
+  private static final String BLOCKED_KEYS = "outbox_blocked_key";
+  private static final String BUSINESS = "business";
+  private static final String LIMIT = "like_message";
+
+  private final MongoUrl url;
+  private final MongoPlace admin;
+  private final Map<String, LongAdder> documents = new ConcurrentHashMap<>();
+
+  MongoBench(Address own) {
+    super(own);
+    url = MongoUrl.of(own.url());
+    admin = place("admin", 2, null);
+  }
+
+  private MongoPlace place(String role, int connections, @Nullable WorkCounter counter) {
+    Address named = new Address(url.named(schema() + "_" + role).text(), "", "");
+    return new MongoPlace(
+        named,
+        settings -> {
+          if (!role.equals("admin")) {
+            settings.applyToConnectionPoolSettings(
+                pool -> pool.minSize(connections).maxSize(connections));
+          }
+          if (counter != null) {
+            settings.addCommandListener(new CommandWatch(counter, documents));
+          }
+        });
+  }
+
+  @Override
+  String schema() {
+    return url.database();
+  }
+
+  @Override
+  void create() {
+    admin.store(Archive.FULL).migrate();
+    admin.inbox(null).migrate();
+    admin.database().createCollection(BUSINESS);
+    admin.database().createCollection(LIMIT);
+  }
+
+  @Override
+  Map<String, String> describe() {
+    MongoDatabase server = admin.client().getDatabase("admin");
+    Document hello = server.runCommand(new Document("hello", 1));
+    Map<String, String> all = new LinkedHashMap<>();
+    Object version = server.runCommand(new Document("buildInfo", 1)).get("version");
+    all.put("database", "MongoDB " + version);
+    all.put("driver", "MongoDB Java driver " + MongoDriverVersion.VERSION);
+    all.put("members", "" + hello.getList("hosts", String.class, List.of()).size());
+    all.put("round trip of ping", roundTrip(() -> server.runCommand(new Document("ping", 1))));
+    return all;
+  }
+
+  @Override
+  String requests() {
+    return "commands";
+  }
+
+  /** The driver opens the connections beside the first by itself, at once. */
+  @Override
+  MongoPlace place(int connections, @Nullable WorkCounter counter) {
+    MongoPlace place = place("pool", connections, counter);
+    try {
+      var unused = place.client().getDatabase("admin").runCommand(new Document("ping", 1));
+      return place;
+    } catch (MongoException e) {
+      place.close();
+      throw new IllegalStateException("cannot connect: " + e.getMessage(), e);
+    }
+  }
+
+  @Override
+  OutboxStore<ClientSession> store(Place<ClientSession> place, Archive archive) {
+    return ((MongoPlace) place).store(archive);
+  }
+
+  private static Document row() {
+    return new Document("customer", "customer-1").append("amount", 1250L);
+  }
+
+  private static MongoCollection<Document> in(Place<ClientSession> place, String collection) {
+    return ((MongoPlace) place).database().getCollection(collection);
+  }
+
+  @Override
+  void business(Place<ClientSession> place, ClientSession session) {
+    var unused = in(place, BUSINESS).insertOne(session, row());
+  }
+
+  @Override
+  void bare(Place<ClientSession> place, ClientSession session, List<OutboxMessage> messages) {
+    var unused =
+        in(place, LIMIT).insertMany(session, messages.stream().map(MongoBench::document).toList());
+  }
+
+  /** A message's fields, without those that only our algorithm needs. */
+  private static Document document(OutboxMessage message) {
+    Document document =
+        new Document("id", message.id())
+            .append("aggregateType", message.aggregateType())
+            .append("aggregateId", message.aggregateId())
+            .append("eventType", message.eventType())
+            .append("payload", new Binary(message.payload()))
+            .append("contentType", message.contentType())
+            .append("createdAt", new Date());
+    if (message.partitionKey() != null) {
+      document.append("partitionKey", message.partitionKey());
+    }
+    return document;
+  }
+
+  @Override
+  LimitWorker limitWorker(Place<ClientSession> place, int most) {
+    MongoCollection<Document> collection = in(place, LIMIT);
+    return () -> {
+      List<Object> ids = new ArrayList<>(most);
+      collection
+          .find()
+          .sort(ascending("_id"))
+          .limit(most)
+          .batchSize(most)
+          .forEach(document -> ids.add(document.get("_id")));
+      return ids.isEmpty()
+          ? 0
+          : (int) collection.deleteMany(Filters.in("_id", ids)).getDeletedCount();
+    };
+  }
+
+  @Override
+  void empty(Side side) {
+    List<String> all =
+        side == Side.OURS ? List.of(MESSAGES, BLOCKED_KEYS, ARCHIVE) : List.of(LIMIT);
+    all.forEach(each -> in(admin, each).deleteMany(new Document()));
+  }
+
+  /** Ours by the store itself, which knows the buckets. */
+  @Override
+  void fill(Side side, Load load) {
+    try (Session<ClientSession> session = admin.session()) {
+      for (long from = 0; from < load.messages(); from += FILL_AT_ONCE) {
+        List<OutboxMessage> some = new ArrayList<>();
+        for (long n = from; n < Math.min(load.messages(), from + FILL_AT_ONCE); n++) {
+          some.add(message(load, n));
+        }
+        ClientSession transaction = session.begin();
+        if (side == Side.OURS) {
+          var unused = admin.store().append(transaction, some);
+        } else {
+          bare(admin, transaction, some);
+        }
+        session.commit();
+      }
+    }
+  }
+
+  private static OutboxMessage message(Load load, long n) {
+    OutboxMessage.Builder message =
+        OutboxMessage.builder()
+            .aggregate("order", Load.KEY + (load.keys() == 0 ? n : n % load.keys()))
+            .eventType("OrderPlaced")
+            .payload(new byte[Load.PAYLOAD]);
+    if (load.keys() == 0) {
+      message.unordered();
+    }
+    return message.build();
+  }
+
+  @Override
+  ServerWork written(Side side) {
+    boolean ours = side == Side.OURS;
+    return new ServerWork(
+        ours ? written(MESSAGES) + written(ARCHIVE) : written(LIMIT),
+        ours ? written("outbox_bucket") : 0,
+        ours ? written(BLOCKED_KEYS) : 0,
+        ServerWork.UNKNOWN);
+  }
+
+  private long written(String collection) {
+    LongAdder count = documents.get(collection);
+    return count == null ? 0 : count.sum();
+  }
+
+  /** The server ends it after a minute, its default. */
+  @Override
+  AutoCloseable pin(Pin pin) {
+    Session<ClientSession> session = admin.session();
+    ClientSession transaction = session.begin();
+    switch (pin) {
+      case SNAPSHOT -> {
+        var unused = in(admin, BUSINESS).find(transaction).first();
+      }
+      case APPENDER -> {
+        var unused = admin.store().append(transaction, OpenLoad.message(0));
+      }
+      case WRITER -> business(admin, transaction);
+    }
+    return session;
+  }
+
+  @Override
+  void closeOwn() {
+    admin.close();
+  }
+}

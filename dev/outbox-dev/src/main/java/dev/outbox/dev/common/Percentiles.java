@@ -1,0 +1,18 @@
+package dev.outbox.dev.common;
+
+import java.util.List;
+
+/** Percentiles of a few thousand values, exactly. */
+public final class Percentiles {
+  private Percentiles() {}
+
+  /**
+   * The value that so many percent reach at most.
+   *
+   * @param values at least one, in any order
+   */
+  public static double of(List<Double> values, double percent) {
+    int rank = (int) Math.ceil(values.size() * percent / 100);
+    return values.stream().sorted().toList().get(Math.max(1, rank) - 1);
+  }
+}

@@ -1,0 +1,66 @@
+package dev.outbox.dev.database;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.dev.database.Place.Appending;
+import dev.outbox.dev.database.Place.Session;
+import dev.outbox.spi.store.KeepingStore.Uncommitted;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * A producer's transaction; rolled back when it is closed before it is committed. What was appended
+ * in it is told of the commit, also where it was rolled back to a savepoint, as by a framework that
+ * knows none.
+ *
+ * @param <T> a transaction of the database
+ */
+public final class Business<T> implements AutoCloseable {
+  private final Place<T> place;
+  private final Appending<T> appending;
+  private final Session<T> session;
+  private final T transaction;
+  private final List<Uncommitted> appended = new ArrayList<>();
+
+  public Business(Place<T> place, Appending<T> appending) {
+    this.place = place;
+    this.appending = appending;
+    session = place.session();
+    try {
+      transaction = session.begin();
+    } catch (RuntimeException e) {
+      session.close();
+      throw e;
+    }
+  }
+
+  public T transaction() {
+    return transaction;
+  }
+
+  public int lock(String key) {
+    return place.lock(transaction, key);
+  }
+
+  /** Appends, and returns which are duplicates. */
+  public Set<UUID> append(List<OutboxMessage> messages) {
+    Uncommitted uncommitted = appending.append(transaction, messages);
+    appended.add(uncommitted);
+    return uncommitted.appended().duplicates();
+  }
+
+  public void last(String key, int number) {
+    place.last(transaction, key, number);
+  }
+
+  public void commit() {
+    session.commit();
+    appended.forEach(Uncommitted::committed);
+  }
+
+  @Override
+  public void close() {
+    session.close();
+  }
+}

@@ -1,0 +1,221 @@
+package dev.outbox.dev.database;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.store.jdbc.JdbcInboxStore;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
+import dev.outbox.store.mysql.MariadbInboxStore;
+import dev.outbox.store.mysql.MariadbOutboxStore;
+import dev.outbox.store.mysql.MysqlInboxStore;
+import dev.outbox.store.mysql.MysqlOutboxStore;
+import dev.outbox.store.postgres.PostgresInboxStore;
+import dev.outbox.store.postgres.PostgresOutboxStore;
+import dev.outbox.store.sqlserver.SqlServerInboxStore;
+import dev.outbox.store.sqlserver.SqlServerOutboxStore;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What differs between relational databases for a program that works on one in a schema of its own.
+ * Where databases are schemas, as on MySQL, "schema" means those. The statements of each are in a
+ * file, by name.
+ */
+public enum JdbcKind {
+  POSTGRES(
+      "PostgreSQL",
+      "postgres.sql",
+      "",
+      PostgresOutboxStore::builder,
+      PostgresInboxStore::builder,
+      "ApplicationName="),
+  MYSQL(
+      "MySQL",
+      "mysql.sql",
+      "utf8mb4_0900_bin",
+      MysqlOutboxStore::builder,
+      MysqlInboxStore::builder,
+      null),
+  MARIADB(
+      "MariaDB",
+      "mysql.sql",
+      "utf8mb4_nopad_bin",
+      MariadbOutboxStore::builder,
+      MariadbInboxStore::builder,
+      null),
+  SQLSERVER(
+      "SQL Server",
+      "sqlserver.sql",
+      "",
+      SqlServerOutboxStore::builder,
+      SqlServerInboxStore::builder,
+      ";applicationName=");
+
+  private final String label;
+  private final Map<String, String> statements = new HashMap<>();
+  private final Function<DataSource, JdbcOutboxStore.Builder<?, ?>> stores;
+  private final Function<DataSource, JdbcInboxStore.Builder<?, ?>> inboxes;
+  private final @Nullable String naming;
+
+  /**
+   * @param label for people
+   * @param file with the statements
+   * @param naming the URL's option that gives a session a name; null: sessions have none, and are
+   *     found by their database
+   */
+  JdbcKind(
+      String label,
+      String file,
+      String collation,
+      Function<DataSource, JdbcOutboxStore.Builder<?, ?>> stores,
+      Function<DataSource, JdbcInboxStore.Builder<?, ?>> inboxes,
+      @Nullable String naming) {
+    this.label = label;
+    this.stores = stores;
+    this.inboxes = inboxes;
+    this.naming = naming;
+    try (InputStream in = requireNonNull(JdbcKind.class.getResourceAsStream(file))) {
+      String all = new String(in.readAllBytes(), UTF_8).replace("${collation}", collation);
+      for (String part : all.split("(?m)^--: ")) {
+        int end = part.indexOf('\n');
+        statements.put(part.substring(0, end), part.substring(end).strip());
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** For people. */
+  @Override
+  public String toString() {
+    return label;
+  }
+
+  /** With its defaults; it is to be told where the tables are. */
+  public JdbcOutboxStore.Builder<?, ?> store(DataSource dataSource) {
+    return stores.apply(dataSource);
+  }
+
+  /** The same of the inbox. */
+  public JdbcInboxStore.Builder<?, ?> inbox(DataSource dataSource) {
+    return inboxes.apply(dataSource);
+  }
+
+  /** Whether there is a statement of this name. */
+  public boolean has(String statement) {
+    return statements.containsKey(statement);
+  }
+
+  /** A statement. */
+  public String sql(String statement) {
+    String sql = statements.get(statement);
+    if (sql == null) {
+      throw new UnsupportedOperationException(
+          "there is no \"%s\" on %s".formatted(statement, label));
+    }
+    return sql;
+  }
+
+  /** The same, with a schema filled in. */
+  public String sql(String statement, String schema) {
+    return sql(statement).replace("${s}", schema);
+  }
+
+  /** The same, where it is several. */
+  public List<String> all(String statement) {
+    return Arrays.asList(sql(statement).split(";\\s*"));
+  }
+
+  /**
+   * The URL of sessions that {@link #removeSchemas} finds by their name, where sessions have one.
+   *
+   * @param session a plain name
+   */
+  public String named(String url, String session) {
+    if (naming == null) {
+      return url;
+    }
+    String between = naming.startsWith(";") ? "" : url.contains("?") ? "&" : "?";
+    return (between.isEmpty() ? url.replaceFirst(";$", "") : url + between) + naming + session;
+  }
+
+  /** A session's first statement, by which it is found where it has no name of its own; or null. */
+  public @Nullable String enter(String schema) {
+    return has("enter") ? sql("enter", schema) : null;
+  }
+
+  /**
+   * Makes a schema.
+   *
+   * @param schema a plain name
+   */
+  public void createSchema(Connection connection, String schema) throws SQLException {
+    Jdbc.execute(connection, "create schema " + schema);
+  }
+
+  /** The statement that lets this connection's user make schemas, for who may give rights. */
+  String grant(Connection connection) throws SQLException {
+    return Jdbc.text(connection, sql("grant"));
+  }
+
+  /**
+   * Ends what still works in the schemas whose names begin so, as after Ctrl-C, and removes them.
+   */
+  public void removeSchemas(Connection connection, String begin) throws SQLException {
+    for (String session : texts(connection, sql("sessions"), pattern(begin))) {
+      try {
+        Jdbc.execute(connection, sql("end session").formatted(session));
+      } catch (SQLException e) {
+        // It has ended meanwhile; or it may not be ended, and then the removal says what it blocks.
+      }
+    }
+    for (String schema : schemas(connection, begin)) {
+      for (String statement : drop(connection, schema)) {
+        Jdbc.execute(connection, statement);
+      }
+    }
+  }
+
+  /** Those whose names begin so, that this user may know of. */
+  static List<String> schemas(Connection connection, String begin) throws SQLException {
+    return texts(
+        connection,
+        "select schema_name from information_schema.schemata where schema_name like ? escape '!'",
+        pattern(begin));
+  }
+
+  private static String pattern(String begin) {
+    return begin.replaceAll("[!_%]", "!$0") + "%";
+  }
+
+  /** SQL Server has no CASCADE. Not for ever does it wait for a session that may not be ended. */
+  private List<String> drop(Connection connection, String schema) throws SQLException {
+    if (this != SQLSERVER) {
+      return List.of(sql("drop schema", schema));
+    }
+    List<String> all = new ArrayList<>(List.of("set lock_timeout 30000"));
+    for (String what : List.of("table", "type")) {
+      String from = what.equals("type") ? "sys.table_types" : "sys.tables";
+      texts(connection, "select name from " + from + " where schema_id = schema_id(?)", schema)
+          .forEach(name -> all.add("drop %s %s.%s".formatted(what, schema, name)));
+    }
+    all.add("drop schema if exists " + schema);
+    return all;
+  }
+
+  private static List<String> texts(Connection connection, String sql, String parameter)
+      throws SQLException {
+    return Jdbc.rows(connection, sql, parameter).stream().map(row -> row.get(0)).toList();
+  }
+}

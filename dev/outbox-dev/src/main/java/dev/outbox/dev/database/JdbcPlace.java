@@ -1,0 +1,385 @@
+package dev.outbox.dev.database;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.Archive;
+import dev.outbox.OutboxMessage;
+import dev.outbox.TransientOutboxException;
+import dev.outbox.cli.Address;
+import dev.outbox.dev.database.Place.Effect;
+import dev.outbox.dev.database.Place.Session;
+import dev.outbox.dev.database.Tortured.Kept;
+import dev.outbox.dev.database.Work.Archived;
+import dev.outbox.dev.database.Work.Committed;
+import dev.outbox.spi.store.ArchiveStore.Outcome;
+import dev.outbox.spi.store.StatisticsStore.WorkerLease;
+import dev.outbox.store.jdbc.JdbcInboxStore;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Savepoint;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** A relational database. */
+public final class JdbcPlace implements Tortured<Connection> {
+  private static final String TABLES =
+      """
+      create table ${q}torture_key (name varchar(64) primary key, last integer not null default 0);
+      create table ${q}torture_work (id varchar(36) primary key, name varchar(64) not null,
+        nth integer not null, kind varchar(16) not null, dedup varchar(80));
+      create table ${q}torture_refused (id varchar(36) primary key, dedup varchar(80) not null)
+      """;
+
+  /** Of one insert. */
+  private static final int ROWS = 500;
+
+  private static final String COMMIT_LATER = "torture commit later";
+
+  private final JdbcKind kind;
+  private final Address address;
+  private final Archive archive;
+  private final HikariDataSource pool;
+  private final DataSource dataSource;
+  private final JdbcOutboxStore store;
+
+  private JdbcPlace(
+      JdbcKind kind,
+      Address address,
+      Archive archive,
+      HikariDataSource pool,
+      DataSource dataSource) {
+    this.kind = kind;
+    this.address = address;
+    this.archive = archive;
+    this.pool = pool;
+    this.dataSource = dataSource;
+    store = store(archive);
+  }
+
+  /** Whose clients wait so long for a connection, and which is there while the database is away. */
+  public static JdbcPlace patient(
+      JdbcKind kind, Address address, Archive archive, int size, Duration patience) {
+    HikariDataSource pool = Jdbc.patient(kind, address, "place", size, patience);
+    return new JdbcPlace(kind, address, archive, pool, pool);
+  }
+
+  /**
+   * With the pool's and the driver's own settings; all connections are open when it returns.
+   *
+   * @param watch may count what goes through the pool
+   */
+  public static JdbcPlace ready(
+      JdbcKind kind, Address address, int size, UnaryOperator<DataSource> watch) {
+    HikariDataSource pool = new HikariDataSource(Jdbc.config(kind, address, "pool", size));
+    List<Connection> all = new ArrayList<>();
+    try {
+      for (int i = 0; i < size; i++) {
+        all.add(pool.getConnection());
+      }
+      for (Connection connection : all) {
+        connection.close();
+      }
+    } catch (SQLException e) {
+      pool.close();
+      throw away(e);
+    }
+    return new JdbcPlace(kind, address, Archive.NONE, pool, watch.apply(pool));
+  }
+
+  /** To be used, not to be closed. */
+  public DataSource dataSource() {
+    return dataSource;
+  }
+
+  @Override
+  public JdbcOutboxStore store() {
+    return store;
+  }
+
+  /** Another one on this pool. */
+  public JdbcOutboxStore store(Archive archive) {
+    return kind.store(dataSource)
+        .schema(address.schema())
+        .prefix(address.prefix())
+        .archive(archive)
+        .build();
+  }
+
+  @Override
+  public JdbcInboxStore inbox(@Nullable Duration retention) {
+    JdbcInboxStore.Builder<?, ?> inbox = kind.inbox(dataSource).schema(address.schema());
+    return (retention == null ? inbox : inbox.retention(retention)).build();
+  }
+
+  @Override
+  public void create(int keys) {
+    store.migrate();
+    List<String> statements = new ArrayList<>(List.of(TABLES.split(";")));
+    for (int from = 0; from < keys; from += ROWS) {
+      statements.add(
+          IntStream.range(from, Math.min(keys, from + ROWS))
+              .mapToObj(n -> "('%s')".formatted(Place.key(n)))
+              .collect(Collectors.joining(", ", "insert into ${q}torture_key (name) values ", "")));
+    }
+    statements.forEach(this::execute);
+  }
+
+  @Override
+  public void createInbox() {
+    inbox(null).migrate();
+    execute(
+        "create table ${q}torture_effect (way varchar(16) not null, message varchar(36) not null)");
+  }
+
+  /** What fails here passes, as all that a fault can do. */
+  private static TransientOutboxException away(SQLException e) {
+    return new TransientOutboxException(String.valueOf(e.getMessage()), e);
+  }
+
+  /** What is done with a connection. */
+  private interface Step {
+    void run() throws SQLException;
+  }
+
+  private static void tried(Step step) {
+    try {
+      step.run();
+    } catch (SQLException e) {
+      throw away(e);
+    }
+  }
+
+  private String in(String sql) {
+    return sql.replace("${q}", address.schema() == null ? "" : address.schema() + ".");
+  }
+
+  private void execute(String sql) {
+    tried(
+        () -> {
+          try (Connection connection = dataSource.getConnection()) {
+            Jdbc.execute(connection, in(sql));
+          }
+        });
+  }
+
+  private List<List<String>> rows(String sql) {
+    try (Connection connection = dataSource.getConnection()) {
+      return Jdbc.rows(connection, in(sql));
+    } catch (SQLException e) {
+      throw away(e);
+    }
+  }
+
+  private void update(Connection connection, String sql, @Nullable Object... parameters) {
+    tried(() -> Jdbc.update(connection, in(sql), parameters));
+  }
+
+  /** Its connection is in a transaction, always; the pool rolls back what is left open. */
+  private record OnConnection(Connection connection) implements Session<Connection> {
+    @Override
+    public Connection begin() {
+      return connection;
+    }
+
+    @Override
+    public void commit() {
+      tried(connection::commit);
+    }
+
+    @Override
+    public void close() {
+      tried(connection::close);
+    }
+  }
+
+  @Override
+  public Session<Connection> session() {
+    try {
+      Connection connection = dataSource.getConnection();
+      try {
+        connection.setAutoCommit(false);
+        return new OnConnection(connection);
+      } catch (SQLException e) {
+        connection.close();
+        throw e;
+      }
+    } catch (SQLException e) {
+      throw away(e);
+    }
+  }
+
+  @Override
+  public void effect(Connection connection, Enum<?> way, UUID message) {
+    update(
+        connection,
+        "insert into ${q}torture_effect (way, message) values (?, ?)",
+        way.name(),
+        message.toString());
+  }
+
+  @Override
+  public List<Effect> effects() {
+    return rows("select way, message from ${q}torture_effect").stream()
+        .map(row -> new Effect(row.get(0), row.get(1)))
+        .toList();
+  }
+
+  @Override
+  public int lock(Connection connection, String key) {
+    try {
+      String unused = Jdbc.text(connection, in(kind.sql("torture lock key")), key);
+      return Integer.parseInt(Jdbc.text(connection, in(kind.sql("torture read key")), key));
+    } catch (SQLException e) {
+      throw away(e);
+    }
+  }
+
+  @Override
+  public void last(Connection connection, String key, int number) {
+    update(connection, "update ${q}torture_key set last = ? where name = ?", number, key);
+  }
+
+  @Override
+  public void appended(Connection connection, Work work, @Nullable String dedup) {
+    update(
+        connection,
+        "insert into ${q}torture_work (id, name, nth, kind, dedup) values (?, ?, ?, ?, ?)",
+        work.id().toString(),
+        work.key(),
+        work.nth(),
+        work.kind().name(),
+        dedup);
+  }
+
+  @Override
+  public void refused(Connection connection, UUID id, String dedup) {
+    update(
+        connection,
+        "insert into ${q}torture_refused (id, dedup) values (?, ?)",
+        id.toString(),
+        dedup);
+  }
+
+  @Override
+  public boolean canCommitLater() {
+    return kind.has(COMMIT_LATER);
+  }
+
+  @Override
+  public void commitLater(Connection connection) {
+    update(connection, kind.sql(COMMIT_LATER));
+  }
+
+  @Override
+  public void appendPlain(Connection connection, OutboxMessage message, int stallMillis) {
+    update(
+        connection,
+        kind.sql("torture slow insert"),
+        message.id().toString(),
+        message.aggregateType(),
+        message.aggregateId(),
+        message.eventType(),
+        message.payload(),
+        stallMillis / 1_000.0);
+  }
+
+  @Override
+  public void inVain(Connection connection, Runnable work) {
+    tried(
+        () -> {
+          Savepoint before = connection.setSavepoint();
+          work.run();
+          connection.rollback(before);
+        });
+  }
+
+  @Override
+  public void exhaust(long millis) {
+    Exhaustion.begin(pool.getMaximumPoolSize(), pool::getConnection, millis);
+  }
+
+  @Override
+  public long waiting() {
+    return Long.parseLong(
+        rows("select count(*) from outbox_message where status <> 'DEAD'"
+                + " or event_type not in ('DOOMED', 'TOO_LARGE')")
+            .get(0)
+            .get(0));
+  }
+
+  @Override
+  public String firstWaiting() {
+    return rows("select seq, status, aggregate_id, event_type, attempts, last_error"
+            + " from outbox_message where status <> 'DEAD' order by seq limit 5")
+        .toString();
+  }
+
+  @Override
+  public List<String> wrong() {
+    return kind.all("torture wrong").stream()
+        .flatMap(sql -> rows(sql).stream())
+        .map(row -> row.get(0))
+        .toList();
+  }
+
+  /** Buckets, but not those that a killed relay kept: its lease has ended. */
+  @Override
+  public long held() {
+    return store.leases().orElseThrow().stream().mapToInt(WorkerLease::buckets).sum();
+  }
+
+  @Override
+  public List<Committed> committed() {
+    return rows("select id, name, nth, kind, dedup from torture_work").stream()
+        .map(
+            row ->
+                new Committed(
+                    new Work(
+                        UUID.fromString(row.get(0)),
+                        row.get(1),
+                        Integer.parseInt(row.get(2)),
+                        Work.Kind.valueOf(row.get(3))),
+                    row.get(4).equals("null") ? null : row.get(4)))
+        .toList();
+  }
+
+  @Override
+  public Set<String> refused() {
+    Set<String> refused = new HashSet<>();
+    rows("select dedup from torture_refused").forEach(row -> refused.add(row.get(0)));
+    return refused;
+  }
+
+  @Override
+  public Optional<Kept> kept() {
+    if (archive == Archive.NONE) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new Kept(
+            rows("select id, outcome from outbox_archive_message").stream()
+                .map(row -> new Archived(UUID.fromString(row.get(0)), Outcome.valueOf(row.get(1))))
+                .toList(),
+            rows("select id from outbox_message").stream()
+                .map(row -> UUID.fromString(row.get(0)))
+                .toList(),
+            rows("select action, seq from outbox_archive_audit").stream()
+                .map(row -> (row.get(0).equals("REQUEUED") ? "requeue " : "discard ") + row.get(1))
+                .toList()));
+  }
+
+  @Override
+  public void close() {
+    pool.close();
+  }
+}

@@ -1,0 +1,212 @@
+package dev.outbox.dev.database;
+
+import static com.mongodb.client.model.Filters.eq;
+import static com.mongodb.client.model.Updates.inc;
+import static com.mongodb.client.model.Updates.set;
+
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoException;
+import com.mongodb.ReadConcern;
+import com.mongodb.TransactionOptions;
+import com.mongodb.WriteConcern;
+import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoDatabase;
+import dev.outbox.Archive;
+import dev.outbox.TransientOutboxException;
+import dev.outbox.cli.Address;
+import dev.outbox.dev.database.Place.Effect;
+import dev.outbox.dev.database.Place.Session;
+import dev.outbox.store.mongo.MongoInboxStore;
+import dev.outbox.store.mongo.MongoOutboxStore;
+import dev.outbox.store.mongo.MongoUrl;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import org.bson.Document;
+import org.bson.UuidRepresentation;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A database of MongoDB. Who locks a key that another transaction has locked gets a write conflict,
+ * which passes.
+ */
+public final class MongoPlace implements Place<ClientSession> {
+  private static final String EFFECTS = "torture_effect";
+  private static final int TRIES = 10;
+
+  public static final TransactionOptions TRANSACTION =
+      TransactionOptions.builder()
+          .readConcern(ReadConcern.SNAPSHOT)
+          .writeConcern(WriteConcern.MAJORITY)
+          .build();
+
+  private final MongoClient client;
+  private final MongoDatabase database;
+  private final String prefix;
+
+  MongoPlace(Address address) {
+    this(address, settings -> {});
+  }
+
+  /**
+   * Connects when it is used.
+   *
+   * @param more changes what the URL says
+   */
+  public MongoPlace(Address address, Consumer<MongoClientSettings.Builder> more) {
+    MongoUrl url = MongoUrl.of(address.url()).as(address.user(), address.password());
+    MongoClientSettings.Builder settings =
+        MongoClientSettings.builder()
+            .applyConnectionString(url.connection())
+            .uuidRepresentation(UuidRepresentation.STANDARD);
+    more.accept(settings);
+    client = MongoClients.create(settings.build());
+    database = client.getDatabase(url.database());
+    prefix = address.prefix();
+  }
+
+  public MongoDatabase database() {
+    return database;
+  }
+
+  public MongoClient client() {
+    return client;
+  }
+
+  private MongoCollection<Document> collection(String name) {
+    return database.getCollection(name);
+  }
+
+  @Override
+  public MongoOutboxStore store() {
+    return store(Archive.NONE);
+  }
+
+  /** One that keeps an archive. */
+  public MongoOutboxStore store(Archive archive) {
+    return MongoOutboxStore.builder(client, database.getName())
+        .prefix(prefix)
+        .archive(archive)
+        .build();
+  }
+
+  @Override
+  public MongoInboxStore inbox(@Nullable Duration retention) {
+    MongoInboxStore.Builder inbox = MongoInboxStore.builder(client, database.getName());
+    return (retention == null ? inbox : inbox.retention(retention)).build();
+  }
+
+  @Override
+  public void create(int keys) {
+    store().migrate();
+    collection("torture_key")
+        .insertMany(
+            IntStream.range(0, keys)
+                .mapToObj(n -> new Document("_id", Place.key(n)).append("last", 0))
+                .toList());
+  }
+
+  @Override
+  public void createInbox() {
+    inbox(null).migrate();
+    database.createCollection(EFFECTS);
+  }
+
+  private static <R> R asked(Supplier<R> work) {
+    try {
+      return work.get();
+    } catch (MongoException e) {
+      throw new TransientOutboxException(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  private record InSession(ClientSession session) implements Session<ClientSession> {
+    @Override
+    public ClientSession begin() {
+      session.startTransaction(TRANSACTION);
+      return session;
+    }
+
+    @Override
+    public void commit() {
+      for (int i = 1; !committed(i == TRIES); i++) {}
+    }
+
+    /** Whether that is known: else it is asked for again, which the server understands. */
+    private boolean committed(boolean last) {
+      try {
+        session.commitTransaction();
+        return true;
+      } catch (MongoException e) {
+        if (!last && e.hasErrorLabel(MongoException.UNKNOWN_TRANSACTION_COMMIT_RESULT_LABEL)) {
+          return false;
+        }
+        throw new TransientOutboxException(String.valueOf(e.getMessage()), e);
+      }
+    }
+
+    @Override
+    public void close() {
+      try (session) {
+        if (session.hasActiveTransaction()) {
+          session.abortTransaction();
+        }
+      }
+    }
+  }
+
+  @Override
+  public Session<ClientSession> session() {
+    return new InSession(asked(client::startSession));
+  }
+
+  private void insert(ClientSession session, String collection, Document document) {
+    var unused = asked(() -> collection(collection).insertOne(session, document));
+  }
+
+  @Override
+  public void effect(ClientSession session, Enum<?> way, UUID message) {
+    insert(session, EFFECTS, new Document("way", way.name()).append("message", message.toString()));
+  }
+
+  @Override
+  public List<Effect> effects() {
+    return collection(EFFECTS)
+        .find()
+        .map(one -> new Effect(one.getString("way"), one.getString("message")))
+        .into(new ArrayList<>());
+  }
+
+  @Override
+  public int lock(ClientSession session, String key) {
+    Document found =
+        asked(
+            () ->
+                collection("torture_key")
+                    .findOneAndUpdate(session, eq("_id", key), inc("locks", 1)));
+    if (found == null) {
+      throw new IllegalStateException("there is no " + key);
+    }
+    return found.getInteger("last");
+  }
+
+  @Override
+  public void last(ClientSession session, String key, int number) {
+    var unused =
+        asked(
+            () ->
+                collection("torture_key").updateOne(session, eq("_id", key), set("last", number)));
+  }
+
+  @Override
+  public void close() {
+    client.close();
+  }
+}

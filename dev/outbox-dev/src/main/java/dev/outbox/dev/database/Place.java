@@ -1,0 +1,155 @@
+package dev.outbox.dev.database;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.cli.Address;
+import dev.outbox.dev.database.Work.DeadLetter;
+import dev.outbox.spi.store.DeadLetterStore;
+import dev.outbox.spi.store.InboxStore;
+import dev.outbox.spi.store.KeepingStore.Uncommitted;
+import dev.outbox.spi.store.OutboxStore;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A database as a process works in it, over a pool of its own: producers who lock what they change,
+ * and consumers with an inbox. It opens connections when it needs them, so that a process may begin
+ * while the database is away. What fails is an {@link dev.outbox.OutboxException}.
+ *
+ * @param <T> a transaction
+ */
+public interface Place<T> extends AutoCloseable {
+
+  /** So long a client waits for a connection. */
+  Duration PATIENCE = Duration.ofSeconds(5);
+
+  /** More than there are in any run. */
+  int MOST_DEAD_LETTERS = 10_000;
+
+  OutboxStore<T> store();
+
+  /**
+   * The inbox.
+   *
+   * @param retention null: its default
+   */
+  InboxStore<T> inbox(@Nullable Duration retention);
+
+  /** One client's transactions, one after the other. What is open at its end is rolled back. */
+  interface Session<T> extends AutoCloseable {
+    T begin();
+
+    void commit();
+
+    @Override
+    void close();
+  }
+
+  Session<T> session();
+
+  /** What is done in a transaction. */
+  interface Doing<T> {
+    /** Returns whether to commit. */
+    boolean in(T transaction);
+  }
+
+  /** Commits where it says true, else rolls back; returns what it said. */
+  default boolean run(Doing<T> doing) {
+    try (Session<T> session = session()) {
+      boolean good = doing.in(session.begin());
+      if (good) {
+        session.commit();
+      }
+      return good;
+    }
+  }
+
+  /** Makes the outbox, and beside it what producers write: so many keys, and what was appended. */
+  void create(int keys);
+
+  /** Makes the inbox, and beside it a place for effects, which takes the same twice. */
+  void createInbox();
+
+  /** The name of a key that is there, from 0. */
+  static String key(int number) {
+    return "key-" + number;
+  }
+
+  /** Makes the effect of a message: one more each time. */
+  void effect(T transaction, Enum<?> way, UUID message);
+
+  /** All that are committed. */
+  List<Effect> effects();
+
+  /**
+   * An effect that is in the database.
+   *
+   * @param way the name of how the message was handled
+   */
+  record Effect(String way, String message) {}
+
+  /** Locks a key, and returns the number of its last message; all lock keys in one order. */
+  int lock(T transaction, String key);
+
+  /** Sets the number of a key's last message. */
+  void last(T transaction, String key, int number);
+
+  /** How a producer appends. */
+  interface Appending<T> {
+    /** What it returns is told of the commit. */
+    Uncommitted append(T transaction, List<OutboxMessage> messages);
+  }
+
+  /** All dead letters that are left. */
+  default List<DeadLetter> deadLetters() {
+    return ((DeadLetterStore) store())
+        .deadLetters(0, MOST_DEAD_LETTERS).stream()
+            .map(DeadLetterStore.DeadLetter::message)
+            .map(each -> new DeadLetter(each.message().id(), each.sequence()))
+            .toList();
+  }
+
+  /** Begins a transaction of a producer that appends to the store. */
+  default Business<T> begin() {
+    return begin(
+        (transaction, messages) ->
+            Uncommitted.of(store().append(transaction, messages), () -> false));
+  }
+
+  /** Begins one that appends as a relay beside it does. */
+  default Business<T> begin(Appending<T> appending) {
+    return new Business<>(this, appending);
+  }
+
+  @Override
+  void close();
+
+  /** An address as settings of a process. */
+  static Map<String, String> settings(Address address) {
+    return Map.of(
+        "url",
+        address.url(),
+        "user",
+        address.user(),
+        "password",
+        address.password(),
+        "schema",
+        Objects.requireNonNullElse(address.schema(), ""),
+        "prefix",
+        address.prefix());
+  }
+
+  /** The same, read by that process. */
+  static Address address(Map<String, String> settings) {
+    String schema = Objects.requireNonNull(settings.get("schema"));
+    return new Address(
+        Objects.requireNonNull(settings.get("url")),
+        Objects.requireNonNull(settings.get("user")),
+        Objects.requireNonNull(settings.get("password")),
+        schema.isEmpty() ? null : schema,
+        Objects.requireNonNull(settings.get("prefix")));
+  }
+}

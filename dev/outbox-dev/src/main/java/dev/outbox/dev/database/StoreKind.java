@@ -1,0 +1,187 @@
+package dev.outbox.dev.database;
+
+import dev.outbox.Archive;
+import dev.outbox.cli.Address;
+import dev.outbox.cli.Failure;
+import dev.outbox.cli.Stores;
+import dev.outbox.embedded.EmbeddedMysql;
+import dev.outbox.embedded.EmbeddedPostgres;
+import dev.outbox.embedded.MongoServer;
+import dev.outbox.store.mongo.MongoUrl;
+import dev.outbox.store.redis.RedisUrl;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.opentest4j.TestAbortedException;
+
+/** The stores that there are, and where their databases come from. */
+public enum StoreKind {
+  POSTGRES(
+      JdbcKind.POSTGRES,
+      "jdbc:postgresql:",
+      "//host:5432/name",
+      () -> StartedServer.of(EmbeddedPostgres.start())),
+  MYSQL(
+      JdbcKind.MYSQL,
+      "jdbc:mysql:",
+      "//host:3306/name",
+      () -> StartedServer.of(started(EmbeddedMysql.builder()))),
+  MARIADB(JdbcKind.MARIADB, "jdbc:mariadb:", "//host:3306/name", StoreKind::startedMariadb),
+  SQLSERVER(JdbcKind.SQLSERVER, "jdbc:sqlserver:", "//host:1433;databaseName=name", null),
+  MONGO(null, MongoUrl.BEGIN, "mongodb://host:27017/name?replicaSet=rs0", StoreKind::startedMongo),
+  REDIS(null, RedisUrl.BEGIN, "redis://host:6379", null);
+
+  private final @Nullable JdbcKind jdbc;
+  private final List<String> urls;
+  private final String exampleUrl;
+  private final @Nullable Supplier<StartedServer> server;
+
+  /** A relational one. */
+  StoreKind(JdbcKind jdbc, String url, String rest, @Nullable Supplier<StartedServer> server) {
+    this(jdbc, List.of(url), url + rest, server);
+  }
+
+  /**
+   * @param jdbc null: it is not relational
+   * @param urls what they begin with
+   * @param server starts one; null: there is none
+   */
+  StoreKind(
+      @Nullable JdbcKind jdbc,
+      List<String> urls,
+      String exampleUrl,
+      @Nullable Supplier<StartedServer> server) {
+    this.jdbc = jdbc;
+    this.urls = urls;
+    this.exampleUrl = exampleUrl;
+    this.server = server;
+  }
+
+  /** For people. */
+  private String label() {
+    return jdbc != null ? jdbc.toString() : this == MONGO ? "MongoDB" : "Redis";
+  }
+
+  /** With what counts row writes, for the benchmarks; on MySQL it is on by default. */
+  private static EmbeddedMysql started(EmbeddedMysql.Builder builder) {
+    return builder.setting("performance_schema", "ON").start();
+  }
+
+  /** The embedded MariaDB gives a URL for MySQL's driver. */
+  private static StartedServer startedMariadb() {
+    EmbeddedMysql server = started(EmbeddedMysql.mariadb());
+    return StartedServer.of(server, server.jdbcUrl().replaceFirst("^jdbc:mysql:", "jdbc:mariadb:"));
+  }
+
+  /** The user's own or a container, as for tests. */
+  private static StartedServer startedMongo() {
+    try {
+      return StartedServer.of(MongoServer.start());
+    } catch (TestAbortedException e) {
+      throw new Failure(
+          "there is no MongoDB to be started: give your own with --url %s or in the variable OUTBOX_TEST_MONGO_URL, or run Docker"
+              .formatted(MONGO.exampleUrl),
+          e);
+    } catch (IllegalStateException e) {
+      throw new Failure("there is no MongoDB to be started: " + e.getMessage(), e);
+    }
+  }
+
+  /**
+   * The one that a URL is of.
+   *
+   * @throws Failure when no store knows it
+   */
+  public static StoreKind of(String url) {
+    return Arrays.stream(values())
+        .filter(kind -> kind.urls.stream().anyMatch(url::startsWith))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new Failure(
+                    "the URL %s is not of a database that this release knows: give one that begins with one of %s"
+                        .formatted(
+                            url,
+                            Arrays.stream(values())
+                                .flatMap(kind -> kind.urls.stream())
+                                .collect(Collectors.joining(", ")))));
+  }
+
+  /** What is meant where nothing is said. */
+  public static StoreKind orDefault(@Nullable StoreKind chosen) {
+    return chosen != null ? chosen : POSTGRES;
+  }
+
+  /** As in options and in the properties of tests: postgres. */
+  @Override
+  public String toString() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  /** Of a relational one. */
+  public JdbcKind jdbc() {
+    if (jdbc == null) {
+      throw new UnsupportedOperationException(label() + " is not relational");
+    }
+    return jdbc;
+  }
+
+  /** The database at an address; connects to nothing yet. */
+  public static Database at(Address address) {
+    return switch (of(address.url())) {
+      case MONGO -> DatabaseByMongo.at(address);
+      case REDIS -> DatabaseByRedis.at(address);
+      default -> new DatabaseByJdbc(of(address.url()).jdbc(), address);
+    };
+  }
+
+  /**
+   * A database of this kind, as a process works in it.
+   *
+   * @param archive what the outbox keeps of messages that leave it
+   * @param size of its pool
+   */
+  public Place<?> place(Address address, Archive archive, int size) {
+    return switch (this) {
+      case MONGO -> new MongoPlace(address);
+      case REDIS -> new RedisPlace(address.url(), size);
+      default -> JdbcPlace.patient(jdbc(), address, archive, size, Place.PATIENCE);
+    };
+  }
+
+  /** One that has answered; see {@link Stores#connect}. */
+  public static Database connect(Address address) {
+    Database database = at(address);
+    try {
+      database.check();
+      return database;
+    } catch (RuntimeException e) {
+      database.close();
+      throw e;
+    }
+  }
+
+  /**
+   * Starts a server of its own.
+   *
+   * @throws Failure when there is none of this kind
+   */
+  public StartedServer start() {
+    if (server == null) {
+      throw new Failure(
+          "%s cannot be started from here: give your own with --url %s"
+              .formatted(label(), exampleUrl));
+    }
+    try {
+      return server.get();
+    } catch (UnsupportedOperationException e) {
+      throw new Failure(
+          "%s cannot be started on this machine, %s: give your own with --url %s"
+              .formatted(label(), e.getMessage(), exampleUrl),
+          e);
+    }
+  }
+}

@@ -1,0 +1,83 @@
+package dev.outbox.dev.database;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.dev.database.Work.Archived;
+import dev.outbox.dev.database.Work.Committed;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A database that can be tortured: in which producers do more, and which answers what an oracle
+ * asks.
+ *
+ * @param <T> a transaction
+ */
+public interface Tortured<T> extends Place<T> {
+
+  /** What an oracle will believe: it was appended. */
+  void appended(T transaction, Work work, @Nullable String dedup);
+
+  /** The same: it was refused as a duplicate. */
+  void refused(T transaction, UUID id, String dedup);
+
+  /** Whether commits can return before they are durable. */
+  default boolean canCommitLater() {
+    return false;
+  }
+
+  /** The transaction's commit need not be durable when it returns. */
+  default void commitLater(T transaction) {
+    throw new UnsupportedOperationException();
+  }
+
+  /** Appends as a program in another language does, standing still in the middle if it can. */
+  default void appendPlain(T transaction, OutboxMessage message, int stallMillis) {
+    var unused = store().append(transaction, message);
+  }
+
+  /** Does it, and rolls back to before it, where a part of a transaction can be; else nothing. */
+  default void inVain(T transaction, Runnable work) {}
+
+  /** Somebody in the process takes all connections of the pool; begins to, and returns. */
+  void exhaust(long millis);
+
+  /** How many messages wait; dead letters that can be repaired count. */
+  long waiting();
+
+  /** Some of them, for people. */
+  String firstWaiting();
+
+  /** What must not be at any time, a sentence each. */
+  List<String> wrong();
+
+  /** How much is held by relays. */
+  long held();
+
+  /** How long what a killed process has held in a transaction stays so. */
+  default Duration longestHold() {
+    return Duration.ZERO;
+  }
+
+  /** What producers have committed. */
+  List<Committed> committed();
+
+  /** Dedup keys that were refused. */
+  Set<String> refused();
+
+  /** What was kept of messages that left the outbox; empty where nothing is. */
+  default Optional<Kept> kept() {
+    return Optional.empty();
+  }
+
+  /**
+   * An archive, and what it must agree with.
+   *
+   * @param left those that are in the outbox
+   * @param audit as {@code requeue 4711}
+   */
+  record Kept(List<Archived> archived, List<UUID> left, List<String> audit) {}
+}

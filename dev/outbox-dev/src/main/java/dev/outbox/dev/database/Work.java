@@ -1,0 +1,107 @@
+package dev.outbox.dev.database;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.dev.broker.Broker;
+import dev.outbox.spi.store.ArchiveStore.Outcome;
+import java.util.Arrays;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One message of the torture.
+ *
+ * @param nth its place among the committed messages of its key, by the business row's lock
+ * @param kind what the broker thinks of it
+ */
+public record Work(UUID id, String key, int nth, Kind kind) {
+
+  public enum Kind {
+    /** Accepted sooner or later. */
+    PLAIN,
+    /** As PLAIN, but due later. */
+    DELAYED,
+    /** Fails whenever it is tried, until its attempts are used up. */
+    DOOMED,
+    /** Larger than the topic allows: the broker rejects it. */
+    TOO_LARGE,
+    /** Rejected until somebody repairs it. */
+    POISON,
+    /** As POISON, and its key is blocked. */
+    HALTING;
+
+    /** Whether later messages of the key may be delivered first. */
+    public boolean overtaken() {
+      return this != PLAIN && this != HALTING;
+    }
+
+    /** Whether the broker rejects it, for ever or until it is repaired. */
+    public boolean rejected() {
+      return this == TOO_LARGE || this == POISON || this == HALTING;
+    }
+
+    /** Whether somebody can make the broker take it, once it is dead. */
+    public boolean repairable() {
+      return this != DOOMED && this != TOO_LARGE;
+    }
+  }
+
+  /**
+   * One whose transaction committed.
+   *
+   * @param dedup its dedup key
+   */
+  public record Committed(Work work, @Nullable String dedup) {}
+
+  /** One that is left. */
+  public record DeadLetter(UUID id, long sequence) {}
+
+  /** One that has left the outbox, as the archive has it. */
+  public record Archived(UUID id, Outcome outcome) {}
+
+  /** How many attempts a message has; a rejected one has none left at once. */
+  private static final int ATTEMPTS = 10;
+
+  /** The same of {@link Kind#DOOMED}. */
+  private static final int DOOMED_ATTEMPTS = 3;
+
+  private static final List<String> TOPICS = List.of("type-0", "type-1", "type-2");
+
+  public static int attempts(Kind kind) {
+    return kind == Kind.DOOMED ? DOOMED_ATTEMPTS : ATTEMPTS;
+  }
+
+  /** A topic is an aggregate type, of which there are some, so that one can be out of reach. */
+  public static List<String> topics() {
+    return TOPICS;
+  }
+
+  public static Work of(OutboxMessage message) {
+    return new Work(
+        message.id(),
+        message.recordKey(),
+        nth(message.payload()),
+        Kind.valueOf(message.eventType()));
+  }
+
+  /** The payload begins with the number, and a space. */
+  public static int nth(byte[] payload) {
+    String text = new String(payload, 0, Math.min(payload.length, 12), UTF_8);
+    return Integer.parseInt(text.substring(0, text.indexOf(' ')));
+  }
+
+  public OutboxMessage.Builder message() {
+    return OutboxMessage.builder()
+        .id(id)
+        .aggregate(TOPICS.get(Math.floorMod(key.hashCode(), TOPICS.size())), key)
+        .eventType(kind.name())
+        .payload(payload());
+  }
+
+  private byte[] payload() {
+    byte[] number = (nth + " ").getBytes(UTF_8);
+    return kind == Kind.TOO_LARGE ? Arrays.copyOf(number, 2 * Broker.MOST_BYTES) : number;
+  }
+}

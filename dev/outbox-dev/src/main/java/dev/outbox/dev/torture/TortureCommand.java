@@ -1,0 +1,207 @@
+package dev.outbox.dev.torture;
+
+import static java.util.stream.Collectors.joining;
+
+import dev.outbox.Archive;
+import dev.outbox.cli.Cleanup;
+import dev.outbox.cli.Failure;
+import dev.outbox.cli.Logs;
+import dev.outbox.cli.Main;
+import dev.outbox.dev.broker.BrokerKind;
+import dev.outbox.dev.database.StoreKind;
+import dev.outbox.dev.torture.Torture.Settings;
+import dev.outbox.dev.torture.Torture.Summary;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The fault harness. */
+@Command(
+    name = "torture",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Let everything go wrong, again and again, and check that nothing is lost, leaked, out of order"
+          + " or stuck.",
+      "Producers, relays and consumers are processes of their own, on a real database and a real"
+          + " broker that are started for it. They are killed and stopped, servers too; connections are"
+          + " cut, stalled and slowed; clocks are shifted; pools are exhausted. Every message is"
+          + " accounted for in the end. Exit code 1: something was wrong."
+    })
+public final class TortureCommand implements Callable<Integer> {
+  private static final List<BrokerKind> BROKERS = List.of(BrokerKind.KAFKA, BrokerKind.RABBITMQ);
+
+  @Option(
+      names = "--store",
+      paramLabel = "STORE",
+      description = "postgres, mysql, mariadb or redis; default: postgres.")
+  private @Nullable StoreKind store;
+
+  @Option(
+      names = "--broker",
+      paramLabel = "BROKER",
+      description = "kafka or rabbitmq; default: kafka.")
+  private BrokerKind broker = BrokerKind.KAFKA;
+
+  @Option(
+      names = "--time",
+      paramLabel = "TIME",
+      description = "How long faults happen, as 90s, 5m or 8h; default: 3m.")
+  private Duration time = Torture.DEFAULT_TIME;
+
+  @Option(
+      names = "--seed",
+      description =
+          "Of the plan of faults and of all processes; default: another one each time, which is printed.")
+  private @Nullable Long seed;
+
+  @Option(
+      names = "--faults-per-minute",
+      paramLabel = "N",
+      description = "On average; default: ${DEFAULT-VALUE}.")
+  private double faultsPerMinute = Torture.DEFAULT_FAULTS_PER_MINUTE;
+
+  @Option(
+      names = "--archive",
+      paramLabel = "WHAT",
+      description =
+          "What the outbox keeps of messages that leave it: none, metadata or full; default: as the"
+              + " seed says.")
+  private @Nullable Archive archive;
+
+  @Option(
+      names = "--at-least",
+      paramLabel = "N",
+      description = "Exit with 1 when fewer faults have happened; default: ${DEFAULT-VALUE}.")
+  private int atLeast = 1;
+
+  @Spec
+  @SuppressWarnings("NullAway.Init") // set by picocli
+  private CommandSpec spec;
+
+  private volatile boolean keep;
+
+  @Override
+  public Integer call() throws Exception {
+    Logs.off();
+    StoreKind database = database();
+    check();
+    Path directory = Files.createTempDirectory("outbox-torture-");
+    long ofRun = seed != null ? seed : ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE);
+    Settings settings =
+        new Settings(
+            database, broker, time, ofRun, faultsPerMinute, archive(database, ofRun), directory);
+    say("seed " + settings.seed() + ", history in " + directory);
+    try (Cleanup ignored = Cleanup.atEnd(() -> delete(directory))) {
+      return run(settings);
+    }
+  }
+
+  /** Each is tortured now and then where nobody says which. */
+  private Archive archive(StoreKind ofDatabase, long ofRun) {
+    if (ofDatabase == StoreKind.REDIS) {
+      if (archive != null && archive != Archive.NONE) {
+        throw new ParameterException(
+            spec.commandLine(),
+            "--archive is %s, but %s keeps no archive: leave it out"
+                .formatted(archive, ofDatabase));
+      }
+      return Archive.NONE;
+    }
+    Archive[] all = Archive.values();
+    return archive != null ? archive : all[(int) Math.floorMod(ofRun, (long) all.length)];
+  }
+
+  private int run(Settings settings) throws Exception {
+    Summary summary;
+    try {
+      summary = Torture.run(settings, this::say);
+    } catch (UnsupportedOperationException e) {
+      throw new Failure(
+          "%s and %s cannot be tortured here: %s"
+              .formatted(settings.database(), settings.broker(), e.getMessage()),
+          e);
+    } catch (Exception e) {
+      keep = true;
+      throw e;
+    }
+    PrintWriter out = spec.commandLine().getOut();
+    out.print(summary.text());
+    out.flush();
+    if (!summary.violations().isEmpty()) {
+      keep = true;
+      say("the history is in " + settings.history());
+      return Main.CHECK_FAILED;
+    }
+    if (summary.faultCount() < atLeast) {
+      keep = true;
+      say("only %d faults have happened, not %d".formatted(summary.faultCount(), atLeast));
+      return Main.CHECK_FAILED;
+    }
+    return 0;
+  }
+
+  private StoreKind database() {
+    StoreKind chosen = StoreKind.orDefault(store);
+    if (!Servers.DATABASES.contains(chosen)) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--store is %s, but it takes a database that can be started and killed here: one of %s"
+              .formatted(chosen, names(Servers.DATABASES)));
+    }
+    return chosen;
+  }
+
+  private static String names(List<?> all) {
+    return all.stream().map(Object::toString).collect(joining(", "));
+  }
+
+  private void check() {
+    if (!BROKERS.contains(broker)) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--broker is %s, but it takes one of %s".formatted(broker, names(BROKERS)));
+    }
+    if (time.toMillis() < 1) {
+      throw new ParameterException(spec.commandLine(), "--time is 0, at least 1ms is needed");
+    }
+    if (!(faultsPerMinute > 0 && faultsPerMinute <= 1_000)) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--faults-per-minute is %s, allowed is more than 0, up to 1000"
+              .formatted(faultsPerMinute));
+    }
+  }
+
+  private void say(String text) {
+    PrintWriter err = spec.commandLine().getErr();
+    err.println("torture: " + text);
+    err.flush();
+  }
+
+  /** After Ctrl-C processes may still write there: what cannot be deleted stays. */
+  private void delete(Path directory) {
+    if (keep) {
+      return;
+    }
+    try (Stream<Path> files = Files.list(directory)) {
+      for (Path file : files.toList()) {
+        Files.deleteIfExists(file);
+      }
+      Files.deleteIfExists(directory);
+    } catch (IOException e) {
+      say(directory + " could not be deleted: " + e.getMessage());
+    }
+  }
+}
