@@ -23,11 +23,11 @@ final class DatabaseInContainer implements DatabaseServer {
   }
 
   static DatabaseServer mysql(Map<String, String> settings) {
-    return Mysql.start("mysql:8.4", settings);
+    return Mysql.start(TestServers.image("mysql", "mysql:8.4"), settings);
   }
 
   static DatabaseServer mariadb(Map<String, String> settings) {
-    return Mysql.start("mariadb:11.4", settings);
+    return Mysql.start(TestServers.image("mariadb", "mariadb:11.4"), settings);
   }
 
   static DatabaseServer sqlServer() {
@@ -61,7 +61,7 @@ final class DatabaseInContainer implements DatabaseServer {
       List<String> command = new ArrayList<>(List.of("postgres", "-c", "max_connections=200"));
       settings.forEach((name, value) -> command.addAll(List.of("-c", name + "=" + value)));
       return new DatabaseInContainer(
-          new PostgreSQLContainer("postgres:18-alpine")
+          new PostgreSQLContainer(TestServers.image("postgres", "postgres:18-alpine"))
               .withCommand(command.toArray(String[]::new)));
     }
   }
@@ -85,7 +85,8 @@ final class DatabaseInContainer implements DatabaseServer {
   private static final class SqlServer {
     static DatabaseServer start() {
       return new DatabaseInContainer(
-          new MSSQLServerContainer("mcr.microsoft.com/mssql/server:2022-latest")
+          new MSSQLServerContainer(
+                  TestServers.image("sqlserver", "mcr.microsoft.com/mssql/server:2022-latest"))
               .acceptLicense()
               .withUrlParam("encrypt", "false")); // its certificate is its own
     }

@@ -11,7 +11,8 @@ import org.opentest4j.TestAbortedException;
  * embedded one. The names are {@code postgres}, {@code mysql}, {@code mariadb} and {@code
  * sqlserver}; of SQL Server there is no embedded one. Who names a version, with {@code
  * outbox.test.<name>.version}, gets the embedded one of that version: see {@link EmbeddedPostgres}
- * and {@link EmbeddedMysql}.
+ * and {@link EmbeddedMysql}. Who names an image, with {@code outbox.test.<name>.image}, gets a
+ * container of it.
  *
  * <p>The methods that start one throw {@link TestAbortedException} when there is none of them, with
  * the reason; tests are then listed as skipped. When one is named that does not answer, they throw

@@ -13,7 +13,8 @@ final class KafkaInContainer implements KafkaServer {
   }
 
   static KafkaInContainer start(Map<String, String> settings, String version) {
-    KafkaContainer container = new KafkaContainer("apache/kafka:" + version);
+    KafkaContainer container =
+        new KafkaContainer(TestServers.image("kafka", "apache/kafka:" + version));
     settings.forEach(
         (name, value) ->
             container.withEnv("KAFKA_" + name.toUpperCase(Locale.ROOT).replace('.', '_'), value));

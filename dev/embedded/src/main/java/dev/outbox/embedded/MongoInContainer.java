@@ -12,7 +12,7 @@ final class MongoInContainer implements MongoServer {
 
   static MongoServer start() {
     MongoDBContainer container =
-        new MongoDBContainer("mongo:8.0")
+        new MongoDBContainer(TestServers.image("mongo", "mongo:8.0"))
             .withReplicaSet()
             // That of withReplicaSet, and fail points.
             .withCommand("--replSet", "docker-rs", "--setParameter", "enableTestCommands=1");

@@ -11,7 +11,8 @@ final class RabbitInContainer implements RabbitServer {
   }
 
   static RabbitInContainer start() {
-    RabbitMQContainer container = new RabbitMQContainer("rabbitmq:4.1-alpine");
+    RabbitMQContainer container =
+        new RabbitMQContainer(TestServers.image("rabbitmq", "rabbitmq:4.1-alpine"));
     container.start();
     return new RabbitInContainer(container);
   }

@@ -14,7 +14,7 @@ final class RedisInContainer implements RedisServer {
 
   static RedisInContainer start() {
     GenericContainer<?> container =
-        new GenericContainer<>("redis:7.0-alpine")
+        new GenericContainer<>(TestServers.image("redis", "redis:7.0-alpine"))
             .withExposedPorts(PORT)
             .withCommand("redis-server", "--appendonly", "yes", "--appendfsync", "always");
     container.start();

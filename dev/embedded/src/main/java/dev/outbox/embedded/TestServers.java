@@ -171,9 +171,10 @@ final class TestServers {
       log.info("Tests run against the {} of {}", name, property);
       return users.apply(given);
     }
-    if (!isEmbeddedAskedFor(property)
-        && has("org.testcontainers." + containerClass)
-        && Docker.isThere()) {
+    if (other(property, "image") != null
+        || other(property, "version") == null
+            && has("org.testcontainers." + containerClass)
+            && Docker.isThere()) {
       log.info("Tests run against {} in a container", name);
       return container.get();
     }
@@ -190,9 +191,18 @@ final class TestServers {
     }
   }
 
-  /** Whether a version of it is named, as {@code outbox.test.postgres.version} does. */
-  private static boolean isEmbeddedAskedFor(String property) {
-    return Machine.setting(property.replaceFirst("\\.[a-z]+$", ".version")) != null;
+  /**
+   * What else is said of that server: {@code outbox.test.postgres.version} asks for an embedded
+   * one, {@code outbox.test.postgres.image} for a container.
+   */
+  private static @Nullable String other(String property, String last) {
+    return Machine.setting(property.replaceFirst("[a-z]+$", last));
+  }
+
+  /** The image of {@code outbox.test.<name>.image}, or the usual one. */
+  static String image(String name, String usual) {
+    String named = Machine.setting("outbox.test." + name + ".image");
+    return named == null ? usual : named;
   }
 
   private static String orEmpty(@Nullable String value) {

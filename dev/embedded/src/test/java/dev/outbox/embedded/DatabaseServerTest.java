@@ -17,6 +17,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.opentest4j.TestAbortedException;
 import org.testcontainers.DockerClientFactory;
 
@@ -141,5 +142,20 @@ class DatabaseServerTest {
         .hasMessageStartingWith("no SQL Server to test with: ")
         .hasMessageContaining("-Doutbox.test.sqlserver.url=")
         .hasMessageContaining("Docker");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"postgres", "mysql", "mariadb", "sqlserver"})
+  @DisplayName("who names an image gets a container of it, or no server at all")
+  void image(String name) {
+    assumeThat(Machine.setting("outbox.test." + name + ".url")).isNull();
+    assumeThat(DockerClientFactory.instance().isDockerAvailable()).isFalse();
+    String image = "outbox.test." + name + ".image";
+    System.setProperty(image, name.equals("sqlserver") ? "mcr.microsoft.com/mssql/server:0" : name);
+    try {
+      assertThatThrownBy(SERVERS.get(name)::get).hasMessageContaining("Docker environment");
+    } finally {
+      System.clearProperty(image);
+    }
   }
 }

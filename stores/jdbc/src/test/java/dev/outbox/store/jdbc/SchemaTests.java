@@ -1,5 +1,6 @@
 package dev.outbox.store.jdbc;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -7,6 +8,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.SchemaException;
 import dev.outbox.inbox.InboxKey;
+import java.io.IOException;
+import java.io.InputStream;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -14,6 +17,7 @@ import java.sql.PreparedStatement;
 import java.sql.Statement;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
@@ -257,13 +261,52 @@ public abstract class SchemaTests extends DatabaseTests {
     assertThatThrownBy(inbox::verify)
         .isInstanceOf(SchemaException.class)
         .hasMessage(
-            "there is no table inbox_schema: migrate the database first (./outbox migrate --inbox, or migrate() of the store)");
+            "there is no table inbox_schema: migrate the database first (./outbox migrate --inbox,"
+                + " or migrate() of the store)");
     assertThatThrownBy(
             () ->
                 database.inTransaction(
                     false, c -> inbox.firstTime(c, new InboxKey("shipping", "1"))))
         .isInstanceOf(SchemaException.class)
         .hasMessageContaining("inbox_message");
+  }
+
+  /**
+   * Where it begins is a copy, which stays as it is: 0.1.0/ beside this class has the statements
+   * that docs/sql had in that release.
+   */
+  @Test
+  @DisplayName("of release 0.1.0 is migrated, with a message and a handled one in it")
+  void fromRelease() throws IOException {
+    JdbcInboxStore inbox = tested().inbox(database.pool).build();
+    runByHand(database, released("outbox", store));
+    runByHand(database, released("inbox", inbox));
+    database.execute(
+        "insert into outbox_message (aggregate_type, aggregate_id, event_type, payload) values"
+            + " ('order', '1', 'OrderPlaced', '{}')");
+    database.execute(
+        "insert into inbox_message (consumer, message_id, state, attempts, expires_at) values"
+            + " ('shipping', '1', 'DONE', 1, '2037-01-01')");
+    store.migrate();
+    inbox.migrate();
+    store.verify();
+    inbox.verify();
+    assertThat(store.claim(request()).messages()).hasSize(1);
+    InboxKey key = new InboxKey("shipping", "1");
+    database.inTransaction(false, c -> assertThat(inbox.firstTime(c, key)).isFalse());
+    try (TestDatabase fresh = tested().database(config -> {})) {
+      builder(fresh.pool).build().migrate();
+      tested().inbox(fresh.pool).build().migrate();
+      assertThat(catalog(database)).isEqualTo(catalog(fresh));
+    }
+  }
+
+  private static String released(String part, Object store) throws IOException {
+    String database = store.getClass().getSimpleName().replaceAll("(Outbox|Inbox)Store", "");
+    String name = "0.1.0/%s-%s.sql".formatted(part, database.toLowerCase(Locale.ROOT));
+    try (InputStream file = SchemaTests.class.getResourceAsStream(name)) {
+      return new String(file.readAllBytes(), UTF_8);
+    }
   }
 
   /** Runs the statements of a script. */
@@ -278,7 +321,8 @@ public abstract class SchemaTests extends DatabaseTests {
     assertThatThrownBy(store::verify)
         .isInstanceOf(SchemaException.class)
         .hasMessage(
-            "there is no table outbox_schema: migrate the database first (./outbox migrate, or migrate() of the store)");
+            "there is no table outbox_schema: migrate the database first (./outbox migrate, or"
+                + " migrate() of the store)");
     assertThatThrownBy(() -> store.claim(request()))
         .isInstanceOf(SchemaException.class)
         .hasMessageStartingWith("there is no table outbox_schema");
@@ -295,7 +339,8 @@ public abstract class SchemaTests extends DatabaseTests {
     assertThatThrownBy(store::verify)
         .isInstanceOf(SchemaException.class)
         .hasMessage(
-            "the schema of outbox_schema has version 2, this library knows only 1: use a newer release of the library");
+            "the schema of outbox_schema has version 2, this library knows only 1: use a newer"
+                + " release of the library");
     database.execute("update outbox_schema set version = -1");
     assertThatThrownBy(store::verify)
         .isInstanceOf(SchemaException.class)
@@ -321,7 +366,8 @@ public abstract class SchemaTests extends DatabaseTests {
     assertThatThrownBy(() -> builder(database.pool).prefix("x; drop").build())
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage(
-            "prefix 'x; drop' is not a plain name: use 1 to 30 lower-case letters, digits and underscores, not beginning with a digit");
+            "prefix 'x; drop' is not a plain name: use 1 to 30 lower-case letters, digits and"
+                + " underscores, not beginning with a digit");
     assertThatThrownBy(() -> builder(database.pool).schema("Mine").build())
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageStartingWith("schema 'Mine' is not a plain name");
