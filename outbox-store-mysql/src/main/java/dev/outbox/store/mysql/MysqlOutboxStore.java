@@ -20,7 +20,7 @@ import javax.sql.DataSource;
  *                     attempts, last_error, last_failed_at    when it failed
  *                     place                                   by what it is found in its status
  * outbox_bucket       bucket, token                           grows each time it changes hands
- *                     claim_id, worker, leased_at, lease_until     while leased
+ *                     claim_id, worker, leased_at, lease_until     while leased or held
  *                     served_at                               whose turn is next
  *                     takeovers, singles                      how often holders did not come back
  * outbox_blocked_key  bucket, key, retry_at, halted_by, low_seq

@@ -16,7 +16,9 @@ import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.store.jdbc.DatabaseTests;
+import dev.outbox.spi.store.KeepingStore.Keeper;
+import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.jdbc.HoldingTests;
 import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.sql.Connection;
@@ -26,6 +28,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -37,7 +40,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @ParameterizedClass
 @EnumSource
 @DisplayName("The grants")
-class MysqlGrantsTest extends DatabaseTests {
+class MysqlGrantsTest extends HoldingTests {
   private static final String PASSWORD = "s3cret-Passw0rd";
 
   private String producer;
@@ -180,6 +183,24 @@ class MysqlGrantsTest extends DatabaseTests {
     refused(relays, "insert into outbox_message (aggregate_type) values ('x')");
     refused(relays, "drop table outbox_message");
     refused(relays, "delete from outbox_bucket");
+  }
+
+  @Test
+  @DisplayName("let a relay hold, and end its last session")
+  void holds() throws SQLException {
+    try (Keeper keeper = keeperOfAll(keeping(relays), database, Duration.ofMinutes(1))) {
+      append("k");
+      Claim claim =
+          claimOne(keeper, new Claim.Request("r", 100, 1_000_000, Duration.ofMinutes(1)));
+      assertThat(claim.settle(Map.of(claim.messages().get(0).sequence(), Decision.delivered())))
+          .isEmpty();
+    }
+    MysqlText text = new MysqlText(new Names(null, Names.DEFAULT_PREFIX), ((Tested) tested()).flavor);
+    try (Connection last = relays.getConnection();
+        Connection next = relays.getConnection()) {
+      assertThat(new RelayLocks(text).show(Jdbi.open(last), 16)).isTrue();
+      assertThat(new RelayLocks(text).show(Jdbi.open(next), 16)).isTrue();
+    }
   }
 
   @Test

@@ -21,6 +21,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -74,13 +75,19 @@ class MysqlHoldingTest extends HoldingTests {
   @Test
   @DisplayName("nothing where its lock is not found by the statement after the one that took it")
   void proxied() throws InterruptedException {
+    holdsNothing(
+        sql -> sql.replaceAll("is_used_lock\\('[^']*'\\) = connection_id\\(\\)", "false"));
+  }
+
+  @Test
+  @DisplayName("nothing in a cluster, where a lock is one server's")
+  void cluster() throws InterruptedException {
+    holdsNothing(sql -> sql.replace("'wsrep_on'", "'autocommit'")); // which is ON
+  }
+
+  private void holdsNothing(UnaryOperator<String> change) throws InterruptedException {
     store.migrate();
-    KeepingStore<Connection> behindProxy =
-        keeping(
-            Rewriting.of(
-                database.pool,
-                sql -> sql.replaceAll("is_used_lock\\('[^']*'\\) = connection_id\\(\\)", "false")));
-    try (Keeper keeper = behindProxy.keeper(LONG)) {
+    try (Keeper keeper = keeping(Rewriting.of(database.pool, change)).keeper(LONG)) {
       HoldingThread.start(keeper).join();
       append("k");
       deliver(keeper);

@@ -3,11 +3,13 @@ package dev.outbox.store.mysql;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.StoredMessage;
-import dev.outbox.store.jdbc.DatabaseTests;
+import dev.outbox.store.jdbc.HoldingTests;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.mysql.Explained.Plan;
 import java.time.Duration;
@@ -24,7 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @ParameterizedClass
 @EnumSource
 @DisplayName("The plans")
-class MysqlPlansTest extends DatabaseTests {
+class MysqlPlansTest extends HoldingTests {
   private static final int BATCH = 100;
 
   /** Of a claim and its settling: some hundred for 64 buckets, then a few a message. */
@@ -308,6 +310,34 @@ class MysqlPlansTest extends DatabaseTests {
     }
     assertThat(explained.plans()).anyMatch(plan -> plan.statement().startsWith("delete"));
     noneIsBad("when all was delivered");
+  }
+
+  @Test
+  @DisplayName("neither scan nor sort in buckets that are held, with few messages or with many")
+  void held() {
+    HikariConfig config = new HikariConfig();
+    database.pool.copyStateTo(config);
+    config.setMaximumPoolSize(4);
+    try (HikariDataSource ofHolder = new HikariDataSource(config);
+        Keeper keeper =
+            keeperOfAll(
+                keeping(heldApart(explained.of(database.pool), ofHolder)),
+                database,
+                Duration.ofMinutes(5))) {
+      for (int messages : List.of(1, 40, 2_000)) {
+        insert(messages, 200, "PENDING", "null");
+        for (int left = messages; left > 0; ) {
+          Claim claim = keeper.claim(all(10_000_000));
+          assertThat(claim.settle(decisions(claim, Decision.delivered()))).isEmpty();
+          left -= claim.messages().size();
+        }
+        analyze();
+      }
+      assertThat(explained.plans())
+          .anyMatch(plan -> plan.statement().contains("as pending"))
+          .anyMatch(plan -> plan.statement().contains("then b.token end"));
+      noneIsBad("in buckets that are held");
+    }
   }
 
   private void assertFewRows(String when) {

@@ -126,7 +126,7 @@ final class PostgresLook {
       if (!isLacking(e)) {
         throw e;
       }
-      if (handle.isInTransaction()) {
+      if (isOpen(handle) && handle.isInTransaction()) {
         handle.execute("rollback"); // or else the server refuses to commit it
       }
       return Optional.empty();
@@ -137,6 +137,15 @@ final class PostgresLook {
   private static boolean isLacking(TransactionException failure) {
     return failure.getCause() instanceof SQLException refused
         && LACKS.contains("" + refused.getSQLState());
+  }
+
+  /** HikariCP closes a connection on which something was not supported. */
+  private static boolean isOpen(Handle handle) {
+    try {
+      return !handle.getConnection().isClosed();
+    } catch (SQLException e) {
+      throw new TransactionException(e);
+    }
   }
 
   private Look look(Handle handle, List<Lease> leases, Limits limits, Found found) {

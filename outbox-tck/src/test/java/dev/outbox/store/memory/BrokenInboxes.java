@@ -144,7 +144,7 @@ public final class BrokenInboxes {
 
   /** Looks, and then inserts: what others have not committed is not seen. */
   @Rule("I2")
-  static final class LooksThenInserts extends Broken {
+  static final class LooksThenRecords extends Broken {
     private final Map<InboxKey, MemoryTransaction> recordedBy = new HashMap<>();
 
     @Override

@@ -146,16 +146,8 @@ class BrokenPublishersTest {
   @DisplayName("each broken publisher is caught")
   Stream<DynamicTest> caught() {
     return Failure.eachIsCaught(
-        BrokenPublishers.class, type -> failures(type.asSubclass(PublisherInMemory.class)));
-  }
-
-  /** Once more where none fails: the suite forgives what a busy machine may have delayed. */
-  private static List<Failure> failures(Class<? extends PublisherInMemory> type) {
-    List<Failure> failures = List.of();
-    for (int tries = 0; failures.isEmpty() && tries < 3; tries++) {
-      failures = Failure.of(run(Suite.class, type));
-    }
-    return failures;
+        BrokenPublishers.class,
+        type -> Failure.of(run(Suite.class, type.asSubclass(PublisherInMemory.class))));
   }
 
   private static EngineExecutionResults run(
