@@ -297,7 +297,8 @@ public abstract class SchemaTests extends DatabaseTests {
     try (TestDatabase fresh = tested().database(config -> {})) {
       builder(fresh.pool).build().migrate();
       tested().inbox(fresh.pool).build().migrate();
-      assertThat(catalog(database)).isEqualTo(catalog(fresh));
+      String counted = " AUTO_INCREMENT=\\d+";
+      assertThat(catalog(database).replaceAll(counted, "")).isEqualTo(catalog(fresh));
     }
   }
 
