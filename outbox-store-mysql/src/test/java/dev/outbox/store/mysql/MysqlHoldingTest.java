@@ -75,8 +75,7 @@ class MysqlHoldingTest extends HoldingTests {
   @Test
   @DisplayName("nothing where its lock is not found by the statement after the one that took it")
   void proxied() throws InterruptedException {
-    holdsNothing(
-        sql -> sql.replaceAll("is_used_lock\\('[^']*'\\) = connection_id\\(\\)", "false"));
+    holdsNothing(sql -> sql.replaceAll("is_used_lock\\('[^']*'\\) = connection_id\\(\\)", "false"));
   }
 
   @Test
@@ -136,7 +135,8 @@ class MysqlHoldingTest extends HoldingTests {
   }
 
   @Test
-  @DisplayName("with one statement where there is nothing, and with a binary log no lease is prolonged")
+  @DisplayName(
+      "with one statement where there is nothing, and with a binary log no lease is prolonged")
   void statements() {
     Map<String, String> settings = Map.of("log_bin", "on", "server_id", "1", "sync_binlog", "1");
     try (DatabaseServer server =

@@ -213,7 +213,8 @@ final class Holder<H> {
     Seen seen = session.runSingle(PATIENCE, holding::look);
     if (!seen.codes().contains(RelaySign.code(self))) {
       throw new TransientOutboxException(
-          "others cannot see this relay: the session in which it shows itself is another one", null);
+          "others cannot see this relay: the session in which it shows itself is another one",
+          null);
     }
     if (seen.buckets().size() < Database.BUCKETS) {
       restore.run();
