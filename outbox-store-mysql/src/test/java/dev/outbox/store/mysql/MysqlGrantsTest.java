@@ -190,12 +190,12 @@ class MysqlGrantsTest extends HoldingTests {
   void holds() throws SQLException {
     try (Keeper keeper = keeperOfAll(keeping(relays), database, Duration.ofMinutes(1))) {
       append("k");
-      Claim claim =
-          claimOne(keeper, new Claim.Request("r", 100, 1_000_000, Duration.ofMinutes(1)));
+      Claim claim = claimOne(keeper, new Claim.Request("r", 100, 1_000_000, Duration.ofMinutes(1)));
       assertThat(claim.settle(Map.of(claim.messages().get(0).sequence(), Decision.delivered())))
           .isEmpty();
     }
-    MysqlText text = new MysqlText(new Names(null, Names.DEFAULT_PREFIX), ((Tested) tested()).flavor);
+    MysqlText text =
+        new MysqlText(new Names(null, Names.DEFAULT_PREFIX), ((Tested) tested()).flavor);
     try (Connection last = relays.getConnection();
         Connection next = relays.getConnection()) {
       assertThat(new RelayLocks(text).show(Jdbi.open(last), 16)).isTrue();
