@@ -1,6 +1,7 @@
 package dev.outbox.store.mysql;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
@@ -148,7 +149,9 @@ class MysqlHoldingTest extends HoldingTests {
       TestDatabase one = logged.withOneConnection();
       KeepingStore<Connection> keeping = keeping(heldApart(one.pool, logged.pool));
       try (Keeper keeper = keeperOfAll(keeping, logged, LONG)) {
-        assertThat(questions(one, () -> keeper.claim(ofWorker()))).isEqualTo(1);
+        await() // what was taken is with the workers a moment later
+            .atMost(PATIENCE)
+            .until(() -> questions(one, () -> keeper.claim(ofWorker())), asked -> asked == 1);
         append(logged, keeping, "k");
         assertThat(questions(one, () -> deliver(keeper))).isLessThanOrEqualTo(10);
       } finally {
