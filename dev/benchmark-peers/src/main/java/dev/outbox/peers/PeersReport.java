@@ -9,19 +9,21 @@ import java.util.function.ToDoubleFunction;
 
 /** What was measured: one table. */
 final class PeersReport {
-  private static final List<String> HEAD = List.of("work",
-    "outbox",
-    "messages/s",
-    "p50 ms",
-    "p99 ms",
-    "server CPU",
-    "client CPU",
-    "CPU",
-    "statements",
-    "round trips",
-    "published",
-    "out of order",
-    "twice");
+  private static final List<String> HEAD =
+      List.of(
+          "work",
+          "outbox",
+          "messages/s",
+          "p50 ms",
+          "p99 ms",
+          "server CPU",
+          "client CPU",
+          "CPU",
+          "statements",
+          "round trips",
+          "published",
+          "out of order",
+          "twice");
   private static final int FIRST_NUMBER = 2;
 
   private static final String LEGEND =
@@ -52,19 +54,19 @@ final class PeersReport {
   static List<String> cells(String work, Contender contender, List<Figures> runs) {
     boolean backlog = runs.stream().allMatch(run -> run.millis().length == 0);
     return List.of(
-      work,
-      contender.name(),
-      backlog ? median(runs, Figures::rate) : "",
-      backlog ? "" : median(runs, run -> run.percentile(50)),
-      backlog ? "" : median(runs, run -> run.percentile(99)),
-      median(runs, run -> run.cpuPerMessage().server()),
-      median(runs, run -> run.cpuPerMessage().client()),
-      median(runs, run -> run.cpuPerMessage().sum()),
-      median(runs, run -> (double) run.statements() / run.arrived()),
-      median(runs, run -> (double) run.roundTrips() / run.arrived()),
-      sum(runs, Figures::arrived) + " of " + sum(runs, Figures::messages),
-      sum(runs, Figures::outOfOrder),
-      sum(runs, Figures::twice));
+        work,
+        contender.name(),
+        backlog ? median(runs, Figures::rate) : "",
+        backlog ? "" : median(runs, run -> run.percentile(50)),
+        backlog ? "" : median(runs, run -> run.percentile(99)),
+        median(runs, run -> run.cpuPerMessage().server()),
+        median(runs, run -> run.cpuPerMessage().client()),
+        median(runs, run -> run.cpuPerMessage().sum()),
+        median(runs, run -> (double) run.statements() / run.arrived()),
+        median(runs, run -> (double) run.roundTrips() / run.arrived()),
+        sum(runs, Figures::arrived) + " of " + sum(runs, Figures::messages),
+        sum(runs, Figures::outOfOrder),
+        sum(runs, Figures::twice));
   }
 
   private static String sum(List<Figures> runs, ToDoubleFunction<Figures> figure) {

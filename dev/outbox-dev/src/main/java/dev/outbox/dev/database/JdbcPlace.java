@@ -49,7 +49,7 @@ public final class JdbcPlace implements Tortured<Connection> {
   private final Address address;
   private final Archive archive;
   private final HikariDataSource pool;
-  private final DataSource dataSource;
+  private final DataSource dataSource; // the pool, or what counts in front of it
   private final JdbcOutboxStore store;
 
   private JdbcPlace(
@@ -94,11 +94,6 @@ public final class JdbcPlace implements Tortured<Connection> {
       throw away(e);
     }
     return new JdbcPlace(kind, address, Archive.NONE, pool, watch.apply(pool));
-  }
-
-  /** To be used, not to be closed. */
-  public DataSource dataSource() {
-    return dataSource;
   }
 
   @Override

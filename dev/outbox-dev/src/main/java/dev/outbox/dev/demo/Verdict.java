@@ -77,27 +77,27 @@ record Verdict(
 
   private static void row(
       PrintWriter out, String name, long value, String remark, Object... numbers) {
-    line(out, "  %-20s %,12d  " + remark, name, value, numbers);
-  }
-
-  private static void line(
-      PrintWriter out, String format, String name, Object value, Object... more) {
-    out.println(
-        String.format(
-                Locale.ROOT,
-                format,
-                java.util.stream.Stream.concat(
-                        java.util.stream.Stream.of(name, value), java.util.stream.Stream.of(more))
-                    .toArray())
-            .stripTrailing());
+    line(
+        out,
+        name,
+        String.format(Locale.ROOT, "%,12d", value),
+        String.format(Locale.ROOT, remark, numbers));
   }
 
   private static void latencies(
       PrintWriter out, String name, List<Double> times, String remark, Object... numbers) {
     if (!times.isEmpty()) {
       String figures =
-          "p50 %,8d ms   p99 %,8d ms".formatted(percentile(times, 50), percentile(times, 99));
-      line(out, "  %-20s %s  " + remark, name, figures, numbers);
+          String.format(
+              Locale.ROOT,
+              "p50 %,8d ms   p99 %,8d ms",
+              percentile(times, 50),
+              percentile(times, 99));
+      line(out, name, figures, String.format(Locale.ROOT, remark, numbers));
     }
+  }
+
+  private static void line(PrintWriter out, String name, String figures, String remark) {
+    out.println("  %-20s %s  %s".formatted(name, figures, remark).stripTrailing());
   }
 }
