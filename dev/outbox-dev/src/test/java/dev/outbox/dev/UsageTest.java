@@ -31,11 +31,11 @@ class UsageTest {
   @CsvSource(
       delimiter = '!',
       value = {
-        "demo --store oracle           ! Invalid value for option '--store': expected one of [postgres, mysql, mariadb, sqlserver, mongo, redis] (case-insensitive) but was 'oracle'",
+        "demo --store oracle           ! Invalid value for option '--store': expected one of [POSTGRES, MYSQL, MARIADB, SQLSERVER, MONGO, REDIS] (case-insensitive) but was 'oracle'",
         "demo --store redis           ! Redis is for tck and torture, and this command does not know it: give another database",
         "bench --url=redis://h         ! Redis is for tck and torture, and this command does not know it: give another database",
         "demo --store mysql --url=x    ! --store says what to start, --url names your own: give one of them",
-        "demo --broker pulsar          ! Invalid value for option '--broker': expected one of [kafka, rabbitmq, nats, http] (case-insensitive) but was 'pulsar'",
+        "demo --broker pulsar          ! Invalid value for option '--broker': expected one of [KAFKA, RABBITMQ, NATS, HTTP] (case-insensitive) but was 'pulsar'",
         "demo --broker nats            ! --broker is nats, but it takes one of kafka, rabbitmq, http",
         "demo --broker http --bootstrap-servers=x ! --broker says what to start, --bootstrap-servers names your own Kafka: give one of them",
         "bench --runs 0                ! runs is 0, allowed is from 1 to 100",
