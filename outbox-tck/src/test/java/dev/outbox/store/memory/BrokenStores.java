@@ -163,7 +163,8 @@ public final class BrokenStores {
   static final class LooksThenInserts extends Broken {
     @Override
     boolean takeDedupKey(String dedupKey, MemoryTransaction transaction) {
-      return dedupKeys.isOpen(dedupKey) || super.takeDedupKey(dedupKey, transaction);
+      return dedupKeys.isOpenBeside(dedupKey, transaction)
+          || super.takeDedupKey(dedupKey, transaction);
     }
   }
 

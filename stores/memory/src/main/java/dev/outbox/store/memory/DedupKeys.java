@@ -36,10 +36,10 @@ final class DedupKeys {
     }
   }
 
-  /** Whether it is in a transaction that has not ended. */
-  boolean isOpen(String dedupKey) {
+  /** Whether it is in another transaction that has not ended. */
+  boolean isOpenBeside(String dedupKey, MemoryTransaction transaction) {
     Taken first = taken.get(dedupKey);
-    return first != null && first.by.active;
+    return first != null && first.by != transaction && first.by.active;
   }
 
   void rolledBack(MemoryTransaction transaction) {
