@@ -50,6 +50,9 @@ final class Waiting {
   /** How many messages were announced and not found. A hint: another relay may take them. */
   private final AtomicInteger expected = new AtomicInteger();
 
+  /** How often something was announced: a claim that began before may have missed it. */
+  private final AtomicInteger announcements = new AtomicInteger();
+
   /** How many messages were handed over and not claimed, as far as is known. */
   private final AtomicInteger handed = new AtomicInteger();
 
@@ -103,11 +106,18 @@ final class Waiting {
     wake();
   }
 
-  /**
-   * Others have committed messages: one look is enough to find them, and says nothing of others.
-   */
+  /** Others have committed messages: a claim finds them, unless a worker has their key. */
   void announced() {
+    int ignored = announcements.incrementAndGet();
     wake();
+  }
+
+  /**
+   * How often something was announced. A worker that has a key hides it from the claims of others,
+   * so whoever has worked looks itself when this has changed meanwhile.
+   */
+  int announcements() {
+    return announcements.get();
   }
 
   /** Messages were handed over, and wait for whoever claims next. Polls would not find them. */
@@ -125,6 +135,7 @@ final class Waiting {
 
   private void announce(int messages) {
     int ignored = expected.addAndGet(messages);
+    ignored = announcements.incrementAndGet();
     expectedUntil = clock.getAsLong() + EXPECTED_FOR;
   }
 

@@ -89,6 +89,9 @@ final class Worker {
 
   private long askAgain;
 
+  /** Those at the beginning of the last claim. */
+  private int announcements;
+
   Worker(String name, Shared shared) {
     this.name = name;
     this.shared = shared;
@@ -141,7 +144,11 @@ final class Worker {
   private void rest(Round round) throws InterruptedException {
     switch (round) {
       case BUSY -> {}
-      case IDLE -> waiting.idle(this);
+      case IDLE -> {
+        if (waiting.announcements() == announcements) {
+          waiting.idle(this);
+        }
+      }
       case REFUSED -> {
         giveBackUnused();
         waiting.pause(this, askAgain);
@@ -197,6 +204,7 @@ final class Worker {
 
   private @Nullable TimedClaim claim(int most) {
     long before = now();
+    announcements = waiting.announcements();
     try {
       Claim claim = source.claim(settings.request(name, most));
       return claimed(claim, before);

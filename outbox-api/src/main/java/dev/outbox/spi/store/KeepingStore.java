@@ -62,8 +62,8 @@ public interface KeepingStore<T> extends OutboxStore<T> {
      * (C4), and shares it with the others. Returns at once where the store cannot. To be called by
      * one thread of the relay's, from before its workers claim until they have settled.
      *
-     * @param announced called by this thread when another relay of the store has {@link #announce
-     *     announced} something: a claim may find it now. Returns at once
+     * @param announced called by this thread when there may be something to claim: another relay
+     *     has {@link #announce announced} it, or had its key before. Returns at once
      * @throws InterruptedException when the thread was interrupted
      * @throws dev.outbox.OutboxException when this ended, as with its connection; to be called
      *     again

@@ -43,7 +43,7 @@ final class MysqlHolding implements Holding<Handle> {
       """
       select b.bucket, b.token, case when ${free} then ${nobody}
         when substr(b.claim_id, 15, 1) = '8' then cast(conv(right(b.claim_id, 8), 16, 10) as signed)
-        else ${anonymous} end
+        else ${anonymous} end, null
       from ${q}${p}bucket b force index (primary)
       where b.bucket between 0 and 63
       union all

@@ -47,7 +47,8 @@ final class MysqlLook {
   private static final String STILL_HELD =
       "union all (select b.bucket, "
           + "null, ".repeat(Rows.HORIZON - 2)
-          + "case when b.bucket in (${some}) or not ${hasBlocked} then b.token end as horizon "
+          + "case when ${isSeen} and (b.bucket in (${some}) or not ${hasBlocked}) then b.token end"
+          + " as horizon "
           + HELD
           + ")";
 
@@ -70,9 +71,7 @@ final class MysqlLook {
   /** See {@link dev.outbox.store.core.internal.Database.Reads#look}. */
   Look at(Handle handle, UUID claimId, List<Lease> leases, Limits limits) {
     Found found = new Found(leases);
-    Literal.query(
-            handle,
-            of(buckets, claimId, leases).replace("${isSeen}", locks.isSeen(handle, claimId)))
+    Literal.query(handle, of(handle, buckets, claimId, leases))
         .scanResultSet((result, context) -> found.read(result.get()));
     if (!found.isSure(handle.isInTransaction())) {
       return UNSURE;
@@ -86,8 +85,10 @@ final class MysqlLook {
             .orElse(UNSURE);
   }
 
-  private static String of(String sql, UUID claimId, List<Lease> leases) {
-    return sql.replace("${buckets}", MysqlText.join(leases, ", ", Lease::bucket))
+  /** Each statement asks for itself: a proxy may send them to two servers. */
+  private String of(Handle handle, String sql, UUID claimId, List<Lease> leases) {
+    return sql.replace("${isSeen}", locks.isSeen(handle, claimId))
+        .replace("${buckets}", MysqlText.join(leases, ", ", Lease::bucket))
         .replace("${claimId}", claimId.toString());
   }
 
@@ -140,7 +141,7 @@ final class MysqlLook {
     return Literal.query(
             handle,
             reads.pending(pending, withBlocked, limits)
-                + of(stillHeld, claimId, pending).replace("${some}", some))
+                + of(handle, stillHeld, claimId, pending).replace("${some}", some))
         .scanResultSet(
             (result, context) -> {
               ResultSet row = result.get();

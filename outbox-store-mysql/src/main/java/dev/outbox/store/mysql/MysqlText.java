@@ -134,8 +134,8 @@ final class MysqlText {
   /** Whether a bucket has blocked keys at all. */
   private static final String HAS_BLOCKED =
       """
-      (select 1 from ${q}${p}blocked_key k force index (primary)
-        where k.bucket = b.bucket limit 1) is not null
+      ((select 1 from ${q}${p}blocked_key k force index (primary)
+        where k.bucket = b.bucket limit 1) is not null)
       """;
 
   /**

@@ -49,9 +49,13 @@ final class RelayLocks {
       "select p.place " + FROM_PLACES + "is_used_lock(" + PLACE + ") = connection_id()";
 
   private static final String CODES =
-      IntStream.range(0, BITS)
-              .mapToObj(i -> "((is_used_lock(%s) is not null) << %d)".formatted(bit(i), i))
-              .collect(Collectors.joining(" | ", "select null, null, ", " "))
+      "select null, null, ${code}, is_used_lock(${complete}) "
+              .replace(
+                  "${code}",
+                  IntStream.range(0, BITS)
+                      .mapToObj(i -> "((is_used_lock(%s) is not null) << %d)".formatted(bit(i), i))
+                      .collect(Collectors.joining(" | ")))
+              .replace("${complete}", bit(BITS))
           + FROM_PLACES
           + "is_used_lock(%s) is not null".formatted(bit(BITS));
 
@@ -75,7 +79,7 @@ final class RelayLocks {
     return sql.replace("${names}", known);
   }
 
-  /** A query: nothing, nothing, and a relay's code. */
+  /** A query: nothing, nothing, a relay's code, and the session in which it is shown. */
   String codes(Handle handle) {
     return fill(handle, CODES);
   }
@@ -93,17 +97,28 @@ final class RelayLocks {
    * Shows a code. A session that has its number is the relay's last one, which the server has not
    * missed yet: it is ended.
    *
-   * @return false where it cannot be shown, or the next statement does not see it
+   * @return false where no place is free, or another statement is answered by another server
+   * @throws TransactionException when another session has not let go yet; to be tried again
    */
   boolean show(Handle handle, int code) {
     String number = ofNumber(handle, RelaySign.number(code));
     ask(handle, "select if(get_lock(%1$s, 0), null, is_used_lock(%1$s))".formatted(number))
         .ifPresent(session -> kill(handle, session));
-    return isTrue(handle, "get_lock(%s, 1)".formatted(number))
-        && ask(handle, FREE_PLACE)
-            .filter(place -> isTrue(handle, locks("get_lock('%s', 0)", place, code | COMPLETE)))
-            .isPresent()
-        && isTrue(handle, "is_used_lock(%s) = connection_id()".formatted(number));
+    lock(handle, "get_lock(%s, 1)".formatted(number));
+    Optional<Long> place = ask(handle, FREE_PLACE);
+    if (place.isEmpty()) {
+      return false;
+    }
+    lock(handle, locks("get_lock('%s', 0)", place.get(), code | COMPLETE));
+    String isHere = "is_used_lock(%s) = connection_id()".formatted(number);
+    // Where reads are split off, transactions are not.
+    return isTrue(handle, isHere) && handle.inTransaction(same -> isTrue(same, isHere));
+  }
+
+  private void lock(Handle handle, String locks) {
+    if (!isTrue(handle, locks)) {
+      throw ended();
+    }
   }
 
   private static void kill(Handle handle, long session) {

@@ -143,7 +143,7 @@ final class Append implements SqlDialect.Append {
   /** Whether {@link #ALONE} may be asked. */
   private static final String MAY_READ =
       """
-      select bool_and(has_table_privilege(t, 'select'))
+      select bool_and(has_table_privilege(t, 'select') and not row_security_active(t))
       from unnest(array['${q}${p}message', '${q}${p}bucket', '${q}${p}blocked_key']) t
       """;
 

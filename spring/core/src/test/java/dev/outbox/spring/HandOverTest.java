@@ -110,6 +110,11 @@ class HandOverTest {
     }
 
     @Override
+    public boolean handsOver() {
+      return true;
+    }
+
+    @Override
     public Uncommitted append(Keeper keeper, Connection transaction, List<OutboxMessage> messages) {
       Uncommitted uncommitted = store.append(keeper, transaction, messages);
       return Uncommitted.of(

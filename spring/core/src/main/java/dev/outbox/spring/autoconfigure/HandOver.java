@@ -3,6 +3,7 @@ package dev.outbox.spring.autoconfigure;
 import dev.outbox.Appended;
 import dev.outbox.Outbox;
 import dev.outbox.relay.Relay;
+import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.OutboxStore;
 import java.util.Collection;
@@ -44,14 +45,16 @@ final class HandOver {
   }
 
   /**
-   * From now on, where every manager shows what it has begun.
+   * From now on, where the store can hand over and every manager shows what it has begun.
    *
    * @param store the relay's
    */
   @SuppressWarnings("unchecked") // of the same type of transaction as the application's store
   void to(Relay relay, OutboxStore<?> store) {
     target =
-        managers.stream().allMatch(ResourceTransactionManager.class::isInstance)
+        store instanceof KeepingStore<?> able
+                && able.handsOver()
+                && managers.stream().allMatch(ResourceTransactionManager.class::isInstance)
             ? new Target(relay, (OutboxStore<Object>) store)
             : null;
   }
@@ -77,11 +80,15 @@ final class HandOver {
   private static @Nullable Object boundFor(Object connection) {
     return TransactionSynchronizationManager.isSynchronizationActive()
         ? TransactionSynchronizationManager.getResourceMap().values().stream()
-            .filter(ConnectionHolder.class::isInstance)
-            .filter(holder -> ((ConnectionHolder) holder).getConnection() == connection)
+            .filter(holder -> holder instanceof ConnectionHolder of && isOn(of, connection))
             .findFirst()
             .orElse(null)
         : null;
+  }
+
+  /** One that was suspended, and not used since, has none. */
+  private static boolean isOn(ConnectionHolder holder, Object connection) {
+    return holder.getConnectionHandle() != null && holder.getConnection() == connection;
   }
 
   /** Whether what has just committed is the transaction of this connection. */

@@ -108,7 +108,10 @@ final class HeldBuckets {
      */
     One and(List<Alone> messages, long read) {
       Alone first = messages.get(0);
-      return handed.isEmpty() && first.token() == lease.token() && first.row().sequence() > read
+      return handed.isEmpty()
+              && !lease.single()
+              && first.token() == lease.token()
+              && first.row().sequence() > read
           ? new One(lease, endsAt, servedAt, messages.stream().map(Alone::row).toList())
           : this;
     }
@@ -253,7 +256,14 @@ final class HeldBuckets {
 
   /** Whether more is known to wait somewhere. */
   synchronized boolean haveMore() {
-    return !withMore.isEmpty();
+    return !withMore.isEmpty()
+        || missed
+        || waiting.values().stream().anyMatch(one -> !one.handed.isEmpty());
+  }
+
+  /** There may be messages that nobody has handed over: the next claim looks. */
+  synchronized void mustLook() {
+    missed = true;
   }
 
   /**

@@ -86,6 +86,7 @@ final class Holder<H> {
   /** Whether there was a session before: then this one's server may be another. */
   private boolean hadSession;
 
+  private Runnable heard = () -> {};
   private boolean listens;
   private long announcedAt;
   private long takesFrom;
@@ -144,10 +145,11 @@ final class Holder<H> {
    * Holds until the thread is interrupted or nothing is to be held any more. Returns at once where
    * there can be no session.
    *
-   * @param announced called when another relay has announced something
+   * @param heard called when there may be something to claim
    * @throws OutboxException when the session has ended; to be called again then
    */
-  void hold(Runnable announced) throws InterruptedException {
+  void hold(Runnable heard) throws InterruptedException {
+    this.heard = heard;
     Transactions<H> session = held.isClosed() ? null : transactions.ofOneSession();
     if (session == null) {
       left.countDown();
@@ -158,7 +160,7 @@ final class Holder<H> {
       if (held.isShown()) {
         try {
           while (!held.isClosed()) {
-            await(session, step(session), announced);
+            await(session, step(session));
           }
         } catch (InterruptedException e) {
           end(session);
@@ -246,7 +248,16 @@ final class Holder<H> {
     Duration next = request == null ? HoldingRules.STEP : plan.next();
     holds = look.held(now) + plan.take().size() - plan.give().size();
     listen(session, holds > 0);
+    if (!takes.isEmpty()) {
+      lookAgain(); // what waits in them was announced to others, or to nobody
+    }
     return request == null ? next : min(next, keep(session, request.lease()));
+  }
+
+  /** There may be something to claim that nobody has handed over. */
+  private void lookAgain() {
+    held.mustLook();
+    heard.run();
   }
 
   private void listen(Transactions<H> session, boolean on) {
@@ -322,8 +333,7 @@ final class Holder<H> {
   }
 
   /** Until it is time to look again; meanwhile announces, and hears what others announce. */
-  void await(Transactions<H> session, Duration pause, Runnable announced)
-      throws InterruptedException {
+  void await(Transactions<H> session, Duration pause) throws InterruptedException {
     long end = clock.getAsLong() + jittered(pause).toNanos();
     for (long rest = end - clock.getAsLong(); rest > 0 && !toLook; rest = end - clock.getAsLong()) {
       Duration most = min(Duration.ofNanos(rest), announceOrWait(session));
@@ -334,7 +344,7 @@ final class Holder<H> {
       }
       Duration listening = listens ? most : Duration.ZERO;
       if (session.runSingle(PATIENCE, handle -> holding.check(handle, listening))) {
-        announced.run();
+        lookAgain();
       }
       if (Thread.interrupted()) { // who listens does not notice it
         throw new InterruptedException();

@@ -6,6 +6,7 @@ import static dev.outbox.store.core.internal.ClaimsTest.sequences;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.store.core.internal.Row.Claimable;
 import java.time.Duration;
 import java.util.List;
@@ -42,7 +43,13 @@ class HandedOverTest {
   }
 
   private void settle(Claim claim) {
-    assertThat(claims.settleAndClaim(claim, delivered(claim), FOUR).orElseThrow().lost()).isEmpty();
+    assertThat(settleAndClaim(claim).messages()).isEmpty();
+  }
+
+  private Claim settleAndClaim(Claim claim) {
+    Settled settled = claims.settleAndClaim(claim, delivered(claim), FOUR).orElseThrow();
+    assertThat(settled.lost()).isEmpty();
+    return settled.next();
   }
 
   private void passes(Duration time) {
@@ -110,10 +117,9 @@ class HandedOverTest {
     Alone message = append();
     assertThat(handOver(message)).isFalse();
     assertThat(claim().messages()).isEmpty();
-    settle(before);
-    database.asked.clear();
-    Claim claim = claim();
+    Claim claim = settleAndClaim(before);
     assertThat(sequences(claim)).containsExactly(last);
+    database.asked.clear();
     settle(claim);
     assertThat(asked()).containsExactly("lockHeldAndDelete");
   }
@@ -125,9 +131,19 @@ class HandedOverTest {
     Claim before = claim();
     assertThat(handOver(append(2, held.claimId()))).isFalse();
     assertThat(held.open()).isEmpty();
-    settle(before);
-    assertThat(held.open()).as("leases to hand over to, before a look").isEmpty();
-    assertThat(sequences(claim())).containsExactly(last);
+    assertThat(sequences(settleAndClaim(before))).containsExactly(last);
+  }
+
+  @Test
+  @DisplayName("is none where messages are handed out singly (S6)")
+  void single() {
+    assertThat(besideALease(false)).hasSize(1);
+    assertThat(besideALease(true)).isEmpty();
+  }
+
+  private List<Claimable> besideALease(boolean single) {
+    Lease lease = Lease.begins(1, 7, Lease.STATELESS, false, false, single, FOUR.lease());
+    return HeldBuckets.One.until(0, lease, 0).and(List.of(append(7, held.claimId())), 0).handed();
   }
 
   @Test

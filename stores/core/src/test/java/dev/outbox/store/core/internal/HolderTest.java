@@ -20,7 +20,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -230,7 +229,14 @@ class HolderTest {
   private Duration step() {
     server.clock += Duration.ofMillis(500).toNanos();
     boolean ignored = held.claims(REQUEST);
-    return holder.step(server);
+    Duration next = holder.step(server);
+    looked();
+    return next;
+  }
+
+  /** As a claim does it when there may be something that nobody has handed over. */
+  private void looked() {
+    assertThat(held.handed(new HeldBuckets.Taken(List.of(), true), REQUEST)).isEmpty();
   }
 
   private Set<Integer> ours() {
@@ -344,10 +350,11 @@ class HolderTest {
     assertThat(ours()).isEqualTo(ALL);
   }
 
+  /** How often there may be something to claim, while it waits. */
   private int heard() throws InterruptedException {
-    AtomicInteger heard = new AtomicInteger();
-    holder.await(server, Duration.ofMillis(30), heard::incrementAndGet);
-    return heard.get();
+    looked();
+    holder.await(server, Duration.ofMillis(30));
+    return held.haveMore() ? 1 : 0;
   }
 
   @Test
