@@ -172,9 +172,9 @@ final class TestServers {
       return users.apply(given);
     }
     if (other(property, "image") != null
-        || other(property, "version") == null
+        || (other(property, "version") == null
             && has("org.testcontainers." + containerClass)
-            && Docker.isThere()) {
+            && Docker.isThere())) {
       log.info("Tests run against {} in a container", name);
       return container.get();
     }
