@@ -116,6 +116,14 @@ final class MysqlHolding implements Holding<Handle> {
     return new Seen(buckets, codes, settled);
   }
 
+  @Override
+  public int relays(Handle handle) {
+    return Literal.query(handle, locks.codes(handle))
+        .map((row, context) -> row.getInt(3))
+        .list()
+        .size();
+  }
+
   private static int uptime(Handle handle) {
     return Literal.query(handle, UPTIME).map((row, context) -> row.getInt(2)).one();
   }

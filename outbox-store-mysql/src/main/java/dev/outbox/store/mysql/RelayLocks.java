@@ -110,9 +110,7 @@ final class RelayLocks {
       return false;
     }
     lock(handle, locks("get_lock('%s', 0)", place.get(), code | COMPLETE));
-    String isHere = "is_used_lock(%s) = connection_id()".formatted(number);
-    // Where reads are split off, transactions are not.
-    return isTrue(handle, isHere) && handle.inTransaction(same -> isTrue(same, isHere));
+    return isTrue(handle, "is_used_lock(%s) = connection_id()".formatted(number));
   }
 
   private void lock(Handle handle, String locks) {

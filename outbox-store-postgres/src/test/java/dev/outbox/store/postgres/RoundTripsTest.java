@@ -119,6 +119,11 @@ class RoundTripsTest extends DatabaseTest {
         false, c -> handing.append(c, messages(1, false))); // asks for the server
     deliver(keeper);
     AtomicReference<Uncommitted> uncommitted = new AtomicReference<>();
+    database.inTransaction(
+        false, // asks for the right to read
+        c -> uncommitted.set(handing.append(keeper, c, messages(1, false))));
+    boolean ignored = uncommitted.get().committed();
+    deliver(keeper);
     await()
         .atMost(Duration.ofMinutes(1))
         .until(

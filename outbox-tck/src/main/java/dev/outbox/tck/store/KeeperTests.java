@@ -10,8 +10,10 @@ import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -36,16 +38,23 @@ abstract class KeeperTests<T> extends StoreTests<T> {
 
   /** Delivers what is due, in claims that follow each other. */
   List<UUID> deliver(Claim.Source source, Duration lease) {
-    Claim.Request request = request(100, lease);
     List<UUID> came = new ArrayList<>();
+    expect("lost by those for whom the key is kept", deliver(source, lease, came)).isEmpty();
+    return came;
+  }
+
+  /** The same; returns what was lost. */
+  private Set<Long> deliver(Claim.Source source, Duration lease, List<UUID> came) {
+    Claim.Request request = request(100, lease);
+    Set<Long> lost = new HashSet<>();
     Claim claim = claim(source, request);
     while (!claim.messages().isEmpty()) {
       came.addAll(ids(claim));
       Settled settled = settleAndClaim(source, claim, delivered(claim), request);
-      expect("lost by those for whom the key is kept", settled.lost()).isEmpty();
+      lost.addAll(settled.lost());
       claim = settled.next();
     }
-    return came;
+    return lost;
   }
 
   static Map<Long, Decision> delivered(Claim claim) {
@@ -73,13 +82,18 @@ abstract class KeeperTests<T> extends StoreTests<T> {
     assertCame(what, awaitDelivered(what, keeper, ids.size())).inOrder(ids);
   }
 
+  /** A short lease may end before its settle where the machine is busy: then all comes again. */
   void serveOften(Keeper keeper, String order, Duration lease) {
     for (int i = 0; i < OFTEN; i++) {
       committed(order, 1);
       boolean ignored =
           await(
               "a message of a key that is served often",
-              () -> deliver(keeper, lease).isEmpty() ? null : true);
+              () -> {
+                List<UUID> came = new ArrayList<>();
+                Set<Long> lost = deliver(keeper, lease, came);
+                return came.isEmpty() || !lost.isEmpty() ? null : true;
+              });
     }
   }
 

@@ -148,6 +148,11 @@ public record Database<H>(
     /** All buckets as they are now, and the signs of all relays after that. */
     Seen look(H handle);
 
+    /** How many relays live. */
+    default int relays(H handle) {
+      return look(handle).codes().size();
+    }
+
     /**
      * Leases buckets that are as they were seen and that nobody has locked.
      *

@@ -204,9 +204,7 @@ public final class StoreOperations<H> {
     return run(
         handle -> {
           Statistics counted = administration.statistics(handle, checked);
-          return holding == null
-              ? counted
-              : counted.withRelays(holding.look(handle).codes().size());
+          return holding == null ? counted : counted.withRelays(holding.relays(handle));
         });
   }
 
