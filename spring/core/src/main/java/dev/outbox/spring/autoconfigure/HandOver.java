@@ -80,15 +80,17 @@ final class HandOver {
   private static @Nullable Object boundFor(Object connection) {
     return TransactionSynchronizationManager.isSynchronizationActive()
         ? TransactionSynchronizationManager.getResourceMap().values().stream()
-            .filter(holder -> holder instanceof ConnectionHolder of && isOn(of, connection))
+            .filter(resource -> isOn(resource, connection))
             .findFirst()
             .orElse(null)
         : null;
   }
 
   /** One that was suspended, and not used since, has none. */
-  private static boolean isOn(ConnectionHolder holder, Object connection) {
-    return holder.getConnectionHandle() != null && holder.getConnection() == connection;
+  private static boolean isOn(Object resource, Object connection) {
+    return resource instanceof ConnectionHolder holder
+        && holder.getConnectionHandle() != null
+        && holder.getConnection() == connection;
   }
 
   /** Whether what has just committed is the transaction of this connection. */
