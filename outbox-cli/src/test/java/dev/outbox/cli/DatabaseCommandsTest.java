@@ -76,8 +76,8 @@ abstract class DatabaseCommandsTest {
     Cli status = cli("status");
     assertThat(status.code()).isZero();
     assertThat(status.out().lines().map(line -> line.replaceAll(" +", " ")))
-        .contains(
-            "pending 0", "dead 1", "oldestFreeSeconds -", "oldestBlockedSeconds -", "relays 0");
+        .contains("pending 0", "dead 1", "oldestFreeSeconds -", "oldestBlockedSeconds -")
+        .anyMatch(line -> line.matches("relays [0-]"));
     assertThat(cli("status", "--json").out())
         .startsWith("{\"place\": \"")
         .contains("\"pending\": 0,")
