@@ -67,6 +67,7 @@ public final class Relay implements AutoCloseable {
   private final RelayListener listener;
   private final Waiting waiting;
   private final Threads threads;
+  private final Keeper keeper;
   private final Worker.Shared shared;
   private final @Nullable WakeUpStore wakesUp;
   private final Duration housekeeping;
@@ -87,9 +88,13 @@ public final class Relay implements AutoCloseable {
             new Pauses(settings.idlePause(), random, builder.clock),
             builder.clock);
     threads = new Threads(settings.name(), waiting);
+    keeper =
+        store instanceof KeepingStore<?> able
+            ? able.keeper(builder.unclaimed)
+            : Keeper.ofNothing(store);
     shared =
         new Worker.Shared(
-            store instanceof KeepingStore<?> able ? able.keeper(builder.unclaimed) : store,
+            keeper,
             builder.publisher,
             settings,
             new Verdicts(
@@ -148,7 +153,7 @@ public final class Relay implements AutoCloseable {
   private void startThreads(@Nullable String place) {
     try {
       listener.on(new RelayEvent.Started(settings.name(), settings.workers(), place));
-      if (shared.source() instanceof Keeper keeper) {
+      if (store instanceof KeepingStore<?>) {
         threads.start(keeper, listener);
       }
       for (int i = 0; i < settings.workers(); i++) {
@@ -208,14 +213,7 @@ public final class Relay implements AutoCloseable {
    */
   public void wake() {
     waiting.committed();
-    announce();
-  }
-
-  /** Relays in other processes may hold the keys. */
-  private void announce() {
-    if (shared.source() instanceof Keeper keeper) {
-      keeper.announce();
-    }
+    keeper.announce(); // relays in other processes may hold the keys
   }
 
   /**
@@ -234,7 +232,7 @@ public final class Relay implements AutoCloseable {
           "this is not the store of relay %s: append to that one".formatted(settings.name()));
     }
     Uncommitted uncommitted =
-        store instanceof KeepingStore<T> able && shared.source() instanceof Keeper keeper
+        store instanceof KeepingStore<T> able
             ? able.append(keeper, transaction, messages)
             : Uncommitted.of(store.append(transaction, messages), () -> false);
     int appended = messages.size();
@@ -312,7 +310,7 @@ public final class Relay implements AutoCloseable {
   /** The workers go on meanwhile, so that no key stands still. */
   private void leave() {
     Duration part = settings.stopTimeout().dividedBy(LEAVES_PART);
-    if (shared.source() instanceof Keeper keeper && threads.alive()) {
+    if (threads.alive()) {
       try {
         keeper.leave(part.compareTo(LEAVES) < 0 ? part : LEAVES);
       } catch (InterruptedException e) {

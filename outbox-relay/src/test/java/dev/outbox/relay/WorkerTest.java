@@ -9,6 +9,8 @@ import dev.outbox.relay.Worker.Round;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Claim.Settled;
+import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.time.Instant;
@@ -75,6 +77,16 @@ class WorkerTest {
       Duration publishTimeout,
       RelayListener listener,
       Waiting waiting) {
+    return worker(publisher, lease, publishTimeout, listener, waiting, store);
+  }
+
+  private Worker worker(
+      MessagePublisher publisher,
+      Duration lease,
+      Duration publishTimeout,
+      RelayListener listener,
+      Waiting waiting,
+      Claim.Source source) {
     Duration ignored = Duration.ofSeconds(10);
     Settings settings =
         new Settings("relay", 1, 100, 1_000_000, lease, publishTimeout, ignored, ignored);
@@ -85,7 +97,7 @@ class WorkerTest {
     return new Worker(
         "relay/0",
         new Worker.Shared(
-            store,
+            source,
             publisher,
             settings,
             verdicts,
@@ -587,6 +599,63 @@ class WorkerTest {
   void restsWhenThereIsNothingToDo() throws InterruptedException {
     nothingHappensForLong();
     runUntilItRests(() -> assertThat(store.claims).hasValue(1));
+  }
+
+  /** As a store whose relay holds keys: a settle looks at nothing more. */
+  private final class SettlesOnly implements Claim.Source {
+    @Override
+    public Claim claim(Claim.Request request) {
+      return store.claim(request);
+    }
+
+    @Override
+    public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, Claim.Request next) {
+      Claim nothing =
+          new Claim() {
+            @Override
+            public List<StoredMessage> messages() {
+              return List.of();
+            }
+
+            @Override
+            public Set<Long> renew(Duration lease) {
+              return Set.of();
+            }
+
+            @Override
+            public Set<Long> settle(Map<Long, Decision> none) {
+              return Set.of();
+            }
+          };
+      return new Settled(done.settle(decisions), nothing);
+    }
+  }
+
+  @Test
+  void looksAgainWhenSomethingWasAnnouncedWhileItHadTheKey() throws InterruptedException {
+    Duration longerThanTheTest = Duration.ofHours(1);
+    Pauses calm = new Pauses(longerThanTheTest, () -> 0, clock::get);
+    clock.addAndGet(Duration.ofDays(1_000).toNanos());
+    while (calm.next() < longerThanTheTest.toNanos()) {}
+    Waiting ours = new Waiting(Duration.ofSeconds(10), calm, System::nanoTime);
+    worker = worker(publisher, LEASE, LEASE.dividedBy(2), events, ours, new SettlesOnly());
+    publisher.on(
+        "first",
+        () -> {
+          store.append("k", "second");
+          ours.announced();
+          ours.idle("another worker"); // looks in vain: the key is ours
+          return Result.delivered();
+        });
+    Thread thread = new Thread(worker::run);
+    thread.start();
+    await().until(() -> thread.getState() == Thread.State.TIMED_WAITING);
+    store.append("k", "first");
+    ours.announced();
+    await().until(() -> publisher.deliveredEvents().size() == 2);
+    ours.stop(Duration.ZERO);
+    thread.join();
+    assertThat(publisher.deliveredEvents()).containsExactly("first", "second");
   }
 
   @Test

@@ -163,12 +163,12 @@ public class MemoryOutboxStore extends MemoryKeys
     return dedupKeys.take(dedupKey, transaction);
   }
 
-  /** A claim reads memory in any case: all there is to hand over is the word. */
   @Override
   public boolean handsOver() {
     return true;
   }
 
+  /** A claim reads memory in any case: all there is to hand over is the word. */
   @Override
   public synchronized Uncommitted append(
       Keeper keeper, MemoryTransaction transaction, List<OutboxMessage> messages) {
