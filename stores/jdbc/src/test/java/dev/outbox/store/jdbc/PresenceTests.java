@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -195,6 +196,40 @@ public abstract class PresenceTests extends HoldingTests {
             database.query(
                 "select substr(cast(claim_id as char(36)), 15, 1) from outbox_bucket where claim_id is not null"))
         .isEqualTo("4");
+  }
+
+  @Test
+  @DisplayName("leaves three of four connections of a pool to others, however many relays share it")
+  void sharedPool() throws InterruptedException {
+    HikariConfig config = new HikariConfig();
+    database.pool.copyStateTo(config);
+    config.setMaximumPoolSize(8);
+    try (HikariDataSource pool = new HikariDataSource(config)) {
+      List<Thread> two = List.of(holding(pool), holding(pool));
+      awaitSessions(2);
+      Set<Long> before = sessions();
+      end(before.iterator().next());
+      await() // it comes back
+          .atMost(PATIENCE)
+          .until(() -> sessions().size() == 2 && !sessions().equals(before));
+      holding(pool).join(); // and a third one has no place
+      two.get(0).interrupt();
+      two.get(0).join();
+      Thread next = holding(pool);
+      awaitSessions(2);
+      for (Thread thread : List.of(two.get(1), next)) {
+        thread.interrupt();
+        thread.join();
+      }
+    }
+  }
+
+  private Thread holding(DataSource pool) {
+    return HoldingThread.start(keeping(pool).keeper(PATIENCE));
+  }
+
+  private void awaitSessions(int wanted) {
+    await().atMost(PATIENCE).until(() -> sessions().size() == wanted);
   }
 
   @Test

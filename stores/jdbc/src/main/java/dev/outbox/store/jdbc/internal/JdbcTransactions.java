@@ -35,9 +35,6 @@ public final class JdbcTransactions implements Transactions<Handle> {
   private static final Set<Server.Trouble> IN_THE_WAY =
       EnumSet.of(Server.Trouble.CONFLICT, Server.Trouble.READ_ONLY);
 
-  /** With a smaller pool a session of its own would take too much from the others. */
-  static final int LEAST_POOL = 4;
-
   private final DataSource dataSource;
   private final Jdbi jdbi;
   private final Server server;
@@ -114,14 +111,16 @@ public final class JdbcTransactions implements Transactions<Handle> {
 
   @Override
   public @Nullable Transactions<Handle> ofOneSession() {
-    if (PoolSize.of(dataSource).orElse(LEAST_POOL) < LEAST_POOL) {
+    if (!PoolSize.reserveSession(dataSource)) {
       return null;
     }
     try {
-      OneConnection session = new OneConnection(dataSource.getConnection());
+      OneConnection session =
+          new OneConnection(dataSource.getConnection(), () -> PoolSize.giveBackSession(dataSource));
       return session.inTransactions(
           new JdbcTransactions(dataSource, Jdbi.create(session), server, role));
-    } catch (SQLException e) {
+    } catch (SQLException | RuntimeException e) {
+      PoolSize.giveBackSession(dataSource);
       throw translate(e);
     }
   }

@@ -8,8 +8,12 @@ import org.jdbi.v3.core.ConnectionFactory;
 import org.jdbi.v3.core.Handle;
 import org.jspecify.annotations.Nullable;
 
-/** Gives the same connection each time, and keeps it open until the transactions are closed. */
-record OneConnection(Connection connection) implements ConnectionFactory {
+/**
+ * Gives the same connection each time, and keeps it open until the transactions are closed.
+ *
+ * @param closed called then
+ */
+record OneConnection(Connection connection, Runnable closed) implements ConnectionFactory {
 
   @Override
   public Connection openConnection() {
@@ -58,6 +62,7 @@ record OneConnection(Connection connection) implements ConnectionFactory {
       @Override
       public void close() {
         quietly(connection::close);
+        closed.run();
       }
     };
   }
