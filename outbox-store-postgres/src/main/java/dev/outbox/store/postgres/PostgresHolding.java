@@ -107,10 +107,8 @@ final class PostgresHolding implements Holding<Handle> {
   /** The oid makes it this outbox's: what is sent to a channel reaches the whole database. */
   private static final String CHANNEL = "'outbox_' || " + TABLE;
 
-  /** Its commit brings the log to the disk, so that whoever is woken finds that all is durable. */
   private static final String ANNOUNCE =
-      "select set_config('synchronous_commit', 'local', true), pg_notify(%s, '')"
-          .formatted(CHANNEL);
+      "select set_config('synchronous_commit', 'off', true), pg_notify(%s, '')".formatted(CHANNEL);
 
   private final PostgresLeases leases;
   private final BatchStatements statements;
