@@ -266,6 +266,33 @@ public abstract class KeeperTests extends HoldingTests {
   }
 
   @Test
+  @DisplayName("is soon all that it claims, also when it begins beside a backlog")
+  void goesOver() {
+    keeper.close();
+    for (int i = 0; i < 50; i++) {
+      append("key " + i);
+    }
+    try (Keeper late = keeping.keeper(LONG)) {
+      Claim.Request one = new Claim.Request("worker", 1, 1_000_000, LONG);
+      Claim alone = late.claim(one); // for itself, because the relay cannot be seen yet
+      HoldingThread.start(late);
+      await().atMost(PATIENCE).until(() -> heldWithSession() > 0);
+      Claim next = late.settleAndClaim(alone, decisions(alone, Decision.delivered()), one).next();
+      await().atMost(PATIENCE).until(() -> heldWithSession() == 64);
+      assertThat(next.messages()).hasSize(1);
+      assertThat(database.query("select count(*) from outbox_message")).isEqualTo("49");
+      next.settle(decisions(next, Decision.delivered()));
+    }
+  }
+
+  /** How many buckets have a claim id that names a session. */
+  private int heldWithSession() {
+    return Integer.parseInt(
+        database.query(
+            "select count(*) from outbox_bucket where substr(cast(claim_id as char(36)), 15, 1) = '8'"));
+  }
+
+  @Test
   @DisplayName("is held whatever the pool's connections have set")
   void poolsSettings() {
     HikariConfig config = new HikariConfig();

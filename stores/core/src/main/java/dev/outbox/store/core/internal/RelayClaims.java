@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -53,9 +54,21 @@ public final class RelayClaims<H> {
   /** Empty where the claim is not one of this relay's, or is over. */
   public Optional<Settled> settleAndClaim(
       Claim done, Map<Long, Decision> decisions, Claim.Request next) {
-    return claims
-        .settleAndClaim(done, decisions, next)
-        .or(() -> operations.settleAndClaim(done, decisions, next));
+    Optional<Settled> settled = claims.settleAndClaim(done, decisions, next);
+    if (settled.isPresent()) {
+      return settled;
+    }
+    return held.isShown() && holder != null
+        ? Optional.of(goOver(holder, done, decisions, next))
+        : operations.settleAndClaim(done, decisions, next);
+  }
+
+  /** From a claim that stood for itself to those of what is held: gives back what it leased. */
+  private Settled goOver(
+      Holder<H> takes, Claim done, Map<Long, Decision> decisions, Claim.Request next) {
+    Set<Long> lost = done.settle(decisions);
+    takes.tell();
+    return new Settled(lost, claim(next));
   }
 
   /** As {@link dev.outbox.spi.store.KeepingStore.Keeper#hold}. */
