@@ -64,10 +64,10 @@ final class Waiting {
   private @Nullable Object poller;
   private long pollerBackBy;
 
-  /** The value of {@link #expectedUntil} when a poller looked last. */
-  private long looked;
+  /** How often something had been announced at the last look. */
+  private int looked;
 
-  /** Whether the last poll was made because something was committed. */
+  /** Whether that look was made because something was committed. */
   private boolean wasTold;
 
   private long quickPause = QUICK_PAUSE;
@@ -89,7 +89,6 @@ final class Waiting {
     this.pauses = pauses;
     this.clock = clock;
     expectedUntil = clock.getAsLong();
-    looked = expectedUntil;
   }
 
   /** Messages were appended, and will be committed. Cheap while the poller polls quickly. */
@@ -112,10 +111,7 @@ final class Waiting {
     wake();
   }
 
-  /**
-   * How often something was announced. A worker that has a key hides it from the claims of others,
-   * so whoever has worked looks itself when this has changed meanwhile.
-   */
+  /** How often something was announced. */
   int announcements() {
     return announcements.get();
   }
@@ -214,10 +210,21 @@ final class Waiting {
     }
   }
 
-  /** This worker found nothing to do: waits until it is its turn to poll, and time. */
-  void idle(Object worker) throws InterruptedException {
+  /**
+   * This worker found nothing to do: waits until it is its turn to poll, and time. Not when
+   * something was announced since its claim began: while it had a key, the claims of others missed
+   * what came to that key.
+   *
+   * @param announced how often something had been announced before its claim
+   */
+  void idle(Object worker, int announced) throws InterruptedException {
     lock.lockInterruptibly();
     try {
+      if (announcements.get() != announced) {
+        quickPause = QUICK_PAUSE;
+        looks();
+        return;
+      }
       while (!stopping && poller != null && poller != worker) {
         long left = pollerBackBy - clock.getAsLong();
         if (left <= 0) {
@@ -249,15 +256,20 @@ final class Waiting {
       }
     } finally {
       nap = Nap.NONE;
-      looked = expectedUntil;
-      wasTold = committed;
-      committed = false;
+      looks();
     }
   }
 
-  /** Whether messages were announced since a poller looked last. */
+  /** What was announced until now is found by the claim that comes next. */
+  private void looks() {
+    wasTold = committed;
+    committed = false;
+    looked = announcements.get();
+  }
+
+  /** Whether messages were announced since the last look. */
   private boolean isAnnounced() {
-    return committed || expectedUntil != looked;
+    return committed || announcements.get() != looked;
   }
 
   /** Whether messages that were announced are still to be found. */

@@ -144,11 +144,7 @@ final class Worker {
   private void rest(Round round) throws InterruptedException {
     switch (round) {
       case BUSY -> {}
-      case IDLE -> {
-        if (waiting.announcements() == announcements) {
-          waiting.idle(this);
-        }
-      }
+      case IDLE -> waiting.idle(this, announcements);
       case REFUSED -> {
         giveBackUnused();
         waiting.pause(this, askAgain);

@@ -49,24 +49,29 @@ class WaitingTest {
     return done;
   }
 
+  /** After a claim that missed nothing of what was announced. */
+  private void idle(Object worker) throws InterruptedException {
+    waiting.idle(worker, waiting.announcements());
+  }
+
   @Test
   void anAppendEndsAnIdleWaitAndMakesTheNextOnesShort() throws Exception {
-    CompletableFuture<Void> idle = inBackground(() -> waiting.idle(one));
+    CompletableFuture<Void> idle = inBackground(() -> idle(one));
     assertThat(idle).isNotDone();
     waiting.appended(1);
     idle.get(1, TimeUnit.MINUTES);
     waiting.appended(1);
-    waiting.idle(one); // returns, though the pause would be an hour
+    idle(one); // returns, though the pause would be an hour
   }
 
   @Test
   void anAppendDuringAPollThatTookLongIsNotForgotten() throws Exception {
     waiting.appended(1);
     time.addAndGet(Duration.ofSeconds(1).toNanos());
-    waiting.idle(one); // returns, though the pause would be an hour
-    waiting.idle(one); // pauses are small again
+    idle(one); // returns, though the pause would be an hour
+    idle(one); // pauses are small again
     nothingHappensForLong();
-    CompletableFuture<Void> idle = inBackground(() -> waiting.idle(one));
+    CompletableFuture<Void> idle = inBackground(() -> idle(one));
     assertThat(idle).as("it is remembered once").isNotDone();
     waiting.stop(Duration.ZERO);
     idle.get(1, TimeUnit.MINUTES);
@@ -75,9 +80,9 @@ class WaitingTest {
   @Test
   void anAppendWhoseMessagesDoNotComeMakesPausesBeginSmallAgain() throws Exception {
     waiting.appended(1);
-    waiting.idle(one);
+    idle(one);
     time.addAndGet(Duration.ofMillis(50).toNanos());
-    waiting.idle(one); // returns, though the pause would be an hour
+    idle(one); // returns, though the pause would be an hour
     assertThat(pauses.next()).isEqualTo(2 * Pauses.FIRST.toNanos());
   }
 
@@ -85,12 +90,12 @@ class WaitingTest {
   void polledQuicklyUntilAsManyMessagesWereFoundAsWereAppended() throws Exception {
     waiting.appended(2);
     waiting.appended(1);
-    waiting.idle(one);
+    idle(one);
     waiting.working(one, 2);
-    waiting.idle(one); // returns, though the pause would be an hour
+    idle(one); // returns, though the pause would be an hour
     waiting.working(one, 2);
     nothingHappensForLong();
-    CompletableFuture<Void> idle = inBackground(() -> waiting.idle(one));
+    CompletableFuture<Void> idle = inBackground(() -> idle(one));
     assertThat(idle).as("they are found, and a poll more would find nothing").isNotDone();
     waiting.stop(Duration.ZERO);
     idle.get(1, TimeUnit.MINUTES);
@@ -99,7 +104,7 @@ class WaitingTest {
   @Test
   void messagesThatWereNotAnnouncedMakePausesBeginSmallAgain() throws Exception {
     waiting.appended(1);
-    waiting.idle(one);
+    idle(one);
     waiting.working(one, 2);
     assertThat(pauses.next())
         .as("what was announced tells nothing of others")
@@ -110,14 +115,14 @@ class WaitingTest {
 
   @Test
   void afterACommitItPollsAtOnce() throws Exception {
-    CompletableFuture<Void> idle = inBackground(() -> waiting.idle(one));
+    CompletableFuture<Void> idle = inBackground(() -> idle(one));
     waiting.committed();
     idle.get(1, TimeUnit.MINUTES);
     waiting.committed();
-    waiting.idle(one); // what was committed while it polled
+    idle(one); // what was committed while it polled
     waiting.working(one, 2);
     nothingHappensForLong();
-    CompletableFuture<Void> next = inBackground(() -> waiting.idle(one));
+    CompletableFuture<Void> next = inBackground(() -> idle(one));
     assertThat(next).isNotDone();
     waiting.stop(Duration.ZERO);
     next.get(1, TimeUnit.MINUTES);
@@ -125,18 +130,18 @@ class WaitingTest {
 
   @Test
   void whatOthersAnnounceIsFoundByOnePoll() throws Exception {
-    CompletableFuture<Void> idle = inBackground(() -> waiting.idle(one));
+    CompletableFuture<Void> idle = inBackground(() -> idle(one));
     waiting.announced();
     idle.get(1, TimeUnit.MINUTES);
     waiting.working(one, 2);
     assertThat(pauses.next())
         .as("it says nothing of what is not announced")
         .isEqualTo(FOREVER.toNanos());
-    CompletableFuture<Void> next = inBackground(() -> waiting.idle(one));
+    CompletableFuture<Void> next = inBackground(() -> idle(one));
     assertThat(next).as("nothing more is expected").isNotDone();
     waiting.announced();
     next.get(1, TimeUnit.MINUTES);
-    CompletableFuture<Void> none = inBackground(() -> waiting.idle(one));
+    CompletableFuture<Void> none = inBackground(() -> idle(one));
     assertThat(none).as("it was found by another's poll").isNotDone();
     waiting.expectRetries();
     assertThat(pauses.next()).isEqualTo(Pauses.FIRST.toNanos());
@@ -145,9 +150,20 @@ class WaitingTest {
   }
 
   @Test
+  void whatIsAnnouncedDuringAPollIsLookedForOnceMore() throws Exception {
+    int before = waiting.announcements();
+    waiting.announced();
+    waiting.idle(one, before); // returns, though the pause would be an hour
+    CompletableFuture<Void> next = inBackground(() -> idle(one));
+    assertThat(next).as("that look has found it, if it was there").isNotDone();
+    waiting.stop(Duration.ZERO);
+    next.get(1, TimeUnit.MINUTES);
+  }
+
+  @Test
   void oneWorkerPollsAndHandsItsTurnOverWhenItFindsWork() throws Exception {
-    CompletableFuture<Void> poller = inBackground(() -> waiting.idle(one));
-    CompletableFuture<Void> next = inBackground(() -> waiting.idle(other));
+    CompletableFuture<Void> poller = inBackground(() -> idle(one));
+    CompletableFuture<Void> next = inBackground(() -> idle(other));
     waiting.appended(1);
     poller.get(1, TimeUnit.MINUTES);
     waiting.working(other, 1);
@@ -156,9 +172,9 @@ class WaitingTest {
     next.get(1, TimeUnit.MINUTES); // its pause is short: there was work
 
     nothingHappensForLong();
-    CompletableFuture<Void> first = inBackground(() -> waiting.idle(one));
+    CompletableFuture<Void> first = inBackground(() -> idle(one));
     waiting.appended(1);
-    waiting.idle(other); // still the other's turn
+    idle(other); // still the other's turn
     assertThat(first).isNotDone();
     waiting.stop(Duration.ZERO);
     first.get(1, TimeUnit.MINUTES);
@@ -167,9 +183,9 @@ class WaitingTest {
   @Test
   void whoPausesBecauseOfTroubleLetsAnotherPoll() throws Exception {
     waiting.appended(1);
-    waiting.idle(one);
+    idle(one);
     pauses.worked();
-    CompletableFuture<Void> next = inBackground(() -> waiting.idle(other));
+    CompletableFuture<Void> next = inBackground(() -> idle(other));
     CompletableFuture<Void> trouble = inBackground(() -> waiting.pause(one, FOREVER.toNanos()));
     next.get(1, TimeUnit.MINUTES);
     assertThat(trouble).isNotDone();
@@ -180,14 +196,14 @@ class WaitingTest {
   @Test
   void aPollerThatDoesNotComeBackLosesItsTurn() throws Exception {
     waiting.appended(1);
-    waiting.idle(one); // and then the store does not answer it
+    idle(one); // and then the store does not answer it
     pauses.worked();
     time.addAndGet(Duration.ofSeconds(2).toNanos());
-    CompletableFuture<Void> next = inBackground(() -> waiting.idle(other));
+    CompletableFuture<Void> next = inBackground(() -> idle(other));
     next.get(1, TimeUnit.MINUTES);
     nothingHappensForLong();
-    CompletableFuture<Void> late = inBackground(() -> waiting.idle(one));
-    CompletableFuture<Void> poller = inBackground(() -> waiting.idle(other));
+    CompletableFuture<Void> late = inBackground(() -> idle(one));
+    CompletableFuture<Void> poller = inBackground(() -> idle(other));
     waiting.appended(1);
     poller.get(1, TimeUnit.MINUTES);
     assertThat(late).isNotDone();
@@ -197,8 +213,8 @@ class WaitingTest {
 
   @Test
   void stopEndsEveryWait() throws Exception {
-    CompletableFuture<Void> idle = inBackground(() -> waiting.idle(one));
-    CompletableFuture<Void> turn = inBackground(() -> waiting.idle(other));
+    CompletableFuture<Void> idle = inBackground(() -> idle(one));
+    CompletableFuture<Void> turn = inBackground(() -> idle(other));
     CompletableFuture<Void> pause = inBackground(() -> waiting.pause(this, FOREVER.toNanos()));
     assertThat(waiting.stopping()).isFalse();
     waiting.stop(Duration.ZERO);
@@ -206,14 +222,14 @@ class WaitingTest {
     turn.get(1, TimeUnit.MINUTES);
     pause.get(1, TimeUnit.MINUTES);
     assertThat(waiting.stopping()).isTrue();
-    waiting.idle(one);
+    idle(one);
     waiting.pause(one, FOREVER.toNanos());
   }
 
   @Test
   void anAppendDoesNotEndAPause() throws Exception {
     CompletableFuture<Void> pause = inBackground(() -> waiting.pause(other, FOREVER.toNanos()));
-    CompletableFuture<Void> idle = inBackground(() -> waiting.idle(one));
+    CompletableFuture<Void> idle = inBackground(() -> idle(one));
     waiting.appended(1);
     idle.get(1, TimeUnit.MINUTES);
     assertThat(pause).isNotDone();

@@ -644,7 +644,7 @@ class WorkerTest {
         () -> {
           store.append("k", "second");
           ours.announced();
-          ours.idle("another worker"); // looks in vain: the key is ours
+          ours.idle("another worker", ours.announcements()); // looks in vain: the key is ours
           return Result.delivered();
         });
     Thread thread = new Thread(worker::run);

@@ -91,7 +91,8 @@ class StoreGalleryTest {
           Math.min(cap, all.blockedKeys()),
           Math.min(cap, all.haltedKeys()),
           all.oldestFree(),
-          all.oldestBlocked());
+          all.oldestBlocked(),
+          all.relays());
     }
   }
 

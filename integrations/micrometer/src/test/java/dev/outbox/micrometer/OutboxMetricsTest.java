@@ -30,8 +30,7 @@ import org.junit.jupiter.api.Timeout;
 
 class OutboxMetricsTest {
   private static final Statistics SOME =
-      new Statistics(10_000, 1, 2, 3, 4, 5, 6, Duration.ofMillis(7_500), Duration.ofSeconds(8))
-          .withRelays(7);
+      new Statistics(10_000, 1, 2, 3, 4, 5, 6, Duration.ofMillis(7_500), Duration.ofSeconds(8), 7);
 
   private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
   private final AtomicLong nanos = new AtomicLong();
@@ -199,7 +198,7 @@ class OutboxMetricsTest {
     assertThat(gauge("outbox.oldest.age", "state", "free")).isEqualTo(7.5);
     assertThat(gauge("outbox.oldest.age", "state", "blocked")).isEqualTo(8);
     assertThat(gauge("outbox.relays")).isEqualTo(7);
-    store.said = new Statistics(1, 0, 0, 0, 0, 0, 0, null, null);
+    store.said = new Statistics(1, 0, 0, 0, 0, 0, 0, null, null, null);
     await().until(() -> gauge("outbox.oldest.age", "state", "free") == 0);
     assertThat(gauge("outbox.relays")).as("of a store that sees none").isNaN();
   }
@@ -313,7 +312,7 @@ class OutboxMetricsTest {
     metrics.close();
     assertThat(registry.find("outbox.messages").gauges()).isEmpty();
     Store second = new Store();
-    second.said = new Statistics(10_000, 70, 0, 0, 0, 0, 0, null, null);
+    second.said = new Statistics(10_000, 70, 0, 0, 0, 0, 0, null, null, null);
     try (OutboxMetrics next = bound(OutboxMetrics.builder(second))) {
       await().until(() -> gauge("outbox.messages", "status", "pending") == 70);
       next.on(new RelayEvent.Delivered("r/0", message()));

@@ -78,45 +78,6 @@ public interface StatisticsStore {
       oldestBlocked = atLeastZero(oldestBlocked);
     }
 
-    /** Of a store that cannot see which relays live. */
-    public Statistics(
-        int cap,
-        long pending,
-        long scheduled,
-        long blocked,
-        long dead,
-        long blockedKeys,
-        long haltedKeys,
-        @Nullable Duration oldestFree,
-        @Nullable Duration oldestBlocked) {
-      this(
-          cap,
-          pending,
-          scheduled,
-          blocked,
-          dead,
-          blockedKeys,
-          haltedKeys,
-          oldestFree,
-          oldestBlocked,
-          null);
-    }
-
-    /** The same, with so many relays. */
-    public Statistics withRelays(@Nullable Integer live) {
-      return new Statistics(
-          cap,
-          pending,
-          scheduled,
-          blocked,
-          dead,
-          blockedKeys,
-          haltedKeys,
-          oldestFree,
-          oldestBlocked,
-          live);
-    }
-
     private static @Nullable Duration atLeastZero(@Nullable Duration time) {
       return time != null && time.isNegative() ? Duration.ZERO : time;
     }

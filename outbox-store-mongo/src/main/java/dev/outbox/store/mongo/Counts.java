@@ -75,7 +75,8 @@ final class Counts {
         count(collections.blockedKey(), and(in("bucket", BUCKETS), gte("retryAt", new Date(0)))),
         count(collections.blockedKey(), exists("haltedBy")),
         oldest(free, now),
-        oldest(firsts(Status.BLOCKED, "seq"), now));
+        oldest(firsts(Status.BLOCKED, "seq"), now),
+        null);
   }
 
   private long of(Status status) {

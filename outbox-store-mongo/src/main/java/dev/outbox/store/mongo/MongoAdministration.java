@@ -411,7 +411,7 @@ final class MongoAdministration implements Administration<MongoTransaction> {
   }
 
   @Override
-  public Statistics statistics(MongoTransaction transaction, int cap) {
+  public Statistics statistics(MongoTransaction transaction, int cap, @Nullable Integer relays) {
     return new Counts(collections, transaction.beforehand(), cap).read(clock.read());
   }
 

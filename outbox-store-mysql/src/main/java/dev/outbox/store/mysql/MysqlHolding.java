@@ -32,6 +32,12 @@ final class MysqlHolding implements Holding<Handle> {
         or variable_name = 'group_replication_single_primary_mode' and value = 'OFF'
       """;
 
+  /** The server ends a session that says nothing for so long, as when its host has vanished. */
+  private static final String LIMIT_SILENCE =
+      "set @outbox_silence = @@session.wait_timeout, @@session.wait_timeout = 30";
+
+  private static final String UNLIMIT_SILENCE = "set @@session.wait_timeout = @outbox_silence";
+
   private static final String UPTIME = "show global status where variable_name = 'Uptime'";
 
   /** Now, and not when the statement began; UTC, whatever the session's time zone. */
@@ -43,7 +49,7 @@ final class MysqlHolding implements Holding<Handle> {
       """
       select b.bucket, b.token, case when ${free} then ${nobody}
         when substr(b.claim_id, 15, 1) = '8' then cast(conv(right(b.claim_id, 8), 16, 10) as signed)
-        else ${anonymous} end, null
+        else ${anonymous} end
       from ${q}${p}bucket b force index (primary)
       where b.bucket between 0 and 63
       union all
@@ -70,7 +76,9 @@ final class MysqlHolding implements Holding<Handle> {
     boolean shown =
         Literal.query(handle, IS_CLUSTER).mapTo(String.class).findFirst().isEmpty()
             && locks.show(handle, code);
-    if (!shown) {
+    if (shown) {
+      handle.execute(LIMIT_SILENCE);
+    } else {
       locks.drop(handle);
     }
     return shown;
@@ -84,6 +92,7 @@ final class MysqlHolding implements Holding<Handle> {
   @Override
   public void leave(Handle handle, int code) {
     locks.drop(handle);
+    handle.execute(UNLIMIT_SILENCE);
   }
 
   /** Pings: neither driver says otherwise what the server has said of its own accord. */

@@ -49,13 +49,12 @@ final class RelayLocks {
       "select p.place " + FROM_PLACES + "is_used_lock(" + PLACE + ") = connection_id()";
 
   private static final String CODES =
-      "select null, null, ${code}, is_used_lock(${complete}) "
+      "select null, null, ${code} "
               .replace(
                   "${code}",
                   IntStream.range(0, BITS)
                       .mapToObj(i -> "((is_used_lock(%s) is not null) << %d)".formatted(bit(i), i))
                       .collect(Collectors.joining(" | ")))
-              .replace("${complete}", bit(BITS))
           + FROM_PLACES
           + "is_used_lock(%s) is not null".formatted(bit(BITS));
 
@@ -79,7 +78,7 @@ final class RelayLocks {
     return sql.replace("${names}", known);
   }
 
-  /** A query: nothing, nothing, a relay's code, and the session in which it is shown. */
+  /** A query: nothing, nothing, and a relay's code. */
   String codes(Handle handle) {
     return fill(handle, CODES);
   }
@@ -89,7 +88,8 @@ final class RelayLocks {
     return "is_used_lock(%s) is not null".formatted(ofNumber(handle, RelaySign.number(claimId)));
   }
 
-  private String ofNumber(Handle handle, int number) {
+  /** The lock of a relay's number, in quotes. */
+  String ofNumber(Handle handle, int number) {
     return fill(handle, "'${names}n%d'".formatted(number));
   }
 

@@ -1,6 +1,7 @@
 package dev.outbox.store.mysql;
 
 import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.RelaySign;
 import dev.outbox.store.jdbc.PresenceTests;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -35,10 +36,17 @@ class MysqlPresenceTest extends PresenceTests {
   @Override
   protected Set<Long> sessions() {
     MysqlText text = new MysqlText(new Names(null, Names.DEFAULT_PREFIX), server.flavor);
+    RelayLocks locks = new RelayLocks(text);
     try (Handle handle = Jdbi.create(database.pool).open()) {
-      return Literal.query(handle, new RelayLocks(text).codes(handle))
-          .map((row, context) -> row.getLong(4))
-          .set();
+      return Literal.query(handle, locks.codes(handle))
+          .map((row, context) -> locks.ofNumber(handle, RelaySign.number(row.getInt(3))))
+          .stream()
+          .flatMap(
+              number ->
+                  Literal.query(handle, "select is_used_lock(" + number + ")")
+                      .mapTo(Long.class)
+                      .stream())
+          .collect(Collectors.toSet());
     }
   }
 

@@ -123,12 +123,7 @@ final class PostgresHolding implements Holding<Handle> {
   @Override
   public boolean begin(Handle handle, int code) {
     try {
-      return pooler.keepsSession(handle.getConnection())
-          && statements.query(
-              handle,
-              BEGIN,
-              parameters -> parameters.add(code),
-              row -> row.next() && row.getBoolean(1));
+      return pooler.keepsSession(handle.getConnection()) && ask(handle, BEGIN, code);
     } catch (SQLException e) {
       throw new TransactionException(e);
     }
@@ -136,15 +131,24 @@ final class PostgresHolding implements Holding<Handle> {
 
   @Override
   public void change(Handle handle, int before, int after) {
-    boolean ignored =
-        statements.query(
-            handle, CHANGE, parameters -> parameters.add(after).add(before), row -> row.next());
+    boolean ignored = ask(handle, CHANGE, after, before);
   }
 
   @Override
   public void leave(Handle handle, int code) {
-    boolean ignored =
-        statements.query(handle, LEAVE, parameters -> parameters.add(code), row -> row.next());
+    boolean ignored = ask(handle, LEAVE, code);
+  }
+
+  private boolean ask(Handle handle, String sql, int... codes) {
+    return statements.query(
+        handle,
+        sql,
+        parameters -> {
+          for (int code : codes) {
+            parameters.add(code);
+          }
+        },
+        row -> row.next() && row.getBoolean(1));
   }
 
   /** Reads what the server says of its own accord, as that it ends the session. */
@@ -177,7 +181,7 @@ final class PostgresHolding implements Holding<Handle> {
 
   @Override
   public void announce(Handle handle) {
-    boolean ignored = statements.query(handle, ANNOUNCE, parameters -> {}, row -> row.next());
+    boolean ignored = ask(handle, ANNOUNCE);
   }
 
   /** Without the settings of other transactions: it is one statement, and asked each second. */

@@ -322,7 +322,8 @@ public final class BrokenStores {
           all.blockedKeys(),
           all.haltedKeys(),
           all.oldestFree(),
-          all.oldestBlocked());
+          all.oldestBlocked(),
+          all.relays());
     }
   }
 
@@ -341,7 +342,8 @@ public final class BrokenStores {
           all.blockedKeys(),
           all.haltedKeys(),
           all.oldest(),
-          all.oldestBlocked());
+          all.oldestBlocked(),
+          all.relays());
     }
   }
 

@@ -109,7 +109,8 @@ final class AdministeredHsqldbStore
                           number.applyAsLong("blocked_keys"),
                           number.applyAsLong("halted_keys"),
                           age(row, "oldest_free"),
-                          age(row, "oldest_blocked"));
+                          age(row, "oldest_blocked"),
+                          null);
                     })
                 .one());
   }

@@ -415,7 +415,8 @@ public class MemoryOutboxStore extends MemoryKeys
         Math.min(most, waiting),
         Math.min(most, halted),
         oldest(free, now),
-        oldest(blocked, now));
+        oldest(blocked, now),
+        null);
   }
 
   private static @Nullable Duration oldest(List<Row> rows, Instant now) {

@@ -266,7 +266,8 @@ public final class RedisOutboxStore extends RedisStore
         reply.number(4),
         reply.number(5),
         age(reply.number(6)),
-        age(reply.number(7)));
+        age(reply.number(7)),
+        null);
   }
 
   private static @Nullable Duration age(long micros) {

@@ -382,8 +382,12 @@ public record Database<H>(
       throw new UnsupportedOperationException();
     }
 
-    /** As {@link StatisticsStore#statistics}. */
-    Statistics statistics(H handle, int cap);
+    /**
+     * As {@link StatisticsStore#statistics}.
+     *
+     * @param relays how many live; null where that cannot be seen
+     */
+    Statistics statistics(H handle, int cap, @Nullable Integer relays);
 
     /** As {@link StatisticsStore#warnings}. */
     default List<String> warnings(H handle) {

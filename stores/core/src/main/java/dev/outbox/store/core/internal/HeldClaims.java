@@ -300,36 +300,34 @@ final class HeldClaims<H> {
   /** Returns the buckets that were still ours. */
   private Set<Integer> settle(OfHeld done, Decided decided) {
     long began = clock.getAsLong();
-    List<Lease> locked = new ArrayList<>();
     List<Lease> released = new ArrayList<>();
-    if (isSmall(done, decided)) {
-      locked.addAll(
-          transactions.runSingle(
-              done.lease(),
-              handle ->
-                  leases.lockHeldAndDelete(
-                      handle, claimId, done.batch.leases(), answered(decided))));
-    } else {
-      locked.addAll(
-          transactions.run(
-              done.lease(),
-              handle -> {
-                Collection<Lease> now =
-                    Settlement.of(handle, database, claimId, done.batch.leases(), decided).values();
-                released.clear();
-                now.stream().filter(this::isToRelease).forEach(released::add);
-                Settlement.release(handle, database, claimId, released, decided);
-                return List.copyOf(now);
-              }));
-    }
+    Collection<Lease> locked =
+        isSmall(done, decided)
+            ? transactions.runSingle(
+                done.lease(),
+                handle ->
+                    leases.lockHeldAndDelete(
+                        handle, claimId, done.batch.leases(), answered(decided)))
+            : transactions.run(
+                done.lease(),
+                handle -> {
+                  Collection<Lease> now =
+                      Settlement.of(handle, database, claimId, done.batch.leases(), decided)
+                          .values();
+                  released.clear();
+                  now.stream().filter(this::isToRelease).forEach(released::add);
+                  Settlement.release(handle, database, claimId, released, decided);
+                  return now;
+                });
     done.over();
-    Set<Integer> ours = locked.stream().map(Lease::bucket).collect(toSet());
-    locked.removeAll(released);
     released.forEach(lease -> held.forget(lease.bucket()));
     giveBackLater(
         held.back(
-            locked.stream().map(lease -> One.until(began, lease, clock.getAsLong())).toList()));
-    return ours;
+            locked.stream()
+                .filter(lease -> !released.contains(lease))
+                .map(lease -> One.until(began, lease, clock.getAsLong()))
+                .toList()));
+    return locked.stream().map(Lease::bucket).collect(toSet());
   }
 
   /**
@@ -352,11 +350,9 @@ final class HeldClaims<H> {
   private List<Claimable> answered(Decided decided) {
     Writes<H> writes = database.writes();
     List<Claimable> rows = decided.rows();
-    return writes.archives()
-        ? IntStream.range(0, rows.size())
-            .mapToObj(i -> Settlement.delivered(writes, rows.get(i), decided.of(i)))
-            .toList()
-        : rows;
+    return IntStream.range(0, rows.size())
+        .mapToObj(i -> Settlement.delivered(writes, rows.get(i), decided.of(i)))
+        .toList();
   }
 
   /** Returns the buckets that are still ours. */

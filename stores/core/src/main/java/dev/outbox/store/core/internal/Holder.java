@@ -13,13 +13,13 @@ import dev.outbox.store.core.internal.HoldingRules.Relay;
 import dev.outbox.store.core.internal.HoldingRules.State;
 import dev.outbox.store.core.internal.HoldingRules.Vacant;
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.Comparator;
-import java.util.HashMap;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
@@ -27,6 +27,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 
 /**
  * Holds buckets for one relay: shows by a session of its own that the relay lives, looks about once
@@ -268,14 +269,13 @@ final class Holder<H> {
   }
 
   private Look look(Seen seen, Relay now) {
-    long[] holders = new long[Database.BUCKETS];
-    Arrays.fill(holders, HoldingRules.ANONYMOUS);
-    seen.buckets().forEach(bucket -> holders[bucket.bucket()] = bucket.holder());
-    Map<Long, Relay> relays = new HashMap<>();
+    List<Long> holders =
+        new ArrayList<>(Collections.nCopies(Database.BUCKETS, HoldingRules.ANONYMOUS));
+    seen.buckets().forEach(bucket -> holders.set(bucket.bucket(), bucket.holder()));
+    Map<Long, Relay> relays = new TreeMap<>();
     seen.codes().stream().map(RelaySign::of).forEach(relay -> relays.put(relay.number(), relay));
     relays.put(now.number(), now);
-    return new Look(
-        holders, relays.values().stream().sorted(Comparator.comparingLong(Relay::number)).toList());
+    return new Look(holders, List.copyOf(relays.values()));
   }
 
   private void show(Transactions<H> session, Relay now) {
@@ -288,12 +288,10 @@ final class Holder<H> {
 
   private void take(
       Transactions<H> session, Claim.Request request, Set<Integer> buckets, Seen seen) {
-    Map<Integer, Long> tokens = new HashMap<>();
-    for (SeenBucket bucket : seen.buckets()) {
-      if (buckets.contains(bucket.bucket())) {
-        tokens.put(bucket.bucket(), bucket.token());
-      }
-    }
+    Map<Integer, Long> tokens =
+        seen.buckets().stream()
+            .filter(seenBucket -> buckets.contains(seenBucket.bucket()))
+            .collect(Collectors.toMap(SeenBucket::bucket, SeenBucket::token));
     Claim.Request longer =
         new Claim.Request(
             request.worker(),
@@ -303,8 +301,7 @@ final class Holder<H> {
     long asked = clock.getAsLong();
     unanswered.addAll(buckets);
     List<Lease> taken =
-        session.run(
-            PATIENCE, handle -> holding.take(handle, held.claimId(), longer, Map.copyOf(tokens)));
+        session.run(PATIENCE, handle -> holding.take(handle, held.claimId(), longer, tokens));
     unanswered.clear();
     held.took(asked, taken);
   }

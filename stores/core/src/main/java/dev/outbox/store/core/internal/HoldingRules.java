@@ -1,19 +1,14 @@
 package dev.outbox.store.core.internal;
 
-import static java.util.stream.Collectors.counting;
-import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.toSet;
 
 import dev.outbox.store.core.internal.Database.SeenBucket;
 import java.time.Duration;
-import java.util.Arrays;
+import java.util.Collections;
 import java.util.Comparator;
-import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
-import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * Which buckets a relay takes, and which it gives away: the rules of docs/design/holding.md. Each
@@ -67,82 +62,56 @@ final class HoldingRules {
    */
   record Vacant(int bucket, long holder) {}
 
-  /** What a look has found. */
-  static final class Look {
-    private final long[] holders;
-    private final List<Relay> relays;
-    private final Map<Long, Long> held;
+  /**
+   * What a look has found.
+   *
+   * @param holders by bucket, the number of its holder; {@link #FREE} where its lease has ended
+   * @param relays those whose sessions live, in ascending order of their numbers
+   */
+  record Look(List<Long> holders, List<Relay> relays) {
+    int held(Relay relay) {
+      return Collections.frequency(holders, relay.number);
+    }
 
     /** Those that may take something. */
-    private final List<Relay> staying;
-
-    private final Set<Vacant> vacant;
-
-    /**
-     * @param holders by bucket, the number of its holder; {@link #FREE} where its lease has ended
-     * @param relays those whose sessions live, in ascending order of their numbers
-     */
-    Look(long[] holders, List<Relay> relays) {
-      this.holders = holders;
-      this.relays = relays;
-      held = Arrays.stream(holders).boxed().collect(groupingBy(number -> number, counting()));
-      staying = relays.stream().filter(r -> r.state != State.LEAVING).toList();
-      vacant = vacant(holders, relays);
-    }
-
-    Relay relay(long number) {
-      return relays.stream().filter(r -> r.number == number).findAny().orElseThrow();
-    }
-
-    long holder(int bucket) {
-      return holders[bucket];
-    }
-
-    int held(Relay relay) {
-      return held.getOrDefault(relay.number, 0L).intValue();
+    private List<Relay> staying() {
+      return relays.stream().filter(r -> r.state != State.LEAVING).toList();
     }
 
     /** All staying relays say that one would do. */
     private boolean isCalm() {
-      return staying.stream().allMatch(r -> r.load == Load.CALM);
+      return staying().stream().allMatch(r -> r.load == Load.CALM);
     }
 
     /** Who holds most; of several the one with the lowest number. In calm times it holds all. */
     private Relay principal() {
-      int most = staying.stream().mapToInt(this::held).max().orElseThrow();
-      return staying.stream().filter(r -> held(r) == most).findFirst().orElseThrow();
+      int most = staying().stream().mapToInt(this::held).max().orElseThrow();
+      return staying().stream().filter(r -> held(r) == most).findFirst().orElseThrow();
     }
 
     /** The buckets that nobody holds, or one who is gone. */
     Set<Vacant> vacant() {
-      return vacant;
-    }
-
-    private static Set<Vacant> vacant(long[] holders, List<Relay> relays) {
-      Set<Long> present = relays.stream().map(Relay::number).collect(Collectors.toSet());
-      Set<Vacant> vacant = new LinkedHashSet<>();
-      for (int bucket = 0; bucket < holders.length; bucket++) {
-        if (holders[bucket] != ANONYMOUS && !present.contains(holders[bucket])) {
-          vacant.add(new Vacant(bucket, holders[bucket]));
-        }
-      }
-      return vacant;
+      Set<Long> present = relays.stream().map(Relay::number).collect(toSet());
+      return IntStream.range(0, holders.size())
+          .mapToObj(bucket -> new Vacant(bucket, holders.get(bucket)))
+          .filter(each -> each.holder != ANONYMOUS && !present.contains(each.holder))
+          .collect(toSet());
     }
 
     /** Those that should get ready, because others have something for them. */
     private List<Relay> receivers() {
       long leaving = relays.stream().filter(r -> r.state == State.LEAVING && gives(r)).count();
       if (isCalm()) {
-        boolean spread = staying.stream().filter(this::gives).count() > 1;
+        boolean spread = staying().stream().filter(this::gives).count() > 1;
         return leaving > 0 || spread ? List.of(principal()) : List.of();
       }
-      List<Relay> busy = staying.stream().filter(r -> r.load == Load.BUSY).toList();
+      List<Relay> busy = staying().stream().filter(r -> r.load == Load.BUSY).toList();
       int most = busy.stream().mapToInt(this::held).max().orElse(0);
       if (leaving + busy.size() == 0) {
         return List.of();
       }
       List<Relay> byHeld =
-          staying.stream()
+          staying().stream()
               .filter(r -> r.load != Load.BUSY || leaving > 0)
               .sorted(Comparator.comparingInt(this::held))
               .limit(leaving + busy.size())
@@ -158,7 +127,7 @@ final class HoldingRules {
 
     /** The lowest numbers of those that hold nothing. */
     private boolean isCloseBy(Relay relay) {
-      return staying.stream().filter(r -> held(r) == 0).limit(CLOSE_BY).anyMatch(relay::equals);
+      return staying().stream().filter(r -> held(r) == 0).limit(CLOSE_BY).anyMatch(relay::equals);
     }
   }
 
@@ -178,13 +147,13 @@ final class HoldingRules {
    * @param before what was vacant at the look before
    */
   static Plan decide(Look look, Relay self, Set<Vacant> before) {
-    List<Relay> others = look.staying.stream().filter(r -> !r.equals(self)).toList();
+    List<Relay> others = look.staying().stream().filter(r -> !r.equals(self)).toList();
     boolean somebodyIsReady = others.stream().anyMatch(r -> r.state == State.READY);
     if (self.state == State.LEAVING) {
       boolean goes = others.isEmpty() || somebodyIsReady;
       return new Plan(
           Set.of(),
-          goes ? own(look, self, look.holders.length) : Set.of(),
+          goes ? own(look, self, look.holders.size()) : Set.of(),
           self.state,
           HANDING_OVER);
     }
@@ -205,24 +174,24 @@ final class HoldingRules {
     boolean alone = others.stream().noneMatch(look::gives);
     // What was just given away is for who is ready. Who is gone may come back until the next look.
     boolean atOnce = alone || state == State.READY || look.gives(self) && !look.isCalm();
-    Set<Integer> free =
-        look.vacant().stream()
-            .filter(each -> before.contains(each) || each.holder == FREE && atOnce)
-            .map(Vacant::bucket)
-            .collect(Collectors.toCollection(TreeSet::new));
-    if (alone || state == State.READY) {
-      return free;
-    }
     int holders = 1 + (int) others.stream().filter(look::gives).count();
-    int share = (look.holders.length + holders - 1) / holders;
-    return first(free, share - look.held(self));
+    int share = (look.holders.size() + holders - 1) / holders;
+    return look.vacant().stream()
+        .filter(each -> before.contains(each) || each.holder == FREE && atOnce)
+        .map(Vacant::bucket)
+        .sorted()
+        .limit(
+            alone || state == State.READY
+                ? look.holders.size()
+                : Math.max(0, share - look.held(self)))
+        .collect(toSet());
   }
 
   private static Set<Integer> give(Look look, Relay self, List<Relay> others) {
     if (look.isCalm()) {
       Relay principal = look.principal();
       return principal.state == State.READY && !principal.equals(self)
-          ? own(look, self, look.holders.length)
+          ? own(look, self, look.holders.size())
           : Set.of();
     }
     if (self.load != Load.BUSY) {
@@ -238,18 +207,10 @@ final class HoldingRules {
   }
 
   private static Set<Integer> own(Look look, Relay self, int most) {
-    Set<Integer> own = new TreeSet<>();
-    for (int bucket = 0; bucket < look.holders.length; bucket++) {
-      if (look.holders[bucket] == self.number) {
-        own.add(bucket);
-      }
-    }
-    return first(own, most);
-  }
-
-  private static Set<Integer> first(Set<Integer> buckets, int most) {
-    Set<Integer> first = new HashSet<>();
-    buckets.stream().limit(Math.max(0, most)).forEach(first::add);
-    return first;
+    return IntStream.range(0, look.holders.size())
+        .filter(bucket -> look.holders.get(bucket) == self.number)
+        .limit(most)
+        .boxed()
+        .collect(toSet());
   }
 }

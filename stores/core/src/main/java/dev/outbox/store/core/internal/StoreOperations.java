@@ -202,10 +202,9 @@ public final class StoreOperations<H> {
     int checked = StatisticsStore.checked(cap);
     Holding<H> holding = database.leases().holding();
     return run(
-        handle -> {
-          Statistics counted = administration.statistics(handle, checked);
-          return holding == null ? counted : counted.withRelays(holding.relays(handle));
-        });
+        handle ->
+            administration.statistics(
+                handle, checked, holding == null ? null : holding.relays(handle)));
   }
 
   public List<String> warnings() {

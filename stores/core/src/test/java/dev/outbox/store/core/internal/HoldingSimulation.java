@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.IntStream;
 
 /**
  * Relays that hold buckets by {@link HoldingRules} on one database, in simulated time. All times
@@ -61,6 +62,10 @@ final class HoldingSimulation {
     private long stoodStillUntil;
     private Set<Vacant> before = Set.of();
     private long looks;
+
+    private Relay relay() {
+      return new Relay(number, state, load);
+    }
 
     private boolean delivers() {
       return lives && now >= stoodStillUntil;
@@ -233,25 +238,21 @@ final class HoldingSimulation {
     process.looks++;
     process.load = load(process);
     Look look = look(process);
-    Plan plan = HoldingRules.decide(look, look.relay(process.number), process.before);
+    Plan plan = HoldingRules.decide(look, process.relay(), process.before);
     process.before = now - serverStartedAt < SERVER_IS_NEW ? Set.of() : look.vacant();
     process.state = plan.state();
     at(1 + random.nextInt(20), () -> write(process, look, plan));
   }
 
   private Look look(Process process) {
-    long[] seen = holders.clone();
-    for (int bucket = 0; bucket < BUCKETS; bucket++) {
-      if (leaseEnds[bucket] <= now) {
-        seen[bucket] = HoldingRules.FREE;
-      }
-    }
     return new Look(
-        seen,
+        IntStream.range(0, BUCKETS)
+            .mapToObj(bucket -> leaseEnds[bucket] <= now ? HoldingRules.FREE : holders[bucket])
+            .toList(),
         processes.stream()
             .filter(p -> p.present || p == process)
             .sorted(Comparator.comparingLong(p -> p.number))
-            .map(p -> new Relay(p.number, p.state, p.load))
+            .map(Process::relay)
             .toList());
   }
 
@@ -261,8 +262,8 @@ final class HoldingSimulation {
     }
     for (int bucket = 0; bucket < BUCKETS; bucket++) {
       boolean asSeen =
-          holders[bucket] == look.holder(bucket)
-              || leaseEnds[bucket] <= now && look.holder(bucket) == HoldingRules.FREE;
+          holders[bucket] == look.holders().get(bucket)
+              || leaseEnds[bucket] <= now && look.holders().get(bucket) == HoldingRules.FREE;
       if (plan.take().contains(bucket) && asSeen) {
         holders[bucket] = process.number;
         leaseEnds[bucket] = now + LEASE;

@@ -146,7 +146,7 @@ class HoldingSimulationTest {
       Process any = living.get(random.nextInt(living.size()));
       switch (random.nextInt(12)) {
         case 0 -> simulation.kill(any);
-        case 1 -> simulation.kill(simulation.living().get(0));
+        case 1 -> simulation.holding().stream().findFirst().ifPresent(simulation::kill);
         case 2 -> simulation.stop(any);
         case 3 -> simulation.start(1 + random.nextInt(3));
         case 4 -> simulation.standStill(any, Duration.ofMillis(random.nextInt(5_000)));

@@ -731,7 +731,7 @@ final class MapDatabase
   }
 
   @Override
-  public Statistics statistics(MapDatabase handle, int cap) {
+  public Statistics statistics(MapDatabase handle, int cap, @Nullable Integer relays) {
     return new Statistics(
         cap,
         Math.min(cap, count(Status.PENDING)),
@@ -741,7 +741,8 @@ final class MapDatabase
         Math.min(cap, countKeys(key -> key.haltedBy == null)),
         Math.min(cap, countKeys(key -> key.haltedBy != null)),
         oldest(EnumSet.of(Status.PENDING, Status.SCHEDULED)),
-        oldest(EnumSet.of(Status.BLOCKED)));
+        oldest(EnumSet.of(Status.BLOCKED)),
+        relays);
   }
 
   private @Nullable Duration oldest(Set<Status> among) {

@@ -250,7 +250,7 @@ public abstract class SqlAdministration implements Administration<Handle> {
   }
 
   @Override
-  public final Statistics statistics(Handle handle, int cap) {
+  public final Statistics statistics(Handle handle, int cap, @Nullable Integer relays) {
     return handle
         .createQuery(texts.statistics())
         .bind("cap", cap)
@@ -265,7 +265,8 @@ public abstract class SqlAdministration implements Administration<Handle> {
                     row.getLong("blocked_keys"),
                     row.getLong("halted_keys"),
                     millis(row, "free_millis"),
-                    millis(row, "blocked_millis")))
+                    millis(row, "blocked_millis"),
+                    relays))
         .one();
   }
 
