@@ -44,6 +44,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
       GrantsCommand.class,
       RelayCommand.class,
       StatusCommand.class,
+      MessagesCommand.class,
+      KeysCommand.class,
       DeadLettersCommand.class,
       ArchiveCommand.class
     })
