@@ -102,8 +102,7 @@ final class Handling implements Runnable {
   }
 
   private synchronized void end() {
-    thread = null;
-    boolean ignored = Thread.interrupted(); // the thread's next run knows nothing of it
+    thread = null; // the pool clears an interrupt before the thread has its next run
   }
 
   private synchronized void interrupt() {

@@ -6,11 +6,13 @@ import static dev.outbox.publisher.handler.TestMessages.stored;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.OutboxMessage;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -23,7 +25,9 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
+@Timeout(300)
 class HandlerPublisherTest {
   /** So long that no handler's time is over in a test. */
   private static final Duration LONG = Duration.ofHours(1);
@@ -172,8 +176,8 @@ class HandlerPublisherTest {
             StoredMessage.of(
                 1,
                 0,
-                java.time.Instant.EPOCH,
-                dev.outbox.OutboxMessage.builder()
+                Instant.EPOCH,
+                OutboxMessage.builder()
                     .aggregate("cart", "1")
                     .eventType("Emptied")
                     .payload("")
@@ -372,7 +376,7 @@ class HandlerPublisherTest {
         .isEqualTo(
             Result.failed(
                 "the handler of the event type Placed did not return within 500ms and was interrupted"));
-    await().untilAtomic(interrupted, org.hamcrest.Matchers.is(1));
+    await().until(() -> interrupted.get() == 1);
   }
 
   /** What a relay learns that hands it over until there is an answer. */

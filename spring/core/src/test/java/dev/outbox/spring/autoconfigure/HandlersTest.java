@@ -200,7 +200,6 @@ class HandlersTest {
         .run(
             context -> {
               MessagePublisher publisher = context.getBean(MessagePublisher.class);
-              assertThat(publisher).hasToString("http, handlers");
               assertThat(publish(publisher, "Sent", "")).isEqualTo(Result.delivered());
               assertThat(publish(publisher, "Unknown", "")).isInstanceOf(Result.Unavailable.class);
             });
