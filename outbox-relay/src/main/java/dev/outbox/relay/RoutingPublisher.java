@@ -23,11 +23,13 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Several publishers as one, by aggregate type: say orders to Kafka, and invoices to a partner by
- * HTTP. Safe for use by many threads; closes its publishers.
+ * Several publishers as one, by aggregate type or as you choose: say orders to Kafka, and invoices
+ * to a partner by HTTP. Safe for use by many threads; closes its publishers.
  *
  * <p><b>Order (P2).</b> A key may have messages of several types, where the application gives them
  * one partition key. Its order is kept across publishers: a message goes to its publisher once
@@ -89,10 +91,32 @@ public final class RoutingPublisher implements MessagePublisher {
    * A publisher that is not open yet.
    *
    * @param types the aggregate types that it takes; empty: whatever no other one does
+   * @param takes which messages it takes, whatever their aggregate types; null: those of its types
    * @param opening opens it with the time limit of one call
    */
   public record Unopened(
-      String name, List<String> types, Function<Duration, MessagePublisher> opening) {}
+      String name,
+      List<String> types,
+      @Nullable Predicate<StoredMessage> takes,
+      Function<Duration, MessagePublisher> opening) {
+
+    /** One that takes aggregate types. */
+    public Unopened(String name, List<String> types, Function<Duration, MessagePublisher> opening) {
+      this(name, types, null, opening);
+    }
+
+    private boolean isRest() {
+      return types.isEmpty() && takes == null;
+    }
+
+    private void addTo(Builder routing, MessagePublisher publisher) {
+      if (takes != null) {
+        routing.publisher(name, publisher, takes);
+      } else {
+        routing.publisher(name, publisher, types.toArray(String[]::new));
+      }
+    }
+  }
 
   /**
    * Opens one publisher, or several as one. When one cannot be opened, those that were are closed.
@@ -110,13 +134,12 @@ public final class RoutingPublisher implements MessagePublisher {
       for (Unopened one : unopened) {
         opened.put(one, one.opening().apply(timeoutOfEach(timeout)));
       }
-      Unopened rest =
-          unopened.stream().filter(one -> one.types().isEmpty()).findFirst().orElseThrow();
+      Unopened rest = unopened.stream().filter(Unopened::isRest).findFirst().orElseThrow();
       Builder routing = builder(rest.name(), requireNonNull(opened.get(rest))).timeout(timeout);
       opened.forEach(
           (one, publisher) -> {
             if (one != rest) {
-              routing.publisher(one.name(), publisher, one.types().toArray(String[]::new));
+              one.addTo(routing, publisher);
             }
           });
       return routing.build();
@@ -241,6 +264,7 @@ public final class RoutingPublisher implements MessagePublisher {
   public static final class Builder {
     private final Map<String, MessagePublisher> publishers = new LinkedHashMap<>();
     private final Map<String, String> byType = new HashMap<>();
+    private final Map<String, Predicate<StoredMessage>> byChoice = new LinkedHashMap<>();
     private final String otherwise;
     private Duration timeout = DEFAULT_TIMEOUT;
 
@@ -282,6 +306,19 @@ public final class RoutingPublisher implements MessagePublisher {
     }
 
     /**
+     * One more publisher, for messages of any aggregate type. Of those that take a message the
+     * first added has it.
+     *
+     * @param takes whether it takes a message; quick, safe for use by many threads
+     */
+    public Builder publisher(
+        String name, MessagePublisher publisher, Predicate<StoredMessage> takes) {
+      add(name, publisher);
+      byChoice.put(name, requireNonNull(takes, "takes"));
+      return this;
+    }
+
+    /**
      * How long {@link RoutingPublisher#publish} takes at most; default 20 s. It belongs below the
      * relay's publish timeout, and the time limits of the publishers at nine tenths of it, {@link
      * #timeoutOfEach}, or below.
@@ -302,9 +339,16 @@ public final class RoutingPublisher implements MessagePublisher {
       Routed rest = requireNonNull(routed.get(otherwise));
       Map<String, Routed> types = new HashMap<>();
       byType.forEach((type, name) -> types.put(type, requireNonNull(routed.get(name))));
+      Map<Routed, Predicate<StoredMessage>> choices = new LinkedHashMap<>();
+      byChoice.forEach((name, takes) -> choices.put(requireNonNull(routed.get(name)), takes));
       return of(
           List.copyOf(routed.values()),
-          message -> types.getOrDefault(message.message().aggregateType(), rest),
+          message ->
+              choices.entrySet().stream()
+                  .filter(choice -> choice.getValue().test(message))
+                  .map(Map.Entry::getKey)
+                  .findFirst()
+                  .orElseGet(() -> types.getOrDefault(message.message().aggregateType(), rest)),
           timeout);
     }
   }

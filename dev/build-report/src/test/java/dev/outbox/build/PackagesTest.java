@@ -98,6 +98,7 @@ class PackagesTest {
             "dev.outbox.consumer.kafka",
             "dev.outbox.debezium",
             "dev.outbox.publisher.core",
+            "dev.outbox.publisher.handler",
             "dev.outbox.publisher.http",
             "dev.outbox.publisher.kafka",
             "dev.outbox.publisher.nats",
@@ -234,6 +235,7 @@ class PackagesTest {
             "dev.outbox.inbox",
             "dev.outbox.spi..",
             "dev.outbox.publisher.core",
+            "dev.outbox.publisher.handler",
             "dev.outbox.publisher.http")
         .check(OURS);
   }
@@ -252,6 +254,7 @@ class PackagesTest {
                 "dev.outbox",
                 "dev.outbox.spi..",
                 "dev.outbox.publisher.core",
+                "dev.outbox.publisher.handler",
                 "dev.outbox.debezium",
                 "org.apache.kafka.common.config..",
                 "org.apache.kafka.connect.."))
@@ -279,13 +282,13 @@ class PackagesTest {
   /** Arrows as docs/design/README.md draws them. */
   @ParameterizedTest
   @CsvSource({
-    "dev.outbox.relay.., dev.outbox.store.. dev.outbox.publisher.http.. dev.outbox.publisher.kafka.. dev.outbox.publisher.nats.. dev.outbox.publisher.rabbitmq.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
+    "dev.outbox.relay.., dev.outbox.store.. dev.outbox.publisher.handler.. dev.outbox.publisher.http.. dev.outbox.publisher.kafka.. dev.outbox.publisher.nats.. dev.outbox.publisher.rabbitmq.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
     "dev.outbox.payload.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
     "dev.outbox.tracing.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
     "dev.outbox.jakarta.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
     "dev.outbox.servlet.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
     "dev.outbox.consumer.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
-    "dev.outbox.debezium.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.http.. dev.outbox.publisher.kafka.. dev.outbox.publisher.nats.. dev.outbox.publisher.rabbitmq.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
+    "dev.outbox.debezium.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.handler.. dev.outbox.publisher.http.. dev.outbox.publisher.kafka.. dev.outbox.publisher.nats.. dev.outbox.publisher.rabbitmq.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
     "dev.outbox.publisher.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
     "dev.outbox.store.., dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
     "dev.outbox.spring.., dev.outbox.store.core.. dev.outbox.tck.. dev.outbox.cli..",

@@ -37,7 +37,16 @@ class AheadOfTimeTest {
 
   @Configuration(proxyBeanMethods = false)
   @EnableAutoConfiguration
-  static class App {}
+  static class App {
+    static final BlockingQueue<Mail> MAILS = new LinkedBlockingQueue<>();
+
+    record Mail(String text) {}
+
+    @OutboxHandler
+    public void send(Mail mail) {
+      MAILS.add(mail);
+    }
+  }
 
   @Test
   @CompileWithForkedClassLoader
@@ -79,10 +88,14 @@ class AheadOfTimeTest {
                     context,
                     compiled.getInstance(
                         ApplicationContextInitializer.class, initializer.canonicalName()));
-                append(context);
+                append(context, "OrderPlaced", "{}");
+                append(context, "Mail", "{\"text\":\"thank you\"}");
                 await()
                     .atMost(Duration.ofMinutes(1))
                     .untilAsserted(() -> assertThat(received).contains("{}"));
+                await()
+                    .atMost(Duration.ofMinutes(1))
+                    .untilAsserted(() -> assertThat(App.MAILS).contains(new App.Mail("thank you")));
               }
             });
   }
@@ -119,7 +132,7 @@ class AheadOfTimeTest {
     context.refresh();
   }
 
-  private static void append(GenericApplicationContext context) {
+  private static void append(GenericApplicationContext context, String type, String payload) {
     JoinedOutbox outbox = context.getBean(JoinedOutbox.class);
     new TransactionTemplate(context.getBean(PlatformTransactionManager.class))
         .executeWithoutResult(
@@ -127,8 +140,8 @@ class AheadOfTimeTest {
                 outbox.append(
                     OutboxMessage.builder()
                         .aggregate("order", "order-1")
-                        .eventType("OrderPlaced")
-                        .payload("{}")
+                        .eventType(type)
+                        .payload(payload)
                         .build()));
   }
 }

@@ -4,6 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.JoinedOutbox;
+import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.KafkaServer;
 import java.time.Duration;
@@ -17,6 +19,7 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -78,11 +81,20 @@ class ShopApplicationTest {
       orders.place("order-1", "12.50");
       assertThatThrownBy(() -> placeAndFail(context, "order-2")).hasMessage("out of stock");
       orders.place("order-3", "7");
+      jdbc.execute("create table sent (id text, text text)");
+      new TransactionTemplate(context.getBean(PlatformTransactionManager.class))
+          .executeWithoutResult(status -> context.getBean(JoinedOutbox.class).append(mail()));
 
       assertThat(published(2))
           .containsExactlyInAnyOrder("order-1 {\"total\": 12.50}", "order-3 {\"total\": 7}");
       assertThat(jdbc.queryForList("select id from orders order by id", String.class))
           .containsExactly("order-1", "order-3");
+      Awaitility.await()
+          .atMost(Duration.ofMinutes(2))
+          .untilAsserted(
+              () ->
+                  assertThat(jdbc.queryForList("select id || text from sent", String.class))
+                      .containsExactly("order-3: it is on its way"));
     }
     for (Thread thread : started()) {
       thread.join(Duration.ofMinutes(1).toMillis()); // some close a client, and end by themselves
@@ -90,6 +102,15 @@ class ShopApplicationTest {
     assertThat(started())
         .as("what the relay and the publisher started, after their beans were closed")
         .isEmpty();
+  }
+
+  /** A handler of the application has it, and not the broker. */
+  private static OutboxMessage mail() {
+    return OutboxMessage.builder()
+        .aggregate("order", "order-3")
+        .eventType("OrderMail")
+        .payload("{\"to\": \"me@shop.example\", \"text\": \": it is on its way\"}")
+        .build();
   }
 
   /** After its message was appended. */

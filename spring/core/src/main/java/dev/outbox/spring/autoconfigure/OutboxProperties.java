@@ -45,6 +45,7 @@ import org.springframework.util.unit.DataSize;
  * @param rabbitmq Publishing to RabbitMQ.
  * @param nats Publishing to NATS JetStream.
  * @param http Publishing over HTTP.
+ * @param handlers Calling methods with @OutboxHandler.
  * @param inbox Handling each message once.
  * @param metrics The meters.
  */
@@ -68,6 +69,7 @@ record OutboxProperties(
     @DefaultValue Rabbitmq rabbitmq,
     @DefaultValue Nats nats,
     @DefaultValue Http http,
+    @DefaultValue Handlers handlers,
     @DefaultValue Inbox inbox,
     @DefaultValue Metrics metrics) {
 
@@ -312,6 +314,32 @@ record OutboxProperties(
     @Override
     public String toString() {
       return "headers " + headers.keySet();
+    }
+  }
+
+  /**
+   * Calling methods with @OutboxHandler.
+   *
+   * @param timeout How long one call of all handlers may take; below relay.publish-timeout. A
+   *     handler may take half of it. By default four fifths of it.
+   * @param concurrency How many messages each handler handles at once. By default 16.
+   */
+  record Handlers(@Nullable Duration timeout, @Nullable Integer concurrency)
+      implements PublisherSettings {
+
+    @Override
+    public List<String> types() {
+      return List.of();
+    }
+
+    @Override
+    public @Nullable String destination() {
+      return null;
+    }
+
+    @Override
+    public Map<String, String> destinations() {
+      return Map.of();
     }
   }
 

@@ -20,6 +20,7 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 /** The publisher: the one whose jar is there, or those that are chosen. */
 @AutoConfiguration(
     after = {
+      OutboxHandlersAutoConfiguration.class,
       OutboxHttpAutoConfiguration.class,
       OutboxKafkaAutoConfiguration.class,
       OutboxNatsAutoConfiguration.class,
@@ -40,6 +41,9 @@ final class OutboxPublisherAutoConfiguration {
     @ConditionalOnBean(OfferedPublisher.class)
     static final class Offered {}
 
+    @ConditionalOnBean(HandlerMethods.class)
+    static final class Handled {}
+
     @Conditional(NamesOne.class)
     static final class Chosen {}
   }
@@ -59,7 +63,9 @@ final class OutboxPublisherAutoConfiguration {
   @ConditionalOnMissingBean(MessagePublisher.class)
   @Conditional(OfferedOrChosen.class)
   MessagePublisher outboxPublisher(
-      OutboxProperties properties, ObjectProvider<OfferedPublisher> offered) {
-    return new Publishers(properties, offered).open();
+      OutboxProperties properties,
+      ObjectProvider<OfferedPublisher> offered,
+      ObjectProvider<HandlerMethods> handlers) {
+    return new Publishers(properties, offered, handlers.getIfAvailable()).open();
   }
 }

@@ -8,6 +8,7 @@ import dev.outbox.relay.RoutingPublisher.Unopened;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spring.autoconfigure.OutboxProperties.RelaySettings;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,28 +23,42 @@ final class Publishers {
   private final RelaySettings relay;
   private final Duration publishTimeout;
   private final Map<String, OfferedPublisher> offered = new LinkedHashMap<>();
+  private final @Nullable HandlerMethods handlers;
 
-  Publishers(OutboxProperties properties, Iterable<OfferedPublisher> offered) {
+  /**
+   * @param handlers those that there are; null without their jar
+   */
+  Publishers(
+      OutboxProperties properties,
+      Iterable<OfferedPublisher> offered,
+      @Nullable HandlerMethods handlers) {
     this.names = properties.publisher();
     this.relay = properties.relay();
     this.publishTimeout = relay.effectivePublishTimeout();
     offered.forEach(one -> this.offered.put(one.name(), one));
+    this.handlers = handlers == null || handlers.isEmpty() ? null : handlers;
   }
 
   MessagePublisher open() {
     List<OfferedPublisher> chosen = chosen();
-    checkTypes(chosen);
+    if (!chosen.isEmpty()) {
+      checkTypes(chosen);
+    }
     Duration all = Relay.Builder.defaultPublisherTimeout(publishTimeout);
-    Duration limit = chosen.size() == 1 ? publishTimeout : all;
+    int count = chosen.size() + (handlers == null ? 0 : 1);
+    Duration limit = count == 1 ? publishTimeout : all;
+    List<Unopened> unopened = new ArrayList<>();
+    for (OfferedPublisher one : chosen) {
+      unopened.add(
+          new Unopened(one.name(), one.settings().types(), each -> open(one, each, limit)));
+    }
+    if (handlers != null) {
+      OfferedPublisher one = handlers.offered();
+      unopened.add(
+          new Unopened(one.name(), List.of(), handlers::takes, each -> open(one, each, limit)));
+    }
     try {
-      return RoutingPublisher.open(
-          chosen.stream()
-              .map(
-                  one ->
-                      new Unopened(
-                          one.name(), one.settings().types(), each -> open(one, each, limit)))
-              .toList(),
-          all);
+      return RoutingPublisher.open(unopened, all);
     } catch (IllegalArgumentException e) {
       throw new OutboxConfigurationException(
           "The publishers are refused: " + e.getMessage(), "Correct the property.", e);
@@ -56,6 +71,12 @@ final class Publishers {
           "There are several publishers on the class path, %s, and none of them is chosen"
               .formatted(String.join(", ", new TreeSet<>(offered.keySet()))),
           "Set outbox.publisher to one of them, or to several with a comma between them, of which all but one have aggregate types, as outbox.http.types=invoice.",
+          null);
+    }
+    if (names.isEmpty() && offered.isEmpty() && handlers == null) {
+      throw new OutboxConfigurationException(
+          "There is no publisher: outbox-publisher-handler is on the class path, and no bean has a method with @OutboxHandler",
+          "Add one, or add another publisher, or set outbox.relay.enabled=false where another process publishes.",
           null);
     }
     if (names.isEmpty()) {

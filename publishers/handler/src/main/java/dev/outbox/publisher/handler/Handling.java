@@ -1,0 +1,150 @@
+package dev.outbox.publisher.handler;
+
+import dev.outbox.Texts;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One run of a handler, for one message. Its result comes when the handler returns, or when its
+ * time is over; its key is busy until the handler really returns, so that no other run of that key
+ * is beside it.
+ */
+final class Handling implements Runnable {
+  static final Result NO_TIME =
+      Result.unavailable(
+          "not begun, because the call's time went by with the messages before it: give the relay a smaller batchSize, or the publisher more concurrency");
+  private static final Result STOPPED = Result.unavailable("the publisher was stopped");
+  private static final Result UNREADABLE = Result.failed("the handler threw what cannot be read");
+
+  private final Lane lane;
+  private final StoredMessage message;
+  private final ConcurrentMap<String, Handling> busy;
+  private final long lastBegin;
+  private final CompletableFuture<Result> result = new CompletableFuture<>();
+  private volatile long since = System.nanoTime();
+  private volatile boolean begun;
+  private @Nullable Thread thread;
+
+  /**
+   * @param busy which run a key has
+   * @param lastBegin by {@link System#nanoTime}; after that it does not begin
+   */
+  Handling(Lane lane, StoredMessage message, ConcurrentMap<String, Handling> busy, long lastBegin) {
+    this.lane = lane;
+    this.message = message;
+    this.busy = busy;
+    this.lastBegin = lastBegin;
+    var unused = result.thenRun(this::interrupt);
+  }
+
+  Lane lane() {
+    return lane;
+  }
+
+  /** Completes in bounded time, unless it is {@linkplain #remove removed}. */
+  CompletableFuture<Result> result() {
+    return result;
+  }
+
+  /** Begins once the lane has a thread for it. */
+  void start() {
+    Handling other = busy.putIfAbsent(message.key(), this);
+    if (other != null) {
+      result.complete(other.isThere());
+      return;
+    }
+    try {
+      lane.execute(this);
+    } catch (RuntimeException | Error e) { // closed, or no thread can be made
+      free();
+      result.complete(Result.unavailable(lane.name() + " got no thread: " + e, lane.name()));
+    }
+  }
+
+  /** What a message of the same key is meanwhile; no reason to wait for those of other keys. */
+  private Result isThere() {
+    return Result.unavailable(
+        "%s has not returned from message %d, which has the same key"
+            .formatted(lane.name(), message.sequence()),
+        "%s for the key %s".formatted(lane.name(), message.key()));
+  }
+
+  @Override
+  public void run() {
+    Result given = UNREADABLE;
+    try {
+      given = lastBegin - System.nanoTime() > 0 ? handle() : NO_TIME;
+    } finally {
+      free();
+      result.complete(given);
+    }
+  }
+
+  private Result handle() {
+    try {
+      return begin() ? lane.handle(message) : STOPPED;
+    } finally {
+      end();
+    }
+  }
+
+  private synchronized boolean begin() {
+    since = System.nanoTime();
+    begun = true;
+    thread = Thread.currentThread();
+    return !result
+        .completeOnTimeout(late(), lane.timing().handler().toNanos(), TimeUnit.NANOSECONDS)
+        .isDone();
+  }
+
+  private synchronized void end() {
+    thread = null; // the pool clears an interrupt before the thread has its next run
+  }
+
+  private synchronized void interrupt() {
+    if (thread != null) {
+      thread.interrupt();
+    }
+  }
+
+  private Result late() {
+    return Result.failed(
+        "%s did not return within %s and was interrupted"
+            .formatted(lane.name(), Texts.time(lane.timing().handler())));
+  }
+
+  private void free() {
+    busy.remove(message.key(), this);
+  }
+
+  /** Takes it out of the lane's queue; returns false when it has begun. */
+  boolean remove() {
+    boolean removed = lane.remove(this);
+    if (removed) {
+      free();
+    }
+    return removed;
+  }
+
+  /** Interrupts the handler, or sees to it that it does not begin. */
+  void stop() {
+    result.complete(STOPPED);
+    boolean ignored = remove();
+  }
+
+  /** For how long a call waits for it yet, in nanoseconds; in the queue, while the lane moves. */
+  long patience(long now) {
+    long from = begun || lane.moved() - since < 0 ? since : lane.moved();
+    long left = lane.patience().toNanos() - (now - from);
+    return begun ? left : Math.min(left, lastBegin - now);
+  }
+
+  /** What it is in the eyes of a call that left it in the queue. */
+  Result notBegun() {
+    return lastBegin - System.nanoTime() > 0 ? lane.isFull() : NO_TIME;
+  }
+}

@@ -1,0 +1,111 @@
+package dev.outbox.publisher.handler;
+
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
+import java.time.Duration;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A handler with threads of its own, so that one that hangs slows no other (P3). Safe for use by
+ * many threads.
+ */
+final class Lane {
+  private static final Duration IDLE = Duration.ofSeconds(10);
+
+  private final String name;
+  private final MessageHandler handler;
+  private final Failures failures;
+  private final Timing timing;
+  private final ThreadPoolExecutor threads;
+  private volatile boolean slow;
+  private volatile long moved = System.nanoTime();
+
+  /**
+   * @param name for people, and as the destination of what waits for it
+   */
+  Lane(
+      String name,
+      MessageHandler handler,
+      Failures failures,
+      Timing timing,
+      int concurrency,
+      ThreadFactory factory) {
+    this.name = name;
+    this.handler = handler;
+    this.failures = failures;
+    this.timing = timing;
+    threads =
+        new ThreadPoolExecutor(
+            concurrency,
+            concurrency,
+            IDLE.toNanos(),
+            TimeUnit.NANOSECONDS,
+            new LinkedBlockingQueue<>(),
+            factory);
+    threads.allowCoreThreadTimeOut(true);
+  }
+
+  String name() {
+    return name;
+  }
+
+  Timing timing() {
+    return timing;
+  }
+
+  void execute(Handling handling) {
+    threads.execute(handling);
+  }
+
+  /** Takes it out of the queue; returns false when it has begun, or was not there. */
+  boolean remove(Handling handling) {
+    return threads.remove(handling);
+  }
+
+  /** Calls the handler, whatever it throws. */
+  Result handle(StoredMessage message) {
+    long began = System.nanoTime();
+    try {
+      handler.handle(message);
+      return Result.delivered();
+    } catch (Throwable e) { // also errors: one message must not end the others
+      return failures.result(name, e);
+    } finally {
+      long now = System.nanoTime();
+      moved = now;
+      slow = now - began > timing.patience().toNanos();
+    }
+  }
+
+  /** When a run of the handler ended last. */
+  long moved() {
+    return moved;
+  }
+
+  /** How long a call waits for it. */
+  Duration patience() {
+    return slow ? Timing.IMPATIENCE : timing.patience();
+  }
+
+  /** No call waits for a run any more: it takes too long. */
+  void left() {
+    slow = true;
+  }
+
+  /** Why a message has not begun. */
+  Result isFull() {
+    return Result.unavailable(
+        "%s: all of its %d threads are in use".formatted(name, threads.getCorePoolSize()), name);
+  }
+
+  void close() {
+    threads.shutdown();
+  }
+
+  boolean awaitEnd(long nanos) throws InterruptedException {
+    return threads.awaitTermination(nanos, TimeUnit.NANOSECONDS);
+  }
+}

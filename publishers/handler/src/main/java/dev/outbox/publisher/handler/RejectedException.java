@@ -1,0 +1,16 @@
+package dev.outbox.publisher.handler;
+
+/** Thrown by a handler: no try will help, and the message becomes a dead letter at once. */
+public class RejectedException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  /** With the reason, which the dead letter has. */
+  public RejectedException(String reason) {
+    super(reason);
+  }
+
+  /** With the reason, which the dead letter has, and the cause. */
+  public RejectedException(String reason, Throwable cause) {
+    super(reason, cause);
+  }
+}

@@ -1,0 +1,18 @@
+package dev.outbox.publisher.handler;
+
+import dev.outbox.spi.publisher.MessagePublisher;
+
+/** A handler for each event type of the suite. */
+class HandlerTckTest extends HandlerTck {
+  @Override
+  MessagePublisher publisher(MessageHandler handler) {
+    return HandlerPublisher.builder()
+        .timeout(timeout())
+        .on("rejected", handler)
+        .on("missing", handler)
+        .on("not durable", handler)
+        .on("hangs", handler)
+        .onOthers(handler)
+        .build();
+  }
+}

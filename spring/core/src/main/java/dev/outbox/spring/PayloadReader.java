@@ -1,0 +1,18 @@
+package dev.outbox.spring;
+
+import dev.outbox.OutboxMessage;
+
+/**
+ * Reads payloads for methods with {@link OutboxHandler}. By default it is Boot's Jackson; a bean of
+ * the application takes its place. Safe for use by many threads.
+ */
+@FunctionalInterface
+public interface PayloadReader {
+
+  /**
+   * The payload as an object of a class.
+   *
+   * @throws Exception when the payload is none of it: the message becomes a dead letter
+   */
+  Object read(OutboxMessage message, Class<?> type) throws Exception;
+}

@@ -1,0 +1,131 @@
+package dev.outbox.spring.autoconfigure;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.publisher.handler.MessageHandler;
+import dev.outbox.publisher.handler.RejectedException;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.spring.OutboxHandler;
+import dev.outbox.spring.PayloadReader;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.AnnotationAttributes;
+import org.springframework.util.ReflectionUtils;
+
+/** A bean's method with {@link OutboxHandler}. */
+final class HandlerMethod implements MessageHandler {
+  private static final String EVENT = "dev.outbox.payload.OutboxEvent";
+
+  private final BeanFactory beans;
+  private final String bean;
+  private final Method method;
+  private final ObjectProvider<PayloadReader> reader;
+  private final List<String> eventTypes;
+
+  /**
+   * @throws OutboxConfigurationException when the method cannot be a handler, saying why
+   */
+  HandlerMethod(
+      BeanFactory beans,
+      String bean,
+      Method method,
+      OutboxHandler annotation,
+      ObjectProvider<PayloadReader> reader) {
+    this.beans = beans;
+    this.bean = bean;
+    this.method = method;
+    this.reader = reader;
+    if (method.getReturnType() != void.class) {
+      throw refused("returns something, and who returns has handled", "Let it return nothing");
+    }
+    if (Modifier.isStatic(method.getModifiers()) || Modifier.isPrivate(method.getModifiers())) {
+      throw refused("is static or private", "Make it a method that can be called from outside");
+    }
+    List<Class<?>> payloads = payloads().toList();
+    if (payloads.size() > 1) {
+      throw refused(
+          "has several arguments for the payload",
+          "Leave it one, beside an OutboxMessage and a StoredMessage");
+    }
+    if (!payloads.isEmpty() && reader.getIfAvailable() == null) {
+      throw refused(
+          "has an argument for the payload, and nothing reads it",
+          "Add Jackson, or define a PayloadReader bean");
+    }
+    eventTypes =
+        annotation.value().length > 0
+            ? List.of(annotation.value())
+            : List.of(eventType(payloads.isEmpty() ? null : payloads.get(0)));
+  }
+
+  private Stream<Class<?>> payloads() {
+    return Stream.<Class<?>>of(method.getParameterTypes())
+        .filter(type -> type != OutboxMessage.class && type != StoredMessage.class);
+  }
+
+  private String eventType(@Nullable Class<?> payload) {
+    if (payload == null || Modifier.isAbstract(payload.getModifiers())) {
+      throw refused(
+          "does not say which event types it handles",
+          "Name them, as @OutboxHandler(\"OrderPlaced\"), or give it an argument of the event's class");
+    }
+    AnnotationAttributes event =
+        AnnotatedElementUtils.findMergedAnnotationAttributes(payload, EVENT, false, false);
+    String named = event == null ? "" : event.getString("type");
+    return named.isEmpty() ? payload.getSimpleName() : named;
+  }
+
+  List<String> eventTypes() {
+    return eventTypes;
+  }
+
+  private OutboxConfigurationException refused(String problem, String action) {
+    return new OutboxConfigurationException(
+        "The handler %s %s".formatted(this, problem), action + ".", null);
+  }
+
+  @Override
+  public void handle(StoredMessage message) throws Exception {
+    Object target = beans.getBean(bean);
+    Method invocable = AopUtils.selectInvocableMethod(method, target.getClass());
+    ReflectionUtils.makeAccessible(invocable);
+    try {
+      Object ignored = invocable.invoke(target, arguments(message));
+    } catch (InvocationTargetException e) {
+      ReflectionUtils.rethrowException(e.getCause());
+    }
+  }
+
+  private Object[] arguments(StoredMessage message) {
+    return Stream.<Class<?>>of(method.getParameterTypes())
+        .map(type -> argument(message, type))
+        .toArray();
+  }
+
+  private Object argument(StoredMessage message, Class<?> type) {
+    if (type == StoredMessage.class) {
+      return message;
+    }
+    return type == OutboxMessage.class ? message.message() : payload(message, type);
+  }
+
+  private Object payload(StoredMessage message, Class<?> type) {
+    try {
+      return reader.getObject().read(message.message(), type);
+    } catch (Exception e) {
+      throw new RejectedException("the payload is no %s: %s".formatted(type.getName(), e), e);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return method.getDeclaringClass().getSimpleName() + "." + method.getName();
+  }
+}

@@ -1,0 +1,91 @@
+package dev.outbox.spring.autoconfigure;
+
+import dev.outbox.publisher.handler.HandlerPublisher;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.spring.OutboxHandler;
+import dev.outbox.spring.PayloadReader;
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.scope.ScopedProxyUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.core.MethodIntrospector;
+import org.springframework.core.MethodIntrospector.MetadataLookup;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.util.ClassUtils;
+
+/** The methods with {@link OutboxHandler} of all beans, by event type. */
+final class HandlerMethods {
+  private static final MetadataLookup<@Nullable OutboxHandler> ANNOTATION =
+      method -> AnnotatedElementUtils.findMergedAnnotation(method, OutboxHandler.class);
+
+  private final OutboxProperties.Handlers settings;
+  private final Map<String, HandlerMethod> byType = new TreeMap<>();
+
+  /**
+   * Looks at the types of all beans, and makes none.
+   *
+   * @throws OutboxConfigurationException when a method cannot be a handler, or two are one's
+   */
+  HandlerMethods(
+      OutboxProperties.Handlers settings,
+      ListableBeanFactory beans,
+      ObjectProvider<PayloadReader> reader) {
+    this.settings = settings;
+    for (String bean : beans.getBeanNamesForType(Object.class, true, false)) {
+      Class<?> type = beans.getType(bean, false);
+      if (type != null && !ScopedProxyUtils.isScopedTarget(bean)) {
+        methods(ClassUtils.getUserClass(type))
+            .forEach(
+                (method, annotation) ->
+                    add(new HandlerMethod(beans, bean, method, annotation, reader)));
+      }
+    }
+  }
+
+  private static Map<Method, OutboxHandler> methods(Class<?> type) {
+    return AnnotationUtils.isCandidateClass(type, OutboxHandler.class)
+        ? MethodIntrospector.selectMethods(type, ANNOTATION)
+        : Map.of();
+  }
+
+  private void add(HandlerMethod method) {
+    for (String type : method.eventTypes()) {
+      HandlerMethod other = byType.putIfAbsent(type, method);
+      if (other != null) {
+        throw new OutboxConfigurationException(
+            "Both %s and %s handle the event type %s".formatted(other, method, type),
+            "Leave one of them out, or let it handle another type.",
+            null);
+      }
+    }
+  }
+
+  boolean isEmpty() {
+    return byType.isEmpty();
+  }
+
+  /** Whether one of them handles it. */
+  boolean takes(StoredMessage message) {
+    return byType.containsKey(message.message().eventType());
+  }
+
+  OfferedPublisher offered() {
+    return new OfferedPublisher(
+        "handlers", "handlers", "Correct outbox.handlers.*.", settings, this::open);
+  }
+
+  private MessagePublisher open(Duration timeout) {
+    HandlerPublisher.Builder publisher = HandlerPublisher.builder().timeout(timeout);
+    byType.forEach(publisher::on);
+    if (settings.concurrency() != null) {
+      publisher.concurrency(settings.concurrency());
+    }
+    return publisher.build();
+  }
+}

@@ -1,0 +1,314 @@
+package dev.outbox.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.payload.OutboxEvent;
+import dev.outbox.publisher.handler.HandlerPublisher;
+import dev.outbox.publisher.handler.RejectedException;
+import dev.outbox.publisher.handler.UnavailableException;
+import dev.outbox.relay.RoutingPublisher;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.spring.OutboxHandler;
+import dev.outbox.spring.PayloadReader;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.util.ClassUtils;
+
+/** Methods of beans that handle messages. */
+class HandlersTest {
+  private static final String HTTP = "outbox.http.destination=http://no-such-broker.invalid/";
+
+  private final ApplicationContextRunner withoutJackson =
+      new ApplicationContextRunner()
+          .withConfiguration(
+              AutoConfigurations.of(
+                  OutboxHandlersAutoConfiguration.class, OutboxPublisherAutoConfiguration.class));
+  private final ApplicationContextRunner runner =
+      withoutJackson.withConfiguration(
+          AutoConfigurations.of(
+              Stream.of(
+                      "org.springframework.boot.autoconfigure.jackson.JacksonAutoConfiguration",
+                      "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration")
+                  .filter(name -> ClassUtils.isPresent(name, null))
+                  .map(name -> ClassUtils.resolveClassName(name, null))
+                  .toArray(Class<?>[]::new)));
+
+  record Placed(String id) {}
+
+  @OutboxEvent(aggregate = "order", key = "id", type = "order.paid")
+  record Paid(String id, int amount) {}
+
+  static class Handlers {
+    final List<String> handled = Collections.synchronizedList(new ArrayList<>());
+
+    @OutboxHandler
+    void placed(StoredMessage stored, Placed placed, OutboxMessage message) {
+      handled.add("%s %d %s".formatted(placed, stored.sequence(), message.aggregateId()));
+    }
+
+    @OutboxHandler
+    public void paid(Paid paid) {
+      handled.add("" + paid);
+    }
+
+    @OutboxHandler({"Sent", "Returned"})
+    public void others(OutboxMessage message) {
+      handled.add(message.eventType());
+    }
+
+    @OutboxHandler("Rejected")
+    public void rejects() {
+      throw new RejectedException("no such product");
+    }
+
+    @OutboxHandler("Away")
+    public void isAway() {
+      throw new UnavailableException("no mail server");
+    }
+  }
+
+  private static StoredMessage message(String eventType, String payload) {
+    return StoredMessage.of(
+        1,
+        0,
+        Instant.EPOCH,
+        OutboxMessage.builder()
+            .aggregate("order", "o-1")
+            .eventType(eventType)
+            .payload(payload)
+            .build());
+  }
+
+  private static Result publish(MessagePublisher publisher, String eventType, String payload)
+      throws InterruptedException {
+    return publisher.publish(List.of(message(eventType, payload))).get(0);
+  }
+
+  @Test
+  void areCalledWithWhatTheyAskFor() {
+    runner
+        .withBean(Handlers.class)
+        .run(
+            context -> {
+              MessagePublisher publisher = context.getBean(MessagePublisher.class);
+              assertThat(publisher).isInstanceOf(HandlerPublisher.class);
+              publish(publisher, "Placed", "{\"id\":\"1\"}");
+              publish(publisher, "order.paid", "{\"id\":\"2\",\"amount\":3}");
+              publish(publisher, "Sent", "");
+              publish(publisher, "Returned", "");
+              assertThat(context.getBean(Handlers.class).handled)
+                  .containsExactly(
+                      "Placed[id=1] 1 o-1", "Paid[id=2, amount=3]", "Sent", "Returned");
+            });
+  }
+
+  @Test
+  void sayWhatCameOfAMessage() {
+    runner
+        .withBean(Handlers.class)
+        .run(
+            context -> {
+              MessagePublisher publisher = context.getBean(MessagePublisher.class);
+              assertThat(publish(publisher, "Rejected", "")).isInstanceOf(Result.Rejected.class);
+              assertThat(publish(publisher, "Away", "")).isInstanceOf(Result.Unavailable.class);
+              assertThat(publish(publisher, "Unknown", "")).isInstanceOf(Result.Rejected.class);
+              assertThat(publish(publisher, "Placed", "no JSON"))
+                  .isInstanceOfSatisfying(
+                      Result.Rejected.class,
+                      rejected ->
+                          assertThat(rejected.error())
+                              .contains("the payload is no " + Placed.class.getName()));
+            });
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class Proxies {
+    final List<String> calls = new ArrayList<>();
+
+    @Bean
+    BeanPostProcessor proxies() {
+      return new BeanPostProcessor() {
+        @Override
+        public Object postProcessAfterInitialization(Object bean, String name) {
+          if (!(bean instanceof Handlers)) {
+            return bean;
+          }
+          ProxyFactory proxy = new ProxyFactory(bean);
+          proxy.setProxyTargetClass(true);
+          proxy.addAdvice(
+              (org.aopalliance.intercept.MethodInterceptor)
+                  invocation -> {
+                    calls.add(invocation.getMethod().getName());
+                    return invocation.proceed();
+                  });
+          return proxy.getProxy();
+        }
+      };
+    }
+  }
+
+  /** As those of @Transactional. */
+  @Test
+  void areCalledThroughTheirProxies() {
+    runner
+        .withUserConfiguration(Proxies.class)
+        .withBean(Handlers.class)
+        .run(
+            context -> {
+              publish(context.getBean(MessagePublisher.class), "Sent", "");
+              assertThat(context.getBean(Proxies.class).calls).containsExactly("others");
+            });
+  }
+
+  @Test
+  void theApplicationsOwnReaderComesFirst() {
+    withoutJackson
+        .withBean(Handlers.class)
+        .withBean(
+            PayloadReader.class,
+            () ->
+                (message, type) ->
+                    type == Placed.class ? new Placed(message.payloadAsString()) : new Paid("", 0))
+        .run(
+            context -> {
+              publish(context.getBean(MessagePublisher.class), "Placed", "own");
+              assertThat(context.getBean(Handlers.class).handled)
+                  .containsExactly("Placed[id=own] 1 o-1");
+            });
+  }
+
+  @Test
+  void aBrokerHasTheOthers() {
+    runner
+        .withConfiguration(AutoConfigurations.of(OutboxHttpAutoConfiguration.class))
+        .withPropertyValues(HTTP, "outbox.http.cloud-events-source=https://shop.example")
+        .withBean(Handlers.class)
+        .run(
+            context -> {
+              MessagePublisher publisher = context.getBean(MessagePublisher.class);
+              assertThat(publish(publisher, "Sent", "")).isEqualTo(Result.delivered());
+              assertThat(publish(publisher, "Unknown", "")).isInstanceOf(Result.Unavailable.class);
+            });
+  }
+
+  @Test
+  void withoutHandlersTheBrokerIsAlone() {
+    runner
+        .withConfiguration(AutoConfigurations.of(OutboxHttpAutoConfiguration.class))
+        .withPropertyValues(HTTP, "outbox.http.cloud-events-source=https://shop.example")
+        .run(
+            context ->
+                assertThat(context.getBean(MessagePublisher.class))
+                    .isNotInstanceOf(RoutingPublisher.class));
+  }
+
+  @Test
+  void withoutTheJarTheMethodsAreNone() {
+    runner
+        .withClassLoader(new FilteredClassLoader(HandlerPublisher.class))
+        .withBean(Handlers.class)
+        .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(MessagePublisher.class));
+  }
+
+  @Test
+  void theyHaveProperties() {
+    refused(
+        runner.withBean(Handlers.class).withPropertyValues("outbox.handlers.concurrency=0"),
+        "concurrency is 0",
+        "outbox.handlers.*");
+    refused(
+        runner.withBean(Handlers.class).withPropertyValues("outbox.handlers.timeout=25s"),
+        "outbox.handlers.timeout is 25s, it must be below outbox.relay.publish-timeout",
+        "outbox.handlers.*");
+  }
+
+  // ---- what is refused at the start
+
+  static class Returns {
+    @OutboxHandler("A")
+    public String handle() {
+      return "";
+    }
+  }
+
+  static class Private {
+    @OutboxHandler("A")
+    private void handle() {}
+  }
+
+  static class TwoPayloads {
+    @OutboxHandler("A")
+    public void handle(Placed one, Paid other) {}
+  }
+
+  static class NoType {
+    @OutboxHandler
+    public void handle(OutboxMessage message) {}
+  }
+
+  static class OfAnInterface {
+    @OutboxHandler
+    public void handle(Runnable event) {}
+  }
+
+  static class One {
+    @OutboxHandler("A")
+    public void handle() {}
+  }
+
+  static class Other {
+    @OutboxHandler("A")
+    public void handle() {}
+  }
+
+  private static void refused(ApplicationContextRunner runner, String problem, String action) {
+    runner.run(
+        context -> {
+          assertThat(context).hasFailed();
+          Throwable cause = context.getStartupFailure();
+          while (!(cause instanceof OutboxConfigurationException)) {
+            cause = cause.getCause();
+          }
+          assertThat(cause).hasMessageContaining(problem);
+          assertThat(((OutboxConfigurationException) cause).action()).contains(action);
+        });
+  }
+
+  @Test
+  void methodsThatCannotHandleAreRefused() {
+    refused(
+        runner.withBean(Returns.class), "The handler Returns.handle returns something", "nothing");
+    refused(runner.withBean(Private.class), "Private.handle is static or private", "from outside");
+    refused(runner.withBean(TwoPayloads.class), "has several arguments for the payload", "one");
+    refused(runner.withBean(NoType.class), "does not say which event types", "@OutboxHandler(");
+    refused(runner.withBean(OfAnInterface.class), "does not say which event types", "class");
+    refused(withoutJackson.withBean(Handlers.class), "nothing reads it", "PayloadReader");
+  }
+
+  @Test
+  void aTypeHasOneHandler() {
+    refused(
+        runner.withBean(One.class).withBean(Other.class),
+        "Both One.handle and Other.handle handle the event type A",
+        "Leave one");
+  }
+
+  @Test
+  void theJarAloneIsNoPublisher() {
+    refused(runner, "no bean has a method with @OutboxHandler", "Add one");
+  }
+}
