@@ -68,9 +68,9 @@ public final class Ledger<P> {
     return commits.size();
   }
 
-  /** When the first of them was. */
+  /** When the first of them was; 0: there is none. */
   public long begin() {
-    return messages().get(0).commit.at;
+    return commits.values().stream().mapToLong(Commit::at).min().orElse(0);
   }
 
   /** How many different messages were published. */

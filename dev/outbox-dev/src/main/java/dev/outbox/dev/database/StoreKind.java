@@ -192,23 +192,27 @@ public enum StoreKind {
    * @throws Failure when there is none of this kind
    */
   public StartedServer start() {
-    return start(Map.of());
-  }
-
-  /** The same, with settings of a relational one. */
-  public StartedServer start(Map<String, String> settings) {
-    if (server == null) {
-      throw new Failure(
-          "%s cannot be started from here: give your own with --url %s"
-              .formatted(label(), exampleUrl));
-    }
     try {
-      return server.apply(settings);
+      return start(Map.of());
     } catch (UnsupportedOperationException e) {
       throw new Failure(
           "%s cannot be started on this machine, %s: give your own with --url %s"
               .formatted(label(), e.getMessage(), exampleUrl),
           e);
     }
+  }
+
+  /**
+   * The same, with settings of a relational one.
+   *
+   * @throws UnsupportedOperationException when it cannot be started on this machine
+   */
+  public StartedServer start(Map<String, String> settings) {
+    if (server == null) {
+      throw new Failure(
+          "%s cannot be started from here: give your own with --url %s"
+              .formatted(label(), exampleUrl));
+    }
+    return server.apply(settings);
   }
 }
