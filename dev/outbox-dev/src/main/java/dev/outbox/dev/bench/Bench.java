@@ -21,18 +21,18 @@ final class Bench {
 
   static final List<Scenario> SCENARIOS =
       List.of(
-          new DrainScenario(),
-          new AppendScenario(),
-          new ArchiveScenario(),
-          new InboxScenario(),
-          new PinnedScenario(),
-          new EndToEndScenario(),
-          new LatencyScenario(),
-          new HeldScenario(),
-          new IdleScenario(),
-          new FleetScenario(),
-          new WorkScenario(),
-          new PublishScenario());
+          Draining.DRAIN,
+          Transactions.APPEND,
+          Draining.ARCHIVE,
+          Transactions.INBOX,
+          Draining.PINNED,
+          EndToEndScenario.SCENARIO,
+          Latencies.LATENCY,
+          Latencies.HELD,
+          Latencies.IDLE,
+          FleetScenario.SCENARIO,
+          WorkScenario.SCENARIO,
+          PublishScenario.SCENARIO);
 
   private static final Duration BREATH = Duration.ofMillis(100);
   private static final int LEAST = 100;
@@ -44,6 +44,7 @@ final class Bench {
   private final Supplier<String> kafka;
   private final Consumer<String> progress;
   private final List<Line> lines = new ArrayList<>();
+  private String current = "";
 
   /**
    * @param runs timed ones, at least 1
@@ -102,7 +103,8 @@ final class Bench {
     Map<String, String> notes = new LinkedHashMap<>();
     for (Scenario scenario : SCENARIOS) {
       if (scenarios.isEmpty() || scenarios.contains(scenario.name())) {
-        scenario.run(this);
+        current = scenario.name();
+        scenario.run().of(this);
         notes.put(scenario.name(), scenario.what());
       }
     }
@@ -145,12 +147,45 @@ final class Bench {
     return topic;
   }
 
-  void progress(String text) {
-    progress.accept(text);
+  /** Says what the scenario does now. */
+  void say(String doing) {
+    progress.accept(current + ": " + doing);
   }
 
-  void report(Line line) {
-    lines.add(line);
+  /** Says what is measured now. */
+  void say(String name, String doing) {
+    progress.accept("%s, %s: %s".formatted(current, name, doing));
+  }
+
+  /**
+   * Says which run of it is under way.
+   *
+   * @param run from 1; 0: the warm-up
+   */
+  void say(String name, int run) {
+    say(name, run == 0 ? "warm-up" : "run %d of %d".formatted(run, runs));
+  }
+
+  /**
+   * A line of the report, to which each run adds its figures; the first one makes it.
+   *
+   * @param unit as "messages/s"
+   */
+  Line line(String name, String unit) {
+    return lines.stream()
+        .filter(line -> line.scenario().equals(current) && line.name().equals(name))
+        .findFirst()
+        .orElseGet(
+            () -> {
+              Line line = new Line(current, name, unit);
+              lines.add(line);
+              return line;
+            });
+  }
+
+  /** Adds a run's figure to a line that has no limit. */
+  void report(String name, String unit, double value) {
+    line(name, unit).ours().add(value);
   }
 
   /** Before each timed run: no garbage of the last one, and a moment of rest. */

@@ -5,7 +5,6 @@ import dev.outbox.Outbox;
 import dev.outbox.OutboxMessage;
 import dev.outbox.cli.Address;
 import dev.outbox.dev.bench.Cost.ServerWork;
-import dev.outbox.dev.database.Database;
 import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.Place.Session;
 import dev.outbox.dev.database.StoreKind;
@@ -65,13 +64,13 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
    *
    * @param keys how many; 0: unordered, each message has one of its own
    */
-  record Load(long messages, int keys) {
+  record Backlog(long messages, int keys) {
     static final int PAYLOAD = 200;
     static final String KEY = "key-";
   }
 
   private final Address own;
-  private @Nullable Database root;
+  private @Nullable Place<?> root;
   private boolean closed;
 
   /**
@@ -83,7 +82,7 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
 
   /** Connects and makes a schema with all tables. */
   static BenchDatabase<?> open(Address address) {
-    Database root = StoreKind.at(address);
+    Place<?> root = StoreKind.at(address);
     String schema = BEGIN + UUID.randomUUID().toString().substring(0, 8);
     BenchDatabase<?> database = of(root.in(schema));
     database.root = root;
@@ -167,9 +166,6 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
 
   abstract Place<T> place(int connections, @Nullable WorkCounter counter);
 
-  /** A store on a pool, which may keep an archive. */
-  abstract OutboxStore<T> store(Place<T> place, Archive archive);
-
   /** Writes one row of a business. */
   abstract void business(Place<T> place, T transaction);
 
@@ -183,7 +179,7 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
   abstract void empty(Side side);
 
   /** Adds messages, as fast as it can. */
-  abstract void fill(Side side, Load load);
+  abstract void fill(Side side, Backlog load);
 
   /** Vacuum and statistics: what the database would do in the background after a fill. */
   void tidy(Side side) {}
@@ -207,7 +203,7 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
       return;
     }
     closed = true;
-    try (Database ending = root) {
+    try (Place<?> ending = root) {
       ending.removeSchemas(schema());
       closeOwn();
     }
@@ -255,7 +251,7 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
 
     /** Another one on this pool, which keeps an archive. */
     OutboxStore<T> store(Archive archive) {
-      return database.store(place, archive);
+      return place.store(archive);
     }
 
     LimitWorker limitWorker(int most) {
@@ -263,7 +259,7 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
     }
 
     /** One client with business transactions, with a connection of its own. */
-    Business business() {
+    Business<T> business() {
       return client(store, () -> {});
     }
 
@@ -272,7 +268,7 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
      *
      * @param relays its store
      */
-    Business business(Relay relay, OutboxStore<T> relays, Woken woken) {
+    Business<T> business(Relay relay, OutboxStore<T> relays, Woken woken) {
       return switch (woken) {
         case NOT -> business();
         case BY_APPENDS -> client(relay.wakeOnAppend(store), () -> {});
@@ -283,11 +279,11 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
     }
 
     /** The same, as the Spring starter does it with a relay on this store. */
-    Business business(Relay relay) {
+    Business<T> business(Relay relay) {
       return business(relay, store, Woken.HANDED_OVER);
     }
 
-    private Business client(Outbox<T> outbox, Runnable committed) {
+    private Business<T> client(Outbox<T> outbox, Runnable committed) {
       return client(
           (transaction, messages) -> {
             outbox.append(transaction, messages);
@@ -295,8 +291,8 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
           });
     }
 
-    private Business client(Appending<T> appending) {
-      return new Client<>(database, place, place.session(), place.inbox(null), appending);
+    private Business<T> client(Appending<T> appending) {
+      return new Business<>(database, place, place.session(), place.inbox(null), appending);
     }
 
     @Override
@@ -305,37 +301,22 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
     }
   }
 
-  /** Not safe for use by many threads. */
-  interface Business extends AutoCloseable {
-    /** One transaction with one business row, and messages to where {@code append} says. */
-    void transaction(Append append, List<OutboxMessage> messages);
-
-    /**
-     * One transaction of a consumer with one business row.
-     *
-     * @param key recorded in an inbox in the same database; null: nothing is
-     */
-    void consume(@Nullable InboxKey key);
-
-    @Override
-    void close();
-  }
-
   /** Appends, and returns what is to be run after the commit. */
-  private interface Appending<T> {
+  interface Appending<T> {
     Runnable append(T transaction, List<OutboxMessage> messages);
   }
 
-  private record Client<T>(
+  /** Not safe for use by many threads. */
+  record Business<T>(
       BenchDatabase<T> database,
       Place<T> place,
       Session<T> session,
       Inbox<T> inbox,
       Appending<T> appending)
-      implements Business {
+      implements AutoCloseable {
 
-    @Override
-    public void transaction(Append append, List<OutboxMessage> messages) {
+    /** One transaction with one business row, and messages to where {@code append} says. */
+    void transaction(Append append, List<OutboxMessage> messages) {
       T transaction = session.begin();
       database.business(place, transaction);
       Runnable committed = () -> {};
@@ -348,8 +329,12 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
       committed.run();
     }
 
-    @Override
-    public void consume(@Nullable InboxKey key) {
+    /**
+     * One transaction of a consumer with one business row.
+     *
+     * @param key recorded in an inbox in the same database; null: nothing is
+     */
+    void consume(@Nullable InboxKey key) {
       T transaction = session.begin();
       if (key != null && !inbox.firstTime(transaction, key)) {
         throw new IllegalStateException(key + " came before");

@@ -26,7 +26,7 @@ record Cost(long messages, ClientWork work, ServerWork written) {
   }
 
   /**
-   * Since the server began; {@link #UNKNOWN} where it cannot be known.
+   * Since the server began; not a number where it cannot be known.
    *
    * @param messageRows rows inserted, updated and deleted in the table of messages, and in the
    *     archive of those
@@ -34,19 +34,19 @@ record Cost(long messages, ClientWork work, ServerWork written) {
    * @param blockedKeyRows the same in the table of blocked keys
    * @param logBytes what went to the database's log (WAL), of everybody
    */
-  record ServerWork(long messageRows, long bucketRows, long blockedKeyRows, long logBytes) {
-    static final long UNKNOWN = -1;
+  record ServerWork(double messageRows, double bucketRows, double blockedKeyRows, double logBytes) {
 
     ServerWork since(ServerWork before) {
       return new ServerWork(
-          minus(messageRows, before.messageRows),
-          minus(bucketRows, before.bucketRows),
-          minus(blockedKeyRows, before.blockedKeyRows),
-          minus(logBytes, before.logBytes));
+          messageRows - before.messageRows,
+          bucketRows - before.bucketRows,
+          blockedKeyRows - before.blockedKeyRows,
+          logBytes - before.logBytes);
     }
 
-    private static long minus(long after, long before) {
-      return after < 0 || before < 0 ? UNKNOWN : after - before;
+    /** With so many rows of messages more. */
+    ServerWork plusMessages(long rows) {
+      return new ServerWork(messageRows + rows, bucketRows, blockedKeyRows, logBytes);
     }
   }
 
@@ -97,7 +97,7 @@ record Cost(long messages, ClientWork work, ServerWork written) {
     return all;
   }
 
-  private double each(long count) {
-    return count < 0 ? Double.NaN : (double) count / messages;
+  private double each(double count) {
+    return count / messages;
   }
 }

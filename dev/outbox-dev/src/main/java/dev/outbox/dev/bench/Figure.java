@@ -1,6 +1,7 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.dev.bench.CpuClock.Time;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -8,26 +9,46 @@ import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
-/**
- * One figure, measured once in each run.
- *
- * @param runs not empty, in their order
- * @param cost what was done for a message; null: it stands elsewhere
- * @param cpu of a message in microseconds, in each run; empty: it stands elsewhere. The server's is
- *     not a number where it cannot be known
- */
-record Figure(List<Double> runs, @Nullable Cost cost, List<Time> cpu) {
-  Figure {
-    runs = List.copyOf(runs);
-    cpu = List.copyOf(cpu);
+/** One figure, measured once in each run. */
+final class Figure {
+  private final List<Double> runs = new ArrayList<>();
+  private final List<Time> cpu = new ArrayList<>();
+  private @Nullable Cost cost;
+
+  /** Adds a run. */
+  void add(double value) {
+    runs.add(value);
   }
 
-  static Figure of(List<Double> runs) {
-    return new Figure(runs, null, List.of());
+  /**
+   * Adds a run.
+   *
+   * @param time CPU time of a message in microseconds; the server's is not a number where it cannot
+   *     be known
+   */
+  void add(double value, Time time) {
+    runs.add(value);
+    cpu.add(time);
   }
 
-  static Figure of(double value) {
-    return of(List.of(value));
+  /** What was done for a message. */
+  void cost(Cost done) {
+    cost = done;
+  }
+
+  /** In their order. */
+  List<Double> runs() {
+    return runs;
+  }
+
+  /** Null: it stands elsewhere. */
+  @Nullable Cost cost() {
+    return cost;
+  }
+
+  /** Whether its CPU time is here, and not elsewhere. */
+  boolean hasCpu() {
+    return !cpu.isEmpty();
   }
 
   double median() {
@@ -47,10 +68,10 @@ record Figure(List<Double> runs, @Nullable Cost cost, List<Time> cpu) {
         : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
   }
 
-  Map<String, Object> json() {
+  static Map<String, Object> json(List<Double> runs) {
     return Map.of(
         "median",
-        median(),
+        median(runs),
         "min",
         Collections.min(runs),
         "max",

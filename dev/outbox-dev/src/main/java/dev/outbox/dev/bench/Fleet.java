@@ -2,11 +2,9 @@ package dev.outbox.dev.bench;
 
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Pod.Work;
-import dev.outbox.dev.bench.Stamps.Stamp;
+import dev.outbox.dev.common.Ledger;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-import java.util.UUID;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -20,7 +18,7 @@ final class Fleet implements AutoCloseable {
   private final Bench bench;
   private final int relays;
   private final int clients;
-  private final Traffic<Pod> traffic = new Traffic<>();
+  private final Ledger<Pod> ledger = new Ledger<>();
   private final Pod[] pods;
 
   /**
@@ -38,15 +36,15 @@ final class Fleet implements AutoCloseable {
   }
 
   private Pod start() {
-    return new Pod(bench.database(), relays, clients, null, traffic);
+    return new Pod(bench.database(), relays, clients, null, ledger);
   }
 
   List<Pod> pods() {
     return List.of(pods);
   }
 
-  Traffic<Pod> traffic() {
-    return traffic;
+  Ledger<Pod> ledger() {
+    return ledger;
   }
 
   /** Has all pods do it; what they committed and published before is known then. */
@@ -72,14 +70,14 @@ final class Fleet implements AutoCloseable {
   }
 
   Done done() {
-    Work work = ask(PodMain.WORK);
+    Work work = work();
     double server = bench.cpu().now().server();
     return new Done(work, new CpuClock.Time(server, work.cpuNanos()), System.nanoTime());
   }
 
   /** Messages are appended until {@link #halt}. */
   void load(int rate) {
-    traffic.clear();
+    ledger.clear();
     for (int i = 0; i < pods.length; i++) {
       load(i, rate);
     }
@@ -91,30 +89,28 @@ final class Fleet implements AutoCloseable {
     Work ignored = pods[pod].answer();
   }
 
-  /** Ends the load; returns when each message was committed. */
-  Map<UUID, Long> halt() {
+  /** Ends the load; all that was committed is known then. */
+  void halt() {
     all(PodMain.HALT);
-    return traffic.commits();
   }
 
   /** A load, until all of it is published. */
   OpenRun run(int rate, Duration time) throws Exception {
     return OpenRun.of(
         bench,
+        ledger,
         () -> {
           load(rate);
           Thread.sleep(time.toMillis());
-          return halt();
+          halt();
         },
         new WorkCounter(),
-        this::stamps,
-        () -> ask(PodMain.WORK));
+        this::work);
   }
 
-  /** When each message was first published. */
-  Map<UUID, Stamp> stamps() {
-    all(PodMain.WORK);
-    return traffic.stamps();
+  /** What all have done so far; all that they committed and published by then is known. */
+  Work work() {
+    return ask(PodMain.WORK);
   }
 
   /** A new pod takes the place of one that has ended, and its part of the load. */

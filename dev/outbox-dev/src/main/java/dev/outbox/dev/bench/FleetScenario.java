@@ -1,22 +1,19 @@
 package dev.outbox.dev.bench;
 
-import dev.outbox.dev.bench.BenchDatabase.Load;
+import dev.outbox.dev.bench.BenchDatabase.Backlog;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Fleet.Done;
-import dev.outbox.dev.bench.Stamps.Stamp;
 import dev.outbox.dev.common.Percentiles;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /** What many relays on one outbox cost, and how long keys stand still when one of them ends. */
-final class FleetScenario extends Scenario {
+final class FleetScenario {
   private static final int[] PODS = {1, 2, 8, 20};
   private static final int[] PODS_THAT_END = {2, 8};
   private static final int IN_ONE_PROCESS = 100;
@@ -34,24 +31,25 @@ final class FleetScenario extends Scenario {
   /** At less than this scale, times this, fleets are smaller. */
   private static final int MOST = 400;
 
-  FleetScenario() {
-    super(
-        "fleet",
-        """
-        Pods of a service, each a process of its own with one relay with defaults, whose publisher takes everything at once, \
-        and clients (4 in all, at least one each) that append one message of 200 bytes a transaction by their relay and tell it of the commit; \
-        1,000 keys, a fixed schedule. And one process with 100 relays. Rates are of all pods together; times are from the commit in any pod to the publisher. \
-        Statements and CPU are those of all pods and of the server; commits are no statements. A backlog is of 200,000 messages. \
-        At 200/s one pod is killed (SIGKILL) or ends in good order: the one that published last for most keys, and of those keys the longest time in which there was something to publish and nothing was published; \
-        or all pods are replaced one after another: the same of all keys. There is no limit to compare with.""");
-  }
+  static final Scenario SCENARIO =
+      new Scenario(
+          "fleet",
+          """
+          Pods of a service, each a process of its own with one relay with defaults, whose publisher takes everything at once, \
+          and clients (4 in all, at least one each) that append one message of 200 bytes a transaction by their relay and tell it of the commit; \
+          1,000 keys, a fixed schedule. And one process with 100 relays. Rates are of all pods together; times are from the commit in any pod to the publisher. \
+          Statements and CPU are those of all pods and of the server; commits are no statements. A backlog is of 200,000 messages. \
+          At 200/s one pod is killed (SIGKILL) or ends in good order: the one that published last for most keys, and of those keys the longest time in which there was something to publish and nothing was published; \
+          or all pods are replaced one after another: the same of all keys. There is no limit to compare with.""",
+          FleetScenario::run);
 
-  @Override
-  void run(Bench bench) throws Exception {
+  private FleetScenario() {}
+
+  private static void run(Bench bench) throws Exception {
     int most = bench.scaled(MOST, 2);
     for (int pods : PODS) {
       if (pods <= most) {
-        measure(bench, DrainScenario.count(pods, "pod"), pods, 1);
+        measure(bench, Draining.count(pods, "pod"), pods, 1);
       }
     }
     int relays = Math.min(most, IN_ONE_PROCESS);
@@ -63,64 +61,56 @@ final class FleetScenario extends Scenario {
     }
   }
 
-  private void measure(Bench bench, String who, int pods, int relays) throws Exception {
-    say(bench, who, 0);
+  private static void measure(Bench bench, String who, int pods, int relays) throws Exception {
+    bench.say(who, 0);
     try (Fleet fleet = new Fleet(bench, pods, relays)) {
       OpenRun ignored = fleet.run(RATE, bench.scaled(WARM_UP));
       idle(bench, who + ", idle", fleet);
       for (int rate : RATES) {
         String name = "%s, %,d/s".formatted(who, rate);
-        List<OpenRun> runs = new ArrayList<>();
         for (int run = 1; run <= bench.runs(); run++) {
-          say(bench, name, run);
-          runs.add(fleet.run(rate, bench.scaled(TIME)));
+          bench.say(name, run);
+          OpenRun done = fleet.run(rate, bench.scaled(TIME));
+          OpenRun.report(bench, name, done.called(), PERCENTILES);
+          done.reportCost(bench, name);
         }
-        OpenRun.reportTimes(bench, this, name, runs, OpenRun::called, PERCENTILES);
-        OpenRun.reportCost(bench, this, name, runs);
       }
       backlog(bench, who + ", backlog", fleet);
     }
   }
 
-  private void idle(Bench bench, String name, Fleet fleet) throws InterruptedException {
-    List<Double> statements = new ArrayList<>();
-    List<Double> server = new ArrayList<>();
-    List<Double> pods = new ArrayList<>();
+  private static void idle(Bench bench, String name, Fleet fleet) throws InterruptedException {
+    String requests = bench.database().requests();
     Thread.sleep(bench.scaled(BEFORE_IDLE).toMillis());
     for (int run = 1; run <= bench.runs(); run++) {
-      say(bench, name, run);
+      bench.say(name, run);
       Done before = fleet.done();
       Thread.sleep(bench.scaled(TIME).toMillis());
       Done done = fleet.done().since(before);
-      statements.add(done.work().statements() * 1e9 / done.at());
-      server.add(done.cpu().server() * 100 / done.at());
-      pods.add(done.cpu().client() * 100 / done.at());
+      double statements = done.work().statements() * 1e9 / done.at();
+      bench.report(name + ", " + requests, requests + "/s", statements);
+      double server = done.cpu().server() * 100 / done.at();
+      bench.report(name + ", server CPU", "% of a core", server);
+      double client = done.cpu().client() * 100 / done.at();
+      bench.report(name + ", client CPU", "% of a core", client);
     }
-    String requests = bench.database().requests();
-    report(bench, name + ", " + requests, requests + "/s", statements);
-    report(bench, name + ", server CPU", "% of a core", server);
-    report(bench, name + ", client CPU", "% of a core", pods);
   }
 
   /** At the end the relays rest. */
-  private void backlog(Bench bench, String name, Fleet fleet) throws InterruptedException {
-    Load load = new Load(bench.scaled(MESSAGES), Fleet.KEYS);
-    List<Double> rates = new ArrayList<>();
-    List<Double> statements = new ArrayList<>();
-    List<CpuClock.Time> cpu = new ArrayList<>();
+  private static void backlog(Bench bench, String name, Fleet fleet) throws InterruptedException {
+    Backlog load = new Backlog(bench.scaled(MESSAGES), Fleet.KEYS);
     for (int run = 1; run <= bench.runs(); run++) {
-      say(bench, name, run);
+      bench.say(name, run);
       fleet.all(PodMain.REST);
-      Fill.refill(bench.database(), Side.OURS, load);
+      Draining.refill(bench.database(), Side.OURS, load);
       bench.settle();
       Done done = drain(fleet, load.messages());
-      rates.add(load.messages() * 1e9 / done.at());
-      statements.add((double) done.work().statements() / load.messages());
-      cpu.add(done.cpu().perMessage(load.messages()));
+      double rate = load.messages() * 1e9 / done.at();
+      bench.line(name, "messages/s").ours().add(rate, done.cpu().perMessage(load.messages()));
+      double statements = (double) done.work().statements() / load.messages();
+      bench.report(name + ", " + bench.database().requests(), "a message", statements);
     }
     fleet.all(PodMain.REST);
-    report(bench, name, "messages/s", new Figure(rates, null, cpu), null);
-    report(bench, name + ", " + bench.database().requests(), "a message", statements);
   }
 
   private static Done drain(Fleet fleet, long messages) throws InterruptedException {
@@ -145,10 +135,10 @@ final class FleetScenario extends Scenario {
     Predicate<String> end(Fleet fleet, Duration after) throws InterruptedException;
   }
 
-  private void endings(Bench bench, int pods) throws Exception {
+  private static void endings(Bench bench, int pods) throws Exception {
     try (Fleet fleet = new Fleet(bench, pods, 1)) {
-      String who = DrainScenario.count(pods, "pod");
-      say(bench, who, 0);
+      String who = Draining.count(pods, "pod");
+      bench.say(who, 0);
       OpenRun ignored = fleet.run(RATE, bench.scaled(WARM_UP));
       measure(bench, who + ", one is killed", fleet, (f, after) -> one(f, after, Pod::kill));
       measure(bench, who + ", one ends", fleet, (f, after) -> one(f, after, Pod::end));
@@ -161,7 +151,7 @@ final class FleetScenario extends Scenario {
   private static Predicate<String> one(Fleet fleet, Duration after, Consumer<Pod> how)
       throws InterruptedException {
     Map.Entry<Pod, Set<String>> most =
-        fleet.traffic().keys().entrySet().stream()
+        fleet.ledger().keys().entrySet().stream()
             .max(Comparator.comparing(keys -> keys.getValue().size()))
             .orElseThrow();
     how.accept(most.getKey());
@@ -178,29 +168,24 @@ final class FleetScenario extends Scenario {
     return key -> true;
   }
 
-  private void measure(Bench bench, String name, Fleet fleet, Ending ending) throws Exception {
+  private static void measure(Bench bench, String name, Fleet fleet, Ending ending)
+      throws Exception {
     Duration half = bench.scaled(TIME.dividedBy(2));
-    List<Double> p50 = new ArrayList<>();
-    List<Double> max = new ArrayList<>();
-    List<Double> seconds = new ArrayList<>();
-    List<Double> repeats = new ArrayList<>();
     for (int run = 1; run <= bench.runs(); run++) {
-      say(bench, name, run);
+      bench.say(name, run);
       fleet.load(RATE);
       Thread.sleep(half.toMillis());
       fleet.all(PodMain.WORK); // what they said so far is known
-      long begin = Stamps.now();
+      long begin = System.nanoTime();
       Predicate<String> concerned = ending.end(fleet, half);
-      Map<UUID, Stamp> all = OpenRun.await(fleet.halt(), fleet::stamps);
-      List<Double> times = fleet.traffic().standstills(concerned, begin);
-      p50.add(Percentiles.of(times, 50));
-      max.add(Percentiles.of(times, 100));
-      seconds.add(100.0 * times.stream().filter(t -> t >= 1_000).count() / times.size());
-      repeats.add((double) fleet.traffic().repeats());
+      fleet.halt();
+      OpenRun.await(fleet.ledger(), fleet::work);
+      List<Double> times = fleet.ledger().standstills(concerned, begin);
+      double seconds = 100.0 * times.stream().filter(t -> t >= 1_000).count() / times.size();
+      bench.report(name + ", standstill, p50", "ms", Percentiles.of(times, 50));
+      bench.report(name + ", standstill, max", "ms", Percentiles.of(times, 100));
+      bench.report(name + ", standstill of a second", "% of the keys", seconds);
+      bench.report(name + ", published again", "messages", fleet.ledger().repeats());
     }
-    report(bench, name + ", standstill, p50", "ms", p50);
-    report(bench, name + ", standstill, max", "ms", max);
-    report(bench, name + ", standstill of a second", "% of the keys", seconds);
-    report(bench, name + ", published again", "messages", repeats);
   }
 }

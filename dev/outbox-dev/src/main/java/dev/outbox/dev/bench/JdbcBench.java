@@ -5,19 +5,17 @@ import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Failure;
+import dev.outbox.dev.bench.BenchDatabase.Backlog;
 import dev.outbox.dev.bench.BenchDatabase.LimitWorker;
-import dev.outbox.dev.bench.BenchDatabase.Load;
 import dev.outbox.dev.bench.BenchDatabase.Pin;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Cost.ServerWork;
-import dev.outbox.dev.database.DatabaseByJdbc;
 import dev.outbox.dev.database.Jdbc;
 import dev.outbox.dev.database.JdbcKind;
 import dev.outbox.dev.database.JdbcPlace;
 import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.Place.Session;
 import dev.outbox.dev.database.StoreKind;
-import dev.outbox.spi.store.OutboxStore;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
@@ -69,13 +67,13 @@ final class JdbcBench extends BenchDatabase<Connection> {
   private final String schema;
   private final JdbcKind kind;
   private final boolean isPostgres;
-  private final DatabaseByJdbc admin;
+  private final JdbcPlace admin;
   private boolean mayCheckpoint = true;
 
   JdbcBench(Address own) {
     super(own);
     schema = Objects.requireNonNull(own.schema());
-    admin = (DatabaseByJdbc) StoreKind.at(own);
+    admin = (JdbcPlace) StoreKind.at(own);
     kind = admin.kind();
     isPostgres = kind == JdbcKind.POSTGRES;
     if (!kind.has("fill")) {
@@ -94,13 +92,7 @@ final class JdbcBench extends BenchDatabase<Connection> {
   }
 
   private void execute(String sql) {
-    boolean unused =
-        admin.ask(
-            sql.strip(),
-            connection -> {
-              Jdbc.execute(connection, sql.replace("${s}", schema));
-              return true;
-            });
+    admin.tell(sql.strip(), on -> Jdbc.execute(on, sql.replace("${s}", schema)));
   }
 
   private long number(String sql) {
@@ -176,11 +168,6 @@ final class JdbcBench extends BenchDatabase<Connection> {
   }
 
   @Override
-  OutboxStore<Connection> store(Place<Connection> place, Archive archive) {
-    return ((JdbcPlace) place).store(archive);
-  }
-
-  @Override
   void business(Place<Connection> place, Connection connection) {
     try {
       Jdbc.update(
@@ -242,21 +229,20 @@ final class JdbcBench extends BenchDatabase<Connection> {
   /** MariaDB waits 0.7 s for its purge to leave the table, and then refuses. */
   private void truncate(String table) {
     String sql = "truncate table %s.%s".formatted(schema, table);
-    boolean unused =
-        admin.ask(
-            sql,
-            connection -> {
-              for (int attempt = 1; ; attempt++) {
-                try {
-                  Jdbc.execute(connection, sql);
-                  return true;
-                } catch (SQLException e) {
-                  if (attempt == TRIES || e.getErrorCode() != LOCK_WAIT_TIMEOUT) {
-                    throw e;
-                  }
-                }
+    admin.tell(
+        sql,
+        connection -> {
+          for (int attempt = 1; ; attempt++) {
+            try {
+              Jdbc.execute(connection, sql);
+              return;
+            } catch (SQLException e) {
+              if (attempt == TRIES || e.getErrorCode() != LOCK_WAIT_TIMEOUT) {
+                throw e;
               }
-            });
+            }
+          }
+        });
   }
 
   private String on(String statement, String table) {
@@ -264,27 +250,25 @@ final class JdbcBench extends BenchDatabase<Connection> {
   }
 
   @Override
-  void fill(Side side, Load load) {
-    byte[] payload = new byte[Load.PAYLOAD];
+  void fill(Side side, Backlog load) {
+    byte[] payload = new byte[Backlog.PAYLOAD];
     Arrays.fill(payload, (byte) 'x');
-    boolean unused =
-        admin.ask(
-            "filling",
-            connection -> {
-              try (PreparedStatement insert =
-                  connection.prepareStatement(on("fill", tables(side, MESSAGES).get(0)))) {
-                insert.setString(1, Load.KEY);
-                insert.setInt(2, load.keys());
-                insert.setInt(3, load.keys());
-                insert.setBytes(4, payload);
-                for (long from = 0; from < load.messages(); from += FILL_AT_ONCE) {
-                  insert.setLong(5, from);
-                  insert.setLong(6, Math.min(load.messages() - from, FILL_AT_ONCE));
-                  insert.executeUpdate();
-                }
-              }
-              return true;
-            });
+    admin.tell(
+        "filling",
+        connection -> {
+          try (PreparedStatement insert =
+              connection.prepareStatement(on("fill", tables(side, MESSAGES).get(0)))) {
+            insert.setString(1, Backlog.KEY);
+            insert.setInt(2, load.keys());
+            insert.setInt(3, load.keys());
+            insert.setBytes(4, payload);
+            for (long from = 0; from < load.messages(); from += FILL_AT_ONCE) {
+              insert.setLong(5, from);
+              insert.setLong(6, Math.min(load.messages() - from, FILL_AT_ONCE));
+              insert.executeUpdate();
+            }
+          }
+        });
   }
 
   @Override
@@ -296,20 +280,18 @@ final class JdbcBench extends BenchDatabase<Connection> {
   @Override
   void checkpoint() {
     if (kind.has("checkpoint") && mayCheckpoint) {
-      mayCheckpoint =
-          admin.ask(
-              "checkpoint",
-              connection -> {
-                try {
-                  Jdbc.execute(connection, kind.sql("checkpoint"));
-                  return true;
-                } catch (SQLException e) {
-                  if (NOT_ALLOWED.equals(e.getSQLState())) {
-                    return false; // then the server makes them when it likes to
-                  }
-                  throw e;
-                }
-              });
+      admin.tell(
+          "checkpoint",
+          connection -> {
+            try {
+              Jdbc.execute(connection, kind.sql("checkpoint"));
+            } catch (SQLException e) {
+              mayCheckpoint = false; // then the server makes them when it likes to
+              if (!NOT_ALLOWED.equals(e.getSQLState())) {
+                throw e;
+              }
+            }
+          });
     }
   }
 
@@ -326,11 +308,13 @@ final class JdbcBench extends BenchDatabase<Connection> {
         logBytes());
   }
 
-  private long writes(String table) {
-    return number(kind.sql("writes", schema).formatted(table));
+  /** MySQL and MariaDB say -1 where they do not count. */
+  private double writes(String table) {
+    long rows = number(kind.sql("writes", schema).formatted(table));
+    return rows < 0 ? Double.NaN : rows;
   }
 
-  private long logBytes() {
+  private double logBytes() {
     if (isPostgres) {
       return number(kind.sql("log bytes"));
     }
@@ -341,10 +325,10 @@ final class JdbcBench extends BenchDatabase<Connection> {
             List<List<String>> rows =
                 Jdbc.rows(connection, "show global status like '" + status + "'");
             if (!rows.isEmpty()) {
-              return Long.parseLong(rows.get(0).get(1));
+              return Double.parseDouble(rows.get(0).get(1));
             }
           }
-          return ServerWork.UNKNOWN;
+          return Double.NaN;
         });
   }
 

@@ -7,27 +7,33 @@ import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.Filters;
+import com.mongodb.event.CommandFailedEvent;
+import com.mongodb.event.CommandListener;
+import com.mongodb.event.CommandStartedEvent;
+import com.mongodb.event.CommandSucceededEvent;
 import com.mongodb.internal.build.MongoDriverVersion;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.cli.Address;
+import dev.outbox.dev.bench.BenchDatabase.Backlog;
 import dev.outbox.dev.bench.BenchDatabase.LimitWorker;
-import dev.outbox.dev.bench.BenchDatabase.Load;
 import dev.outbox.dev.bench.BenchDatabase.Pin;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Cost.ServerWork;
 import dev.outbox.dev.database.MongoPlace;
 import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.Place.Session;
-import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.store.mongo.MongoUrl;
 import java.util.ArrayList;
 import java.util.Date;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
+import org.bson.BsonDocument;
+import org.bson.BsonValue;
 import org.bson.Document;
 import org.bson.types.Binary;
 import org.jspecify.annotations.Nullable;
@@ -118,11 +124,6 @@ final class MongoBench extends BenchDatabase<ClientSession> {
     }
   }
 
-  @Override
-  OutboxStore<ClientSession> store(Place<ClientSession> place, Archive archive) {
-    return ((MongoPlace) place).store(archive);
-  }
-
   private static Document row() {
     return new Document("customer", "customer-1").append("amount", 1250L);
   }
@@ -184,7 +185,7 @@ final class MongoBench extends BenchDatabase<ClientSession> {
 
   /** Ours by the store itself, which knows the buckets. */
   @Override
-  void fill(Side side, Load load) {
+  void fill(Side side, Backlog load) {
     try (Session<ClientSession> session = admin.session()) {
       for (long from = 0; from < load.messages(); from += FILL_AT_ONCE) {
         List<OutboxMessage> some = new ArrayList<>();
@@ -202,12 +203,12 @@ final class MongoBench extends BenchDatabase<ClientSession> {
     }
   }
 
-  private static OutboxMessage message(Load load, long n) {
+  private static OutboxMessage message(Backlog load, long n) {
     OutboxMessage.Builder message =
         OutboxMessage.builder()
-            .aggregate("order", Load.KEY + (load.keys() == 0 ? n : n % load.keys()))
+            .aggregate("order", Backlog.KEY + (load.keys() == 0 ? n : n % load.keys()))
             .eventType("OrderPlaced")
-            .payload(new byte[Load.PAYLOAD]);
+            .payload(new byte[Backlog.PAYLOAD]);
     if (load.keys() == 0) {
       message.unordered();
     }
@@ -221,7 +222,7 @@ final class MongoBench extends BenchDatabase<ClientSession> {
         ours ? written(MESSAGES) + written(ARCHIVE) : written(LIMIT),
         ours ? written("outbox_bucket") : 0,
         ours ? written(BLOCKED_KEYS) : 0,
-        ServerWork.UNKNOWN);
+        Double.NaN);
   }
 
   private long written(String collection) {
@@ -249,5 +250,72 @@ final class MongoBench extends BenchDatabase<ClientSession> {
   @Override
   void closeOwn() {
     admin.close();
+  }
+
+  /**
+   * Counts what MongoDB's driver sends, and from the replies the documents that were inserted,
+   * updated and deleted, also by transactions that were aborted later. What the pool does by itself
+   * is left out, as greetings, logins and the end of sessions.
+   */
+  private static final class CommandWatch implements CommandListener {
+    private static final Set<String> OF_THE_POOL =
+        Set.of("hello", "isMaster", "ping", "saslStart", "saslContinue", "endSessions");
+
+    private final WorkCounter counter;
+    private final Map<String, LongAdder> documents;
+    private final Map<Integer, String> collections = new ConcurrentHashMap<>();
+
+    /**
+     * @param documents those written, by collection: they are added there
+     */
+    private CommandWatch(WorkCounter counter, Map<String, LongAdder> documents) {
+      this.counter = counter;
+      this.documents = documents;
+    }
+
+    @Override
+    public void commandStarted(CommandStartedEvent event) {
+      String name = event.getCommandName();
+      if (!OF_THE_POOL.contains(name)) {
+        counter.statement(name);
+        counter.roundTrip();
+        BsonValue collection = event.getCommand().get(name);
+        if (collection != null && collection.isString()) {
+          collections.put(event.getRequestId(), collection.asString().getValue());
+        }
+      }
+    }
+
+    @Override
+    public void commandSucceeded(CommandSucceededEvent event) {
+      String collection = collections.remove(event.getRequestId());
+      long written = written(event.getCommandName(), event.getResponse());
+      if (collection != null && written > 0) {
+        documents.computeIfAbsent(collection, c -> new LongAdder()).add(written);
+      }
+    }
+
+    @Override
+    public void commandFailed(CommandFailedEvent event) {
+      collections.remove(event.getRequestId());
+    }
+
+    private static long written(String command, BsonDocument reply) {
+      return switch (command) {
+        case "insert", "delete" -> number(reply, "n");
+        case "update" ->
+            number(reply, "nModified")
+                + (reply.isArray("upserted") ? reply.getArray("upserted").size() : 0);
+        case "findAndModify" ->
+            reply.isDocument("lastErrorObject")
+                ? number(reply.getDocument("lastErrorObject"), "n")
+                : 0;
+        default -> 0;
+      };
+    }
+
+    private static long number(BsonDocument reply, String name) {
+      return reply.isNumber(name) ? reply.getNumber(name).longValue() : 0;
+    }
   }
 }

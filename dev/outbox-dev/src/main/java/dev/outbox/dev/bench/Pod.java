@@ -1,11 +1,12 @@
 package dev.outbox.dev.bench;
 
-import dev.outbox.dev.bench.Stamps.Stamp;
 import dev.outbox.dev.broker.KafkaBroker;
+import dev.outbox.dev.common.Ledger;
 import dev.outbox.embedded.ChildJvm;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Pod implements AutoCloseable {
   private final ChildJvm jvm;
-  private final Traffic<Pod> traffic;
+  private final Ledger<Pod> ledger;
 
   /**
    * What was done so far.
@@ -46,15 +47,15 @@ final class Pod implements AutoCloseable {
    * Returns before it is ready.
    *
    * @param topic where its relays publish to; null: nowhere, as fast as can be
-   * @param traffic is told what it commits and publishes
+   * @param ledger is told what it commits and publishes
    */
   Pod(
       BenchDatabase<?> database,
       int relays,
       int clients,
       @Nullable KafkaBroker topic,
-      Traffic<Pod> traffic) {
-    this.traffic = traffic;
+      Ledger<Pod> ledger) {
+    this.ledger = ledger;
     Map<String, String> settings = new HashMap<>(database.settings());
     settings.put("relays", "" + relays);
     settings.put("clients", "" + clients);
@@ -64,8 +65,8 @@ final class Pod implements AutoCloseable {
   }
 
   /** One relay and no client; ready when it returns. */
-  static Pod ofRelay(BenchDatabase<?> database, KafkaBroker topic) {
-    Pod pod = new Pod(database, 1, 0, topic, new Traffic<>());
+  static Pod ofRelay(BenchDatabase<?> database, KafkaBroker topic, Ledger<Pod> ledger) {
+    Pod pod = new Pod(database, 1, 0, topic, ledger);
     pod.awaitReady();
     return pod;
   }
@@ -82,7 +83,7 @@ final class Pod implements AutoCloseable {
   Work answer() {
     while (true) {
       String line = jvm.line();
-      if (!traffic.heard(this, line)) {
+      if (!heard(line)) {
         String[] part = line.split(" ");
         return new Work(Long.parseLong(part[1]), Long.parseLong(part[2]), Long.parseLong(part[3]));
       }
@@ -94,22 +95,35 @@ final class Pod implements AutoCloseable {
     return answer();
   }
 
-  /** When each message was first published. */
-  Map<UUID, Stamp> stamps() {
-    Work ignored = work();
-    return traffic.stamps();
+  /** Returns whether the line told of what it has committed or published. */
+  private boolean heard(String line) {
+    String[] part = line.split(" ");
+    switch (part[0]) {
+      case PodMain.COMMITTED ->
+          ledger.committed(UUID.fromString(part[1]), part[2], Long.parseLong(part[3]));
+      case PodMain.PUBLISHED ->
+          ledger.published(
+              this,
+              Stream.of(part).skip(3).map(UUID::fromString).toList(),
+              Long.parseLong(part[1]),
+              Long.parseLong(part[2]));
+      default -> {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** Ends it in good order. */
   void end() {
     send(PodMain.END);
-    jvm.rest().forEach(line -> traffic.heard(this, line));
+    jvm.rest().forEach(this::heard);
   }
 
   /** By SIGKILL. */
   void kill() {
     jvm.close();
-    jvm.rest().forEach(line -> traffic.heard(this, line));
+    jvm.rest().forEach(this::heard);
   }
 
   /** Kills it. */

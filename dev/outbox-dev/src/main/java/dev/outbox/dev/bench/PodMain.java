@@ -5,15 +5,17 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.Business;
 import dev.outbox.dev.broker.KafkaBroker;
+import dev.outbox.dev.common.Load;
 import dev.outbox.embedded.ParentJvm;
 import dev.outbox.relay.Relay;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import java.lang.management.ManagementFactory;
-import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -41,16 +43,14 @@ public final class PodMain {
   /** Many servers allow 100 connections in all. */
   private static final int MOST_CONNECTIONS = 60;
 
-  private static final Duration UNTIL_HALTED = Duration.ofDays(1);
-
   private final ParentJvm parent;
   private final WorkCounter counter = new WorkCounter();
   private final AtomicLong drained = new AtomicLong();
   private final Access<?> access;
   private final Stamps stamps;
   private List<Relay> relays = List.of();
-  private List<Business> clients = List.of();
-  private @Nullable Thread load;
+  private List<? extends Business<?>> clients = List.of();
+  private @Nullable Load load;
 
   private PodMain(ParentJvm parent) {
     this.parent = parent;
@@ -68,14 +68,15 @@ public final class PodMain {
             topic.isEmpty()
                 ? Drain.NO_OP
                 : new KafkaBroker(parent.get("bootstrap"), topic, List.of(OpenLoad.ORDER))
-                    .measured());
+                    .measured(),
+            this::published);
   }
 
   public static void main(String[] arguments) throws Exception {
     System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "warn");
     ParentJvm parent = ParentJvm.connect();
     PodMain pod = new PodMain(parent);
-    pod.relay(pod::publish);
+    pod.relay(pod.stamps);
     parent.say(READY);
     for (String line = parent.command(); !line.equals(END); line = parent.command()) {
       String[] words = line.split(" ");
@@ -117,28 +118,25 @@ public final class PodMain {
               .mapToObj(i -> access.business(relays.get(0)))
               .toList();
     }
-    OpenLoad part = new OpenLoad(number[0], number[1], UNTIL_HALTED, number[2], number[3]);
-    load =
-        new Thread(
-            () -> {
-              try {
-                part.run(clients, this::committed);
-              } catch (InterruptedException e) {
-                // halted
-              }
-            });
-    load.start();
+    Load started = OpenLoad.begin(clients, number[2], number[3], number[0], this::committed);
+    started.allow(Long.MAX_VALUE, number[1]);
+    load = started;
   }
 
   private void halt() throws InterruptedException {
     if (load != null) {
-      load.interrupt();
-      load.join();
+      load.close();
     }
   }
 
-  private void committed(OutboxMessage message, long at) {
-    parent.say(COMMITTED + " " + message.id() + " " + message.aggregateId() + " " + at);
+  private void committed(OutboxMessage message) {
+    parent.say(
+        "%s %s %s %d".formatted(COMMITTED, message.id(), message.aggregateId(), System.nanoTime()));
+  }
+
+  private void published(List<UUID> ids, long called, long acknowledged) {
+    String all = ids.stream().map(UUID::toString).collect(Collectors.joining(" "));
+    parent.say("%s %d %d %s".formatted(PUBLISHED, called, acknowledged, all));
   }
 
   private void relay(MessagePublisher publisher) {
@@ -156,24 +154,5 @@ public final class PodMain {
   private List<Result> drain(List<StoredMessage> messages) throws InterruptedException {
     drained.addAndGet(messages.size());
     return Drain.NO_OP.publish(messages);
-  }
-
-  private List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
-    List<Result> results = stamps.publish(messages);
-    StringBuilder line = new StringBuilder(PUBLISHED);
-    synchronized (stamps) {
-      stamps
-          .take()
-          .forEach(
-              (id, stamp) ->
-                  line.append(' ')
-                      .append(id)
-                      .append(' ')
-                      .append(stamp.called())
-                      .append(' ')
-                      .append(stamp.acknowledged()));
-    }
-    parent.say(line.toString());
-    return results;
   }
 }

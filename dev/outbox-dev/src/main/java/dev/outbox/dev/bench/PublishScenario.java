@@ -1,9 +1,10 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.dev.bench.Report.Line;
 import dev.outbox.dev.broker.Broker;
+import dev.outbox.dev.broker.Broker.Client;
 import dev.outbox.dev.broker.BrokerKind;
-import dev.outbox.dev.broker.Client;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
@@ -23,7 +24,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.stream.IntStream;
 
 /** Publishers beside the clients of their brokers. The database takes no part. */
-final class PublishScenario extends Scenario {
+final class PublishScenario {
   private static final int MESSAGES = 20_000;
   private static final int KEYS = 10_000;
   private static final int PAYLOAD = 200;
@@ -36,31 +37,32 @@ final class PublishScenario extends Scenario {
   private static final List<BrokerKind> BROKERS =
       List.of(BrokerKind.RABBITMQ, BrokerKind.NATS, BrokerKind.HTTP);
 
-  PublishScenario() {
-    super(
-        "publish",
-        """
-        Two threads give our publisher batches of 1,000 messages of 200 bytes, of 10,000 keys. Limit: two threads send \
-        the same by the broker's own client, with the same guarantee: of each key one message at a time until it is \
-        acknowledged, all keys at once. RabbitMQ: a durable queue. NATS: a stream in files. HTTP: a server that \
-        only counts, and as many requests at a time as our publisher has by default. A broker that cannot be started \
-        here has no line.""");
-  }
+  static final Scenario SCENARIO =
+      new Scenario(
+          "publish",
+          """
+          Two threads give our publisher batches of 1,000 messages of 200 bytes, of 10,000 keys. Limit: two threads send \
+          the same by the broker's own client, with the same guarantee: of each key one message at a time until it is \
+          acknowledged, all keys at once. RabbitMQ: a durable queue. NATS: a stream in files. HTTP: a server that \
+          only counts, and as many requests at a time as our publisher has by default. A broker that cannot be started \
+          here has no line.""",
+          PublishScenario::run);
 
-  @Override
-  void run(Bench bench) throws Exception {
+  private PublishScenario() {}
+
+  private static void run(Bench bench) throws Exception {
     for (BrokerKind kind : BROKERS) {
       try (Broker broker = kind.open(null, "", List.of())) {
         broker.start();
         new Race(bench, broker).run();
       } catch (UnsupportedOperationException e) {
-        bench.progress("%s: left out: %s".formatted(name(), e.getMessage()));
+        bench.say("left out: " + e.getMessage());
       }
     }
   }
 
   /** Ours and the client's at one broker; each is first in turn. */
-  private final class Race {
+  private static final class Race {
     private final Bench bench;
     private final Broker broker;
     private final CpuClock cpu = new CpuClock();
@@ -76,30 +78,22 @@ final class PublishScenario extends Scenario {
     }
 
     private void run() throws Exception {
-      List<Timed> ours = new ArrayList<>();
-      List<Timed> limit = new ArrayList<>();
       List<Client> clients = List.of(broker.client(), broker.client());
       try (MessagePublisher publisher = broker.measured()) {
         for (int run = 0; run <= bench.runs(); run++) {
-          say(bench, broker.toString(), run);
+          bench.say(broker.toString(), run);
           for (boolean isOurs : run % 2 == 0 ? List.of(true, false) : List.of(false, true)) {
             Timed timed =
                 time(
                     (thread, work) ->
                         isOurs ? publish(publisher, work) : send(clients.get(thread), work));
             if (run > 0) {
-              (isOurs ? ours : limit).add(timed);
+              Line line = bench.line("%s, %d keys".formatted(broker, keys), "messages/s");
+              (isOurs ? line.ours() : line.limit()).add(timed.rate(), timed.cpu());
             }
           }
         }
       }
-      report(
-          bench, "%s, %d keys".formatted(broker, keys), "messages/s", figure(ours), figure(limit));
-    }
-
-    private static Figure figure(List<Timed> runs) {
-      return new Figure(
-          runs.stream().map(Timed::rate).toList(), null, runs.stream().map(Timed::cpu).toList());
     }
 
     private Timed time(Way way) throws Exception {

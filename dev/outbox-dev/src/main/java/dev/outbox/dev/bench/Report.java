@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What was measured, on what: one table.
@@ -52,30 +51,38 @@ public record Report(Map<String, String> about, List<Line> lines, Map<String, St
    *
    * @param name what was measured, as "10 keys, 4 workers"
    * @param unit of the figure, as "messages/s"
-   * @param limit as many runs as of ours; null where there is none
+   * @param limit as many runs as of ours, or none
    */
-  record Line(String scenario, String name, String unit, Figure ours, @Nullable Figure limit) {
+  record Line(String scenario, String name, String unit, Figure ours, Figure limit) {
+    Line(String scenario, String name, String unit) {
+      this(scenario, name, unit, new Figure(), new Figure());
+    }
+
+    boolean hasLimit() {
+      return !limit.runs().isEmpty();
+    }
 
     /** Of each run: ours divided by the limit's, which was measured next to it. */
-    @Nullable Figure ratio() {
-      Figure beside = limit;
-      return beside == null
-          ? null
-          : Figure.of(
-              IntStream.range(0, ours.runs().size())
-                  .mapToObj(i -> ours.runs().get(i) / beside.runs().get(i))
-                  .toList());
+    List<Double> ratios() {
+      return IntStream.range(0, limit.runs().size())
+          .mapToObj(i -> ours.runs().get(i) / limit.runs().get(i))
+          .toList();
+    }
+
+    /** Empty where there is none, or the limit is zero. */
+    private String ratio() {
+      double median = hasLimit() ? Figure.median(ratios()) : Double.NaN;
+      return Double.isFinite(median) ? String.format(Locale.ROOT, "%.2f", median) : "";
     }
 
     /** Something of both, where it is there. */
     private String both(Function<Figure, String> text) {
-      String first = text.apply(ours);
-      String second = limit == null ? "" : text.apply(limit);
-      return first + (second.isEmpty() ? "" : " / " + second);
+      String second = text.apply(limit);
+      return text.apply(ours) + (second.isEmpty() ? "" : " / " + second);
     }
 
     private String cpu(ToDoubleFunction<Time> whose) {
-      return both(figure -> figure.cpu().isEmpty() ? "" : micros(figure.cpu(whose)));
+      return both(figure -> figure.hasCpu() ? micros(figure.cpu(whose)) : "");
     }
 
     private String cost(ToDoubleFunction<Cost> what) {
@@ -83,16 +90,13 @@ public record Report(Map<String, String> about, List<Line> lines, Map<String, St
     }
 
     private List<String> cells() {
-      Figure ratio = ratio();
       return List.of(
           scenario,
           name,
           unit,
           number(ours.median()),
-          limit == null ? "" : number(limit.median()),
-          ratio == null || !Double.isFinite(ratio.median())
-              ? "" // none where the limit is zero
-              : String.format(Locale.ROOT, "%.2f", ratio.median()),
+          hasLimit() ? number(limit.median()) : "",
+          ratio(),
           cpu(Time::server),
           cpu(Time::client),
           cpu(Time::sum),
@@ -107,23 +111,21 @@ public record Report(Map<String, String> about, List<Line> lines, Map<String, St
       all.put("scenario", scenario);
       all.put("case", name);
       all.put("unit", unit);
-      all.put("ours", ours.json());
-      Figure ratio = ratio();
-      if (limit != null && ratio != null) {
-        all.put("limit", limit.json());
-        all.put("ratio", ratio.json());
+      all.put("ours", Figure.json(ours.runs()));
+      if (hasLimit()) {
+        all.put("limit", Figure.json(limit.runs()));
+        all.put("ratio", Figure.json(ratios()));
       }
       put(all, "perMessage", "cpu", ours);
       put(all, "limitPerMessage", "limitCpu", limit);
       return all;
     }
 
-    private static void put(
-        Map<String, Object> all, String cost, String cpu, @Nullable Figure figure) {
-      if (figure != null && figure.cost() != null) {
+    private static void put(Map<String, Object> all, String cost, String cpu, Figure figure) {
+      if (figure.cost() != null) {
         all.put(cost, figure.cost().perMessage());
       }
-      if (figure != null && !figure.cpu().isEmpty()) {
+      if (figure.hasCpu()) {
         all.put(cpu, figure.cpuJson());
       }
     }

@@ -1,53 +1,43 @@
 package dev.outbox.dev.bench;
 
+import dev.outbox.dev.common.Ledger;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Notes when messages were passed to a publisher, and when it came back: for a message, that is
- * when all of its call were acknowledged. Times are those of the system's clock, which all
- * processes of a machine share, in microseconds.
+ * Tells when messages were passed to a publisher, and when it came back: for a message, that is
+ * when all of its call were acknowledged.
  */
-final class Stamps implements MessagePublisher {
-  private final MessagePublisher publisher;
-  private final Map<UUID, Stamp> stamps = new ConcurrentHashMap<>();
+record Stamps(MessagePublisher publisher, Listener listener) implements MessagePublisher {
 
-  /** Of one message. */
-  record Stamp(long called, long acknowledged) {}
-
-  Stamps(MessagePublisher publisher) {
-    this.publisher = publisher;
+  /** Is told of what was delivered, with times of {@link System#nanoTime}. */
+  interface Listener {
+    void published(List<UUID> ids, long called, long acknowledged);
   }
 
-  static long now() {
-    return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
+  /** Of a relay in this process. */
+  static Stamps into(Ledger<String> ledger, MessagePublisher publisher) {
+    return new Stamps(
+        publisher, (ids, called, acked) -> ledger.published("relay", ids, called, acked));
   }
 
   @Override
   public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
-    long called = now();
+    long called = System.nanoTime();
     List<Result> results = publisher.publish(messages);
-    Stamp stamp = new Stamp(called, now());
+    long acknowledged = System.nanoTime();
+    List<UUID> delivered = new ArrayList<>();
     for (int i = 0; i < messages.size(); i++) {
       if (results.get(i) instanceof Result.Delivered) {
-        stamps.putIfAbsent(messages.get(i).message().id(), stamp);
+        delivered.add(messages.get(i).message().id());
       }
     }
+    listener.published(delivered, called, acknowledged);
     return results;
-  }
-
-  /** All that were not taken yet, of messages that were delivered. */
-  Map<UUID, Stamp> take() {
-    Map<UUID, Stamp> taken = Map.copyOf(stamps);
-    stamps.keySet().removeAll(taken.keySet());
-    return taken;
   }
 
   @Override

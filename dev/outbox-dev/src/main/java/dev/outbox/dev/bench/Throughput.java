@@ -3,9 +3,12 @@ package dev.outbox.dev.bench;
 import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Cost.ServerWork;
+import dev.outbox.dev.bench.OpenRun.Step;
+import dev.outbox.dev.bench.Report.Line;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
+import java.util.Map;
 
 /**
  * Cases whose rate is compared with the limit's. An untimed round first; then, run by run and case
@@ -18,20 +21,21 @@ final class Throughput {
     static final Part WHOLE = new Part("", 0, Pace.TENTHS);
   }
 
-  /** One side of a case: made ready, which is not timed; then measured. */
-  interface Round {
-    void prepare() throws Exception;
+  /** What is measured. */
+  interface Run {
+    Pace of(Access<?> access) throws Exception;
+  }
 
-    Pace run(Access<?> access) throws Exception;
-
-    /** Whose tables it writes when it is this side of a case. */
-    default Side tables(Side side) {
-      return side;
-    }
-
-    /** Whether the messages were inserted when it was made ready. */
-    default boolean isFilled() {
-      return true;
+  /**
+   * One side of a case.
+   *
+   * @param tables whose tables it writes
+   * @param filled whether the messages are inserted when it is made ready
+   * @param prepare is not timed
+   */
+  record Round(Side tables, boolean filled, Step prepare, Run run) {
+    Round(Side tables, Step prepare, Run run) {
+      this(tables, true, prepare, run);
     }
   }
 
@@ -43,65 +47,58 @@ final class Throughput {
   record Case(String name, int connections, Round ours, Round limit) {}
 
   /** How fast it was, and what it took: nanoseconds for all messages. */
-  private record Run(Pace pace, CpuClock.Time cpu) {}
+  private record Timed(Pace pace, CpuClock.Time cpu) {}
+
+  private static final String UNIT = "messages/s";
 
   private final Bench bench;
-  private final Scenario scenario;
   private final List<Part> parts;
   private final List<Case> cases = new ArrayList<>();
-  private final List<List<Run>> ours = new ArrayList<>();
-  private final List<List<Run>> limit = new ArrayList<>();
 
-  Throughput(Bench bench, Scenario scenario, Part... parts) {
+  Throughput(Bench bench, Part... parts) {
     this.bench = bench;
-    this.scenario = scenario;
     this.parts = List.of(parts);
   }
 
   void add(Case one) {
     cases.add(one);
-    ours.add(new ArrayList<>());
-    limit.add(new ArrayList<>());
   }
 
   /** Measures all cases and reports them. */
   void measure() throws Exception {
-    List<Access<?>> pools = new ArrayList<>();
+    Map<Case, Access<?>> pools = new LinkedHashMap<>();
     try {
       for (Case one : cases) {
-        pools.add(bench.database().open(one.connections()));
+        pools.put(one, bench.database().open(one.connections()));
       }
-      for (int i = 0; i < cases.size(); i++) {
-        say(i, "warm-up");
-        timed(cases.get(i).ours(), pools.get(i));
-        timed(cases.get(i).limit(), pools.get(i));
-      }
-      for (int run = 1; run <= bench.runs(); run++) {
-        for (int i = 0; i < cases.size(); i++) {
-          say(i, "run %d of %d".formatted(run, bench.runs()));
-          ours.get(i).add(timed(cases.get(i).ours(), pools.get(i)));
-          limit.get(i).add(timed(cases.get(i).limit(), pools.get(i)));
+      for (int run = 0; run <= bench.runs(); run++) {
+        for (Map.Entry<Case, Access<?>> each : pools.entrySet()) {
+          Case one = each.getKey();
+          bench.say(one.name(), run);
+          Timed ours = timed(one.ours(), each.getValue());
+          Timed limit = timed(one.limit(), each.getValue());
+          if (run > 0) {
+            report(one, ours, limit);
+          }
         }
       }
     } finally {
-      pools.forEach(Access::close);
+      pools.values().forEach(Access::close);
     }
-    for (int i = 0; i < cases.size(); i++) {
-      say(i, "counting");
-      report(i, counted(bench, cases.get(i), Side.OURS), counted(bench, cases.get(i), Side.LIMIT));
+    for (Case one : cases) {
+      bench.say(one.name(), "counting");
+      Line line = bench.line(one.name(), UNIT);
+      line.ours().cost(counted(bench, one, Side.OURS));
+      line.limit().cost(counted(bench, one, Side.LIMIT));
     }
   }
 
-  private void say(int number, String what) {
-    scenario.say(bench, cases.get(number).name(), what);
-  }
-
-  private Run timed(Round round, Access<?> access) throws Exception {
-    round.prepare();
+  private Timed timed(Round round, Access<?> access) throws Exception {
+    round.prepare().run();
     bench.settle();
     CpuClock.Time before = bench.cpu().now();
-    Pace pace = round.run(access);
-    return new Run(pace, bench.cpu().now().since(before));
+    Pace pace = round.run().of(access);
+    return new Timed(pace, bench.cpu().now().since(before));
   }
 
   /**
@@ -111,46 +108,36 @@ final class Throughput {
   static Cost counted(Bench bench, Case one, Side side) throws Exception {
     BenchDatabase<?> database = bench.database();
     Round round = side == Side.OURS ? one.ours() : one.limit();
-    round.prepare();
+    round.prepare().run();
     WorkCounter counter = new WorkCounter();
-    Side tables = round.tables(side);
+    Side tables = round.tables();
     ServerWork before = database.written(tables);
     Pace pace;
     try (Access<?> access = database.open(one.connections(), counter)) {
-      pace = round.run(access);
+      pace = round.run().of(access);
     }
     ServerWork work = database.written(tables).since(before);
-    ServerWork life =
-        new ServerWork(
-            work.messageRows() < 0 || !round.isFilled()
-                ? work.messageRows()
-                : work.messageRows() + pace.total(),
-            work.bucketRows(),
-            work.blockedKeyRows(),
-            work.logBytes());
+    ServerWork life = round.filled() ? work.plusMessages(pace.total()) : work;
     return new Cost(pace.total(), counter.counted(), life);
   }
 
-  private void report(int number, Cost cost, Cost limitCost) {
-    String name = cases.get(number).name();
+  private void report(Case one, Timed ours, Timed limit) {
     for (Part part : parts) {
       boolean main = part.name().isEmpty();
-      scenario.report(
-          bench,
-          main ? name : name + ", " + part.name(),
-          "messages/s",
-          figure(ours.get(number), part, main ? cost : null),
-          figure(limit.get(number), part, main ? limitCost : null));
+      String name = main ? one.name() : one.name() + ", " + part.name();
+      Line line = bench.line(name, UNIT);
+      add(line.ours(), ours, part, main);
+      add(line.limit(), limit, part, main);
     }
   }
 
   /** Only the main one has a cost. */
-  private static Figure figure(List<Run> runs, Part part, @Nullable Cost cost) {
-    return new Figure(
-        runs.stream().map(run -> run.pace().rate(part.from(), part.to())).toList(),
-        cost,
-        cost == null
-            ? List.of()
-            : runs.stream().map(run -> run.cpu().perMessage(run.pace().total())).toList());
+  private static void add(Figure figure, Timed run, Part part, boolean main) {
+    double rate = run.pace().rate(part.from(), part.to());
+    if (main) {
+      figure.add(rate, run.cpu().perMessage(run.pace().total()));
+    } else {
+      figure.add(rate);
+    }
   }
 }

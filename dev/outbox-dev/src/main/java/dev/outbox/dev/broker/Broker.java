@@ -4,6 +4,7 @@ import dev.outbox.cli.Failure;
 import dev.outbox.dev.broker.Source.Reading;
 import dev.outbox.embedded.EmbeddedServer;
 import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.store.StoredMessage;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +36,26 @@ public abstract class Broker implements AutoCloseable {
    * @param address ends with its port
    */
   record Started(EmbeddedServer server, String address) {}
+
+  /**
+   * A broker's own client, which sends what our publisher sends: the limit of benchmarks. Used by
+   * one thread.
+   */
+  public interface Client extends AutoCloseable {
+    /** So many messages may be without their acknowledgement. */
+    int mostAtOnce();
+
+    /**
+     * Sends what our publisher sends of a message.
+     *
+     * @param answered called by any thread: with whether the broker has it
+     */
+    void send(StoredMessage message, Consumer<Boolean> answered) throws Exception;
+
+    /** Returns when all is answered that was sent, where the client knows. */
+    @Override
+    default void close() {}
+  }
 
   /** See {@link BrokerKind#open}. */
   Broker(String label, @Nullable String address, String name, List<String> types) {

@@ -1,7 +1,10 @@
 package dev.outbox.dev.broker;
 
+import static java.util.Objects.requireNonNull;
+
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The brokers that are started for commands. */
@@ -25,6 +28,18 @@ public enum BrokerKind {
       case NATS -> new NatsBroker(address, name, types);
       case HTTP -> new HttpBroker(address, types);
     };
+  }
+
+  /** What a process of its own needs to {@link #open(Map, List)} it. */
+  public Map<String, String> settings(Broker broker) {
+    return Map.of(
+        "broker", name(), "broker-address", broker.address(), "broker-name", broker.name());
+  }
+
+  /** One that another process has started, by its {@link #settings}. */
+  public static Broker open(Map<String, String> settings, List<String> types) {
+    return valueOf(requireNonNull(settings.get("broker")))
+        .open(settings.get("broker-address"), requireNonNull(settings.get("broker-name")), types);
   }
 
   /** As in options: kafka. */

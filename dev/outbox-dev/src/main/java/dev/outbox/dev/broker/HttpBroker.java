@@ -58,11 +58,10 @@ final class HttpBroker extends Broker {
 
   @Override
   public synchronized void start(int proxyPort) {
-    try {
-      directory = Files.createTempDirectory("outbox-demo-receiver-");
-    } catch (IOException e) {
-      throw new UncheckedIOException("no directory for the receiver", e);
-    }
+    directory =
+        tried(
+            "no directory for the receiver",
+            () -> Files.createTempDirectory("outbox-demo-receiver-"));
     address(types().isEmpty() ? "" : directory.resolve("received.txt").toString());
     restart();
   }
@@ -179,24 +178,24 @@ final class HttpBroker extends Broker {
   public synchronized void close() {
     closed = true;
     stop();
-    if (directory != null) {
-      try {
-        Files.deleteIfExists(directory.resolve("received.txt"));
-        Files.deleteIfExists(directory.resolve("receiver.log"));
-        Files.deleteIfExists(directory);
-      } catch (IOException e) {
-        throw new UncheckedIOException(directory + " could not be deleted", e);
-      }
+    Path made = directory;
+    if (made != null) {
+      boolean unused =
+          tried(
+              made + " could not be deleted",
+              () -> {
+                Files.deleteIfExists(made.resolve("received.txt"));
+                Files.deleteIfExists(made.resolve("receiver.log"));
+                return Files.deleteIfExists(made);
+              });
     }
   }
 
   @Override
   public Source source(Reading reading) {
-    try {
-      return new Lines(new RandomAccessFile(address(), "r"));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return tried(
+        "the receiver's file cannot be read",
+        () -> new Lines(new RandomAccessFile(address(), "r")));
   }
 
   /** The file, as far as its lines are whole. */
@@ -244,12 +243,8 @@ final class HttpBroker extends Broker {
 
     @Override
     public BooleanSupplier end() {
-      try {
-        long length = file.length();
-        return () -> read >= length;
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
+      long length = tried("the receiver's file cannot be read", file::length);
+      return () -> read >= length;
     }
 
     @Override

@@ -5,9 +5,8 @@ import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.cli.Address;
-import dev.outbox.dev.database.Place.Effect;
-import dev.outbox.dev.database.Place.Session;
-import dev.outbox.dev.database.Tortured.Kept;
+import dev.outbox.cli.Failure;
+import dev.outbox.cli.Stores;
 import dev.outbox.dev.database.Work.Archived;
 import dev.outbox.dev.database.Work.Committed;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
@@ -15,6 +14,8 @@ import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.time.Duration;
@@ -96,12 +97,110 @@ public final class JdbcPlace implements Tortured<Connection> {
     return new JdbcPlace(kind, address, Archive.NONE, pool, watch.apply(pool));
   }
 
+  public JdbcKind kind() {
+    return kind;
+  }
+
+  @Override
+  public void check() {
+    Stores.connect(address).close();
+  }
+
+  /** What is asked of a connection. */
+  public interface Question<R> {
+    R of(Connection connection) throws SQLException;
+  }
+
+  /** What is done with a connection. */
+  public interface Step {
+    void on(Connection connection) throws SQLException;
+  }
+
+  /** Asks it; what fails is a {@link Failure}. */
+  public <R> R ask(String problem, Question<R> question) {
+    try (Connection connection = dataSource.getConnection()) {
+      return question.of(connection);
+    } catch (SQLException e) {
+      throw new Failure(problem + ": " + e.getMessage(), e);
+    }
+  }
+
+  /** Does it; what fails is a {@link Failure}. */
+  public void tell(String problem, Step step) {
+    boolean unused =
+        ask(
+            problem,
+            connection -> {
+              step.on(connection);
+              return true;
+            });
+  }
+
+  @Override
+  public String server() {
+    return ask(
+        "the server's version cannot be read",
+        connection -> {
+          DatabaseMetaData about = connection.getMetaData();
+          return "%s %s, by %s %s"
+              .formatted(
+                  kind,
+                  about.getDatabaseProductVersion(),
+                  about.getDriverName(),
+                  about.getDriverVersion());
+        });
+  }
+
+  @Override
+  public void createSchema(String name) {
+    tell(
+        "no schema can be made in this database",
+        connection -> {
+          String grant = kind.grant(connection);
+          try {
+            kind.createSchema(connection, name);
+          } catch (SQLException e) {
+            throw new Failure(
+                "no schema can be made in this database: %s; as who may give rights, run: %s"
+                    .formatted(e.getMessage(), grant),
+                e);
+          }
+        });
+  }
+
+  @Override
+  public List<String> schemas(String begin) {
+    return ask("the schemas cannot be read", connection -> JdbcKind.schemas(connection, begin));
+  }
+
+  @Override
+  public void removeSchemas(String begin) {
+    tell(
+        "the schemas %s* could not be removed".formatted(begin),
+        connection -> kind.removeSchemas(connection, begin));
+  }
+
+  @Override
+  public Address in(String schema) {
+    return new Address(address.url(), address.user(), address.password(), schema, address.prefix());
+  }
+
+  @Override
+  public Address named(String name) {
+    return new Address(
+        kind.named(address.url(), name),
+        address.user(),
+        address.password(),
+        address.schema(),
+        address.prefix());
+  }
+
   @Override
   public JdbcOutboxStore store() {
     return store;
   }
 
-  /** Another one on this pool. */
+  @Override
   public JdbcOutboxStore store(Archive archive) {
     return kind.store(dataSource)
         .schema(address.schema())
@@ -141,42 +240,36 @@ public final class JdbcPlace implements Tortured<Connection> {
     return new TransientOutboxException(String.valueOf(e.getMessage()), e);
   }
 
-  /** What is done with a connection. */
-  private interface Step {
-    void run() throws SQLException;
-  }
-
-  private static void tried(Step step) {
+  private static void tried(Connection connection, Step step) {
     try {
-      step.run();
+      step.on(connection);
     } catch (SQLException e) {
       throw away(e);
     }
   }
 
-  private String in(String sql) {
+  private String sql(String sql) {
     return sql.replace("${q}", address.schema() == null ? "" : address.schema() + ".");
   }
 
   private void execute(String sql) {
-    tried(
-        () -> {
-          try (Connection connection = dataSource.getConnection()) {
-            Jdbc.execute(connection, in(sql));
-          }
-        });
+    try (Connection connection = dataSource.getConnection()) {
+      Jdbc.execute(connection, sql(sql));
+    } catch (SQLException e) {
+      throw away(e);
+    }
   }
 
   private List<List<String>> rows(String sql) {
     try (Connection connection = dataSource.getConnection()) {
-      return Jdbc.rows(connection, in(sql));
+      return Jdbc.rows(connection, sql(sql));
     } catch (SQLException e) {
       throw away(e);
     }
   }
 
   private void update(Connection connection, String sql, @Nullable Object... parameters) {
-    tried(() -> Jdbc.update(connection, in(sql), parameters));
+    tried(connection, c -> Jdbc.update(c, sql(sql), parameters));
   }
 
   /** Its connection is in a transaction, always; the pool rolls back what is left open. */
@@ -188,12 +281,12 @@ public final class JdbcPlace implements Tortured<Connection> {
 
     @Override
     public void commit() {
-      tried(connection::commit);
+      tried(connection, Connection::commit);
     }
 
     @Override
     public void close() {
-      tried(connection::close);
+      tried(connection, Connection::close);
     }
   }
 
@@ -232,8 +325,8 @@ public final class JdbcPlace implements Tortured<Connection> {
   @Override
   public int lock(Connection connection, String key) {
     try {
-      String unused = Jdbc.text(connection, in(kind.sql("torture lock key")), key);
-      return Integer.parseInt(Jdbc.text(connection, in(kind.sql("torture read key")), key));
+      String unused = Jdbc.text(connection, sql(kind.sql("torture lock key")), key);
+      return Integer.parseInt(Jdbc.text(connection, sql(kind.sql("torture read key")), key));
     } catch (SQLException e) {
       throw away(e);
     }
@@ -291,7 +384,8 @@ public final class JdbcPlace implements Tortured<Connection> {
   @Override
   public void inVain(Connection connection, Runnable work) {
     tried(
-        () -> {
+        connection,
+        unused -> {
           Savepoint before = connection.setSavepoint();
           work.run();
           connection.rollback(before);
@@ -301,6 +395,31 @@ public final class JdbcPlace implements Tortured<Connection> {
   @Override
   public void exhaust(long millis) {
     Exhaustion.begin(pool.getMaximumPoolSize(), pool::getConnection, millis);
+  }
+
+  @Override
+  public Optional<AutoCloseable> connect() {
+    return opened(connection -> {});
+  }
+
+  @Override
+  public Optional<AutoCloseable> snapshot() {
+    return opened(
+        connection -> {
+          Jdbc.execute(connection, kind.sql("torture snapshot"));
+          Jdbc.execute(connection, "select count(*) from outbox_bucket");
+        });
+  }
+
+  private Optional<AutoCloseable> opened(Step first) {
+    try {
+      Connection connection =
+          DriverManager.getConnection(address.url(), address.user(), address.password());
+      first.on(connection);
+      return Optional.of(connection);
+    } catch (SQLException e) {
+      return Optional.empty();
+    }
   }
 
   @Override

@@ -14,11 +14,12 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
+import com.mongodb.internal.build.MongoDriverVersion;
 import dev.outbox.Archive;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.cli.Address;
-import dev.outbox.dev.database.Place.Effect;
-import dev.outbox.dev.database.Place.Session;
+import dev.outbox.cli.Failure;
+import dev.outbox.cli.Stores;
 import dev.outbox.store.mongo.MongoInboxStore;
 import dev.outbox.store.mongo.MongoOutboxStore;
 import dev.outbox.store.mongo.MongoUrl;
@@ -28,6 +29,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.bson.Document;
 import org.bson.UuidRepresentation;
@@ -35,11 +37,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A database of MongoDB. Who locks a key that another transaction has locked gets a write conflict,
- * which passes.
+ * which passes. The URL names it, so there are no schemas beside it: what others call a schema is a
+ * database here, and gets a URL of its own.
  */
 public final class MongoPlace implements Place<ClientSession> {
   private static final String EFFECTS = "torture_effect";
   private static final int TRIES = 10;
+
+  /** A database that nothing is made in. */
+  private static final String ANY = "outbox";
 
   public static final TransactionOptions TRANSACTION =
       TransactionOptions.builder()
@@ -47,9 +53,9 @@ public final class MongoPlace implements Place<ClientSession> {
           .writeConcern(WriteConcern.MAJORITY)
           .build();
 
+  private final Address address;
+  private final MongoUrl url;
   private final MongoClient client;
-  private final MongoDatabase database;
-  private final String prefix;
 
   MongoPlace(Address address) {
     this(address, settings -> {});
@@ -61,19 +67,22 @@ public final class MongoPlace implements Place<ClientSession> {
    * @param more changes what the URL says
    */
   public MongoPlace(Address address, Consumer<MongoClientSettings.Builder> more) {
-    MongoUrl url = MongoUrl.of(address.url()).as(address.user(), address.password());
-    MongoClientSettings.Builder settings =
-        MongoClientSettings.builder()
-            .applyConnectionString(url.connection())
-            .uuidRepresentation(UuidRepresentation.STANDARD);
-    more.accept(settings);
-    client = MongoClients.create(settings.build());
-    database = client.getDatabase(url.database());
-    prefix = address.prefix();
+    this.address = address;
+    try {
+      url = MongoUrl.of(address.url()).as(address.user(), address.password());
+      MongoClientSettings.Builder settings =
+          MongoClientSettings.builder()
+              .applyConnectionString(url.connection())
+              .uuidRepresentation(UuidRepresentation.STANDARD);
+      more.accept(settings);
+      client = MongoClients.create(settings.build());
+    } catch (IllegalArgumentException e) {
+      throw new Failure("the URL %s cannot be read: %s".formatted(address, e.getMessage()), e);
+    }
   }
 
   public MongoDatabase database() {
-    return database;
+    return client.getDatabase(url.database());
   }
 
   public MongoClient client() {
@@ -81,7 +90,101 @@ public final class MongoPlace implements Place<ClientSession> {
   }
 
   private MongoCollection<Document> collection(String name) {
-    return database.getCollection(name);
+    return database().getCollection(name);
+  }
+
+  @Override
+  public void check() {
+    Stores.connect(url.database().isEmpty() ? in(ANY) : address).close();
+  }
+
+  private static <R> R tried(String problem, Supplier<R> work) {
+    try {
+      return work.get();
+    } catch (MongoException e) {
+      throw new Failure(problem.formatted(e.getMessage()), e);
+    }
+  }
+
+  @Override
+  public String server() {
+    return tried(
+        "the server's version cannot be read: %s",
+        () ->
+            "MongoDB %s, by the driver %s"
+                .formatted(
+                    client
+                        .getDatabase("admin")
+                        .runCommand(new Document("buildInfo", 1))
+                        .getString("version"),
+                    MongoDriverVersion.VERSION));
+  }
+
+  /** Sees whether it may. */
+  @Override
+  public void createSchema(String name) {
+    boolean unused =
+        tried(
+            "no database can be made on this server: %s; give this user the roles readWriteAnyDatabase and dbAdminAnyDatabase",
+            () -> {
+              client.getDatabase(name).createCollection("outbox");
+              client.getDatabase(name).getCollection("outbox").drop();
+              return true;
+            });
+  }
+
+  @Override
+  public List<String> schemas(String begin) {
+    List<String> names =
+        tried(
+            "the databases cannot be read: %s",
+            () -> client.listDatabaseNames().into(new ArrayList<>()));
+    return names.stream().filter(name -> name.startsWith(begin)).toList();
+  }
+
+  @Override
+  public void removeSchemas(String begin) {
+    boolean unused =
+        tried(
+            "the databases " + begin + "* could not be removed: %s",
+            () -> {
+              endSessions(begin);
+              schemas(begin).forEach(name -> client.getDatabase(name).drop());
+              return true;
+            });
+  }
+
+  /** Not everybody may look for them; then the removal waits until their transactions end. */
+  private void endSessions(String begin) {
+    MongoDatabase admin = client.getDatabase("admin");
+    Document ours =
+        new Document("appName", Pattern.compile("^" + begin))
+            .append("lsid.id", new Document("$exists", true));
+    try {
+      List<Document> sessions =
+          admin
+              .aggregate(
+                  List.of(
+                      new Document("$currentOp", new Document("idleSessions", true)),
+                      new Document("$match", ours)))
+              .map(s -> new Document("id", s.get("lsid", Document.class).get("id")))
+              .into(new ArrayList<>());
+      if (!sessions.isEmpty()) {
+        admin.runCommand(new Document("killSessions", sessions));
+      }
+    } catch (MongoException e) {
+      // as above
+    }
+  }
+
+  @Override
+  public Address in(String schema) {
+    return new Address(url.in(schema).text(), "", "", null, address.prefix());
+  }
+
+  @Override
+  public Address named(String name) {
+    return new Address(url.named(name).text(), "", "", null, address.prefix());
   }
 
   @Override
@@ -89,17 +192,17 @@ public final class MongoPlace implements Place<ClientSession> {
     return store(Archive.NONE);
   }
 
-  /** One that keeps an archive. */
+  @Override
   public MongoOutboxStore store(Archive archive) {
-    return MongoOutboxStore.builder(client, database.getName())
-        .prefix(prefix)
+    return MongoOutboxStore.builder(client, url.database())
+        .prefix(address.prefix())
         .archive(archive)
         .build();
   }
 
   @Override
   public MongoInboxStore inbox(@Nullable Duration retention) {
-    MongoInboxStore.Builder inbox = MongoInboxStore.builder(client, database.getName());
+    MongoInboxStore.Builder inbox = MongoInboxStore.builder(client, url.database());
     return (retention == null ? inbox : inbox.retention(retention)).build();
   }
 
@@ -116,7 +219,7 @@ public final class MongoPlace implements Place<ClientSession> {
   @Override
   public void createInbox() {
     inbox(null).migrate();
-    database.createCollection(EFFECTS);
+    database().createCollection(EFFECTS);
   }
 
   private static <R> R asked(Supplier<R> work) {

@@ -1,5 +1,6 @@
 package dev.outbox.dev.database;
 
+import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.cli.Address;
 import dev.outbox.dev.database.Work.DeadLetter;
@@ -15,9 +16,15 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A database as a process works in it, over a pool of its own: producers who lock what they change,
- * and consumers with an inbox. It opens connections when it needs them, so that a process may begin
- * while the database is away. What fails is an {@link dev.outbox.OutboxException}.
+ * A database of any kind as a process works in it, over a pool of its own: producers who lock what
+ * they change, and consumers with an inbox. It opens connections when it needs them, so that a
+ * process may begin while the database is away. What fails is an {@link
+ * dev.outbox.OutboxException}.
+ *
+ * <p>It is also a place for outboxes that a program makes and removes, each in a schema. What fails
+ * of that is a {@link dev.outbox.cli.Failure} that says it in a sentence. A schema is what
+ * separates the tables of one outbox from those of others; on MySQL, MariaDB and MongoDB that is a
+ * database, and on Redis what stands in the braces of keys.
  *
  * @param <T> a transaction
  */
@@ -29,7 +36,33 @@ public interface Place<T> extends AutoCloseable {
   /** More than there are in any run. */
   int MOST_DEAD_LETTERS = 10_000;
 
+  /** Connects, to see that it answers, is of the right kind, and lets this user in. */
+  void check();
+
+  /** Which server it is, and by which driver it is reached, with their versions. */
+  String server();
+
+  /** Makes a schema. */
+  void createSchema(String name);
+
+  /** The schemas whose names begin so. */
+  List<String> schemas(String begin);
+
+  /**
+   * Ends what still works in the schemas whose names begin so, as after Ctrl-C, and removes them.
+   */
+  void removeSchemas(String begin);
+
+  /** The address of an outbox in a schema. */
+  Address in(String schema);
+
+  /** The address for sessions that {@link #removeSchemas} finds by their name. */
+  Address named(String name);
+
   OutboxStore<T> store();
+
+  /** Another one on this pool, which may keep an archive. */
+  OutboxStore<T> store(Archive archive);
 
   /**
    * The inbox.

@@ -3,9 +3,11 @@ package dev.outbox.dev.database;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.Archive;
 import dev.outbox.TransientOutboxException;
-import dev.outbox.dev.database.Place.Effect;
-import dev.outbox.dev.database.Place.Session;
+import dev.outbox.cli.Address;
+import dev.outbox.cli.Failure;
+import dev.outbox.cli.Stores;
 import dev.outbox.dev.database.Work.Committed;
 import dev.outbox.store.redis.RedisInboxStore;
 import dev.outbox.store.redis.RedisOutboxStore;
@@ -15,18 +17,25 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.Connection;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.params.ScanParams;
+import redis.clients.jedis.resps.ScanResult;
 
 /**
- * A Redis. Effects, and what producers write, are in lists beside the outbox. An oracle asks by
- * scripts, so that each looks at one moment.
+ * A Redis. What others call a schema is what stands in the braces of keys. Effects, and what
+ * producers write, are in lists beside the outbox. An oracle asks by scripts, so that each looks at
+ * one moment.
  */
 public final class RedisPlace implements Tortured<RedisTransaction> {
   private static final String NAME = "redis";
@@ -39,14 +48,105 @@ public final class RedisPlace implements Tortured<RedisTransaction> {
   private static final String REFUSED = "{redis}:torture:refused";
   private static final int SHOWN = 5;
 
+  /** Of a scan's step. */
+  private static final int SOME = 1_000;
+
+  private final Address address;
+  private final RedisUrl url;
   private final int size;
   private final RedisClient client;
   private final RedisOutboxStore store;
 
-  public RedisPlace(String url, int size) {
+  RedisPlace(Address address, int size) {
+    this.address = address;
+    try {
+      url = RedisUrl.of(address.url()).as(address.user(), address.password());
+    } catch (IllegalArgumentException e) {
+      throw new Failure("the URL %s cannot be read: %s".formatted(address, e.getMessage()), e);
+    }
+    if (url.tls()) {
+      throw new Failure(
+          "the TCK breaks connections, which it cannot where they speak TLS: give a URL that begins with redis:");
+    }
     this.size = 2 * size; // a transaction reads beside itself
-    client = RedisUrl.of(url).client(this.size);
+    client = url.client(this.size);
     store = RedisOutboxStore.of(client, NAME);
+  }
+
+  @Override
+  public void check() {
+    Stores.connect(in("outbox")).close(); // nothing is made in it
+  }
+
+  private <R> R tried(String problem, Function<RedisClient, R> work) {
+    try {
+      return work.apply(client);
+    } catch (JedisException e) {
+      throw new Failure("%s: %s".formatted(problem, e.getMessage()), e);
+    }
+  }
+
+  @Override
+  public String server() {
+    return "Redis "
+        + tried("the server's version cannot be read", redis -> redis.info("server"))
+            .lines()
+            .filter(line -> line.startsWith("redis_version:"))
+            .findFirst()
+            .map(line -> line.substring(line.indexOf(':') + 1))
+            .orElse("of an unknown version");
+  }
+
+  /** Sees whether it may. */
+  @Override
+  public void createSchema(String name) {
+    String key = "{%s}:outbox".formatted(name);
+    String set = tried("no key can be written on this server", redis -> redis.set(key, "1"));
+    long unused = tried("no key can be removed on this server", redis -> redis.unlink(key));
+  }
+
+  @Override
+  public List<String> schemas(String begin) {
+    Set<String> names = new HashSet<>();
+    forKeys(begin, keys -> keys.forEach(key -> names.add(key.substring(1, key.indexOf('}')))));
+    return List.copyOf(names);
+  }
+
+  @Override
+  public void removeSchemas(String begin) {
+    forKeys(
+        begin,
+        keys -> {
+          long unused =
+              tried(
+                  "the keys {%s* could not be removed".formatted(begin),
+                  redis -> redis.unlink(keys.toArray(String[]::new)));
+        });
+  }
+
+  /** In steps: while the server looks for keys, all others wait. */
+  private void forKeys(String begin, Consumer<List<String>> work) {
+    ScanParams some = new ScanParams().match("{" + begin + "*}:*").count(SOME);
+    String cursor = ScanParams.SCAN_POINTER_START;
+    do {
+      String from = cursor;
+      ScanResult<String> found = tried("the keys cannot be read", redis -> redis.scan(from, some));
+      if (!found.getResult().isEmpty()) {
+        work.accept(found.getResult());
+      }
+      cursor = found.getCursor();
+    } while (!cursor.equals(ScanParams.SCAN_POINTER_START));
+  }
+
+  @Override
+  public Address in(String schema) {
+    return new Address(address.url(), address.user(), address.password(), schema, address.prefix());
+  }
+
+  /** Connections need no name: none of them outlives this process, or holds anything. */
+  @Override
+  public Address named(String name) {
+    return new Address(url.text(), "", "");
   }
 
   /** Of a key: the number of its last message. */
@@ -68,6 +168,11 @@ public final class RedisPlace implements Tortured<RedisTransaction> {
   @Override
   public RedisOutboxStore store() {
     return store;
+  }
+
+  @Override
+  public RedisOutboxStore store(Archive archive) {
+    throw new UnsupportedOperationException("Redis keeps no archive");
   }
 
   @Override
@@ -163,6 +268,19 @@ public final class RedisPlace implements Tortured<RedisTransaction> {
   @Override
   public void exhaust(long millis) {
     Exhaustion.begin(size, client.getPool()::getResource, millis);
+  }
+
+  /** The server says that it takes no more only when it is asked something. */
+  @Override
+  public Optional<AutoCloseable> connect() {
+    Connection connection = new Connection(url.host(), url.port());
+    try {
+      boolean unused = connection.ping();
+      return Optional.of(connection);
+    } catch (JedisException e) {
+      connection.close();
+      return Optional.empty();
+    }
   }
 
   /** Runs one of the scripts that are beside this class. */

@@ -3,30 +3,26 @@ package dev.outbox.dev.database;
 import dev.outbox.cli.Address;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedServer;
-import dev.outbox.embedded.MongoServer;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A server that was started for a command.
  *
- * @param vanishes whether all that is in it is gone when it ends
- * @param log what it writes, where that can be read
- * @param pid its first process, where it is one of this machine
+ * @param embedded all that is in it is gone when it ends; null: it is a container, or the user's
+ *     own
  * @param end ends it
  */
-public record StartedServer(
-    Address address, boolean vanishes, Optional<Path> log, OptionalLong pid, Runnable end)
+public record StartedServer(Address address, @Nullable EmbeddedServer embedded, Runnable end)
     implements AutoCloseable {
 
   /** With a URL of another driver. */
   static StartedServer of(DatabaseServer server, String url) {
     return new StartedServer(
         new Address(url, server.user(), server.password()),
-        true,
-        server.embedded().map(EmbeddedServer::log),
-        server.embedded().stream().mapToLong(EmbeddedServer::pid).findFirst(),
+        server.embedded().orElseThrow(),
         server::close);
   }
 
@@ -34,14 +30,14 @@ public record StartedServer(
     return of(server, server.jdbcUrl());
   }
 
-  /** It may be the user's own. */
-  static StartedServer of(MongoServer server) {
-    return new StartedServer(
-        new Address(server.connectionString(), "", ""),
-        false,
-        Optional.empty(),
-        OptionalLong.empty(),
-        server::close);
+  /** What it writes, where that can be read. */
+  public Optional<Path> log() {
+    return Optional.ofNullable(embedded).map(EmbeddedServer::log);
+  }
+
+  /** Its first process, where it is one of this machine. */
+  public OptionalLong pid() {
+    return embedded == null ? OptionalLong.empty() : OptionalLong.of(embedded.pid());
   }
 
   @Override

@@ -6,13 +6,16 @@ import dev.outbox.cli.Failure;
 import dev.outbox.cli.Stores;
 import dev.outbox.embedded.EmbeddedMysql;
 import dev.outbox.embedded.EmbeddedPostgres;
+import dev.outbox.embedded.EmbeddedRedis;
 import dev.outbox.embedded.MongoServer;
 import dev.outbox.store.mongo.MongoUrl;
 import dev.outbox.store.redis.RedisUrl;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.Supplier;
+import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.opentest4j.TestAbortedException;
@@ -21,39 +24,42 @@ import org.opentest4j.TestAbortedException;
 public enum StoreKind {
   POSTGRES(
       JdbcKind.POSTGRES,
-      "jdbc:postgresql:",
-      "//host:5432/name",
-      () -> StartedServer.of(EmbeddedPostgres.start())),
+      List.of("jdbc:postgresql:"),
+      "jdbc:postgresql://host:5432/name",
+      StoreKind::postgres),
   MYSQL(
       JdbcKind.MYSQL,
-      "jdbc:mysql:",
-      "//host:3306/name",
-      () -> StartedServer.of(started(EmbeddedMysql.builder()))),
-  MARIADB(JdbcKind.MARIADB, "jdbc:mariadb:", "//host:3306/name", StoreKind::startedMariadb),
-  SQLSERVER(JdbcKind.SQLSERVER, "jdbc:sqlserver:", "//host:1433;databaseName=name", null),
-  MONGO(null, MongoUrl.BEGIN, "mongodb://host:27017/name?replicaSet=rs0", StoreKind::startedMongo),
-  REDIS(null, RedisUrl.BEGIN, "redis://host:6379", null);
+      List.of("jdbc:mysql:"),
+      "jdbc:mysql://host:3306/name",
+      settings -> StartedServer.of(started(EmbeddedMysql.builder(), settings))),
+  MARIADB(
+      JdbcKind.MARIADB,
+      List.of("jdbc:mariadb:"),
+      "jdbc:mariadb://host:3306/name",
+      StoreKind::mariadb),
+  SQLSERVER(
+      JdbcKind.SQLSERVER,
+      List.of("jdbc:sqlserver:"),
+      "jdbc:sqlserver://host:1433;databaseName=name",
+      null),
+  MONGO(null, MongoUrl.BEGIN, "mongodb://host:27017/name?replicaSet=rs0", settings -> mongo()),
+  REDIS(null, RedisUrl.BEGIN, "redis://host:6379", settings -> redis());
 
   private final @Nullable JdbcKind jdbc;
   private final List<String> urls;
   private final String exampleUrl;
-  private final @Nullable Supplier<StartedServer> server;
-
-  /** A relational one. */
-  StoreKind(JdbcKind jdbc, String url, String rest, @Nullable Supplier<StartedServer> server) {
-    this(jdbc, List.of(url), url + rest, server);
-  }
+  private final @Nullable Function<Map<String, String>, StartedServer> server;
 
   /**
    * @param jdbc null: it is not relational
    * @param urls what they begin with
-   * @param server starts one; null: there is none
+   * @param server starts one with settings of its own; null: there is none
    */
   StoreKind(
       @Nullable JdbcKind jdbc,
       List<String> urls,
       String exampleUrl,
-      @Nullable Supplier<StartedServer> server) {
+      @Nullable Function<Map<String, String>, StartedServer> server) {
     this.jdbc = jdbc;
     this.urls = urls;
     this.exampleUrl = exampleUrl;
@@ -65,21 +71,36 @@ public enum StoreKind {
     return jdbc != null ? jdbc.toString() : this == MONGO ? "MongoDB" : "Redis";
   }
 
+  private static StartedServer postgres(Map<String, String> settings) {
+    EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder();
+    settings.forEach(builder::setting);
+    return StartedServer.of(builder.start());
+  }
+
   /** With what counts row writes, for the benchmarks; on MySQL it is on by default. */
-  private static EmbeddedMysql started(EmbeddedMysql.Builder builder) {
+  private static EmbeddedMysql started(
+      EmbeddedMysql.Builder builder, Map<String, String> settings) {
+    settings.forEach(builder::setting);
     return builder.setting("performance_schema", "ON").start();
   }
 
   /** The embedded MariaDB gives a URL for MySQL's driver. */
-  private static StartedServer startedMariadb() {
-    EmbeddedMysql server = started(EmbeddedMysql.mariadb());
+  private static StartedServer mariadb(Map<String, String> settings) {
+    EmbeddedMysql server = started(EmbeddedMysql.mariadb(), settings);
     return StartedServer.of(server, server.jdbcUrl().replaceFirst("^jdbc:mysql:", "jdbc:mariadb:"));
   }
 
+  /** Only a torture starts one. */
+  private static StartedServer redis() {
+    EmbeddedRedis server = EmbeddedRedis.start("--maxclients", "100");
+    return new StartedServer(new Address(server.url(), "", ""), server, server::close);
+  }
+
   /** The user's own or a container, as for tests. */
-  private static StartedServer startedMongo() {
+  private static StartedServer mongo() {
     try {
-      return StartedServer.of(MongoServer.start());
+      MongoServer server = MongoServer.start();
+      return new StartedServer(new Address(server.connectionString(), "", ""), null, server::close);
     } catch (TestAbortedException e) {
       throw new Failure(
           "there is no MongoDB to be started: give your own with --url %s or in the variable OUTBOX_TEST_MONGO_URL, or run Docker"
@@ -130,12 +151,8 @@ public enum StoreKind {
   }
 
   /** The database at an address; connects to nothing yet. */
-  public static Database at(Address address) {
-    return switch (of(address.url())) {
-      case MONGO -> DatabaseByMongo.at(address);
-      case REDIS -> DatabaseByRedis.at(address);
-      default -> new DatabaseByJdbc(of(address.url()).jdbc(), address);
-    };
+  public static Place<?> at(Address address) {
+    return of(address.url()).place(address, Archive.NONE, 1);
   }
 
   /**
@@ -145,16 +162,21 @@ public enum StoreKind {
    * @param size of its pool
    */
   public Place<?> place(Address address, Archive archive, int size) {
+    return place(address, archive, size, Place.PATIENCE);
+  }
+
+  /** The same; clients wait so long for a connection, where that can be said. */
+  public Place<?> place(Address address, Archive archive, int size, Duration patience) {
     return switch (this) {
       case MONGO -> new MongoPlace(address);
-      case REDIS -> new RedisPlace(address.url(), size);
-      default -> JdbcPlace.patient(jdbc(), address, archive, size, Place.PATIENCE);
+      case REDIS -> new RedisPlace(address, size);
+      default -> JdbcPlace.patient(jdbc(), address, archive, size, patience);
     };
   }
 
   /** One that has answered; see {@link Stores#connect}. */
-  public static Database connect(Address address) {
-    Database database = at(address);
+  public static Place<?> connect(Address address) {
+    Place<?> database = at(address);
     try {
       database.check();
       return database;
@@ -170,18 +192,27 @@ public enum StoreKind {
    * @throws Failure when there is none of this kind
    */
   public StartedServer start() {
-    if (server == null) {
-      throw new Failure(
-          "%s cannot be started from here: give your own with --url %s"
-              .formatted(label(), exampleUrl));
-    }
     try {
-      return server.get();
+      return start(Map.of());
     } catch (UnsupportedOperationException e) {
       throw new Failure(
           "%s cannot be started on this machine, %s: give your own with --url %s"
               .formatted(label(), e.getMessage(), exampleUrl),
           e);
     }
+  }
+
+  /**
+   * The same, with settings of a relational one.
+   *
+   * @throws UnsupportedOperationException when it cannot be started on this machine
+   */
+  public StartedServer start(Map<String, String> settings) {
+    if (server == null) {
+      throw new Failure(
+          "%s cannot be started from here: give your own with --url %s"
+              .formatted(label(), exampleUrl));
+    }
+    return server.apply(settings);
   }
 }

@@ -45,6 +45,17 @@ public interface Tortured<T> extends Place<T> {
   /** Somebody in the process takes all connections of the pool; begins to, and returns. */
   void exhaust(long millis);
 
+  /** A session of somebody else; empty when the server takes no more, or is away. */
+  Optional<AutoCloseable> connect();
+
+  /**
+   * A session that keeps what is removed from going; empty when there is no such thing, or the
+   * server is away.
+   */
+  default Optional<AutoCloseable> snapshot() {
+    return Optional.empty();
+  }
+
   /** How many messages wait; dead letters that can be repaired count. */
   long waiting();
 

@@ -13,6 +13,7 @@ import dev.outbox.cli.Terminal;
 import dev.outbox.dev.broker.BrokerKind;
 import dev.outbox.dev.broker.Source;
 import dev.outbox.dev.broker.Source.Reading;
+import dev.outbox.dev.common.Load;
 import dev.outbox.dev.common.Progress;
 import dev.outbox.dev.common.Resources;
 import dev.outbox.dev.database.Place;
@@ -44,6 +45,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -113,7 +115,7 @@ final class Demo {
   private final Settings settings;
   private final PrintWriter out;
   private final Resources resources = new Resources();
-  private final Ledger ledger = new Ledger();
+  private final Account account = new Account();
   private final Progress progress;
   private final DemoServers servers;
   private final Path logs;
@@ -144,10 +146,7 @@ final class Demo {
     try (Cleanup ignored = Cleanup.atEnd(this::cleanUp)) {
       Verdict verdict = produceAndConsume();
       out.println();
-      verdict.print(
-          settings,
-          servers.broker().canStop() ? "the kill and the outage are in it" : "the kill is in it",
-          out);
+      verdict.print(out);
       out.println();
       out.println(lastSentence(verdict));
       out.flush();
@@ -190,16 +189,15 @@ final class Demo {
     b.await(RelayMain.STARTED);
     first.await(DemoShipping.STARTED);
     progress.event("relays A and B and a consumer run; the order service starts");
-    Customers customers = resources.add(new Customers(place::begin, ledger, settings));
-    customers.start();
+    Load customers = resources.add(new Load("the order service", customers(place)));
     CompletableFuture<ChildJvm> incidents = background("incidents", () -> incidents(a, customers));
     while (!(customers.done() & over(incidents))) {
       show();
     }
     progress.event("what waits is delivered");
     awaitDelivered(store);
-    ledger.quietFromNow();
-    customers.allowQuietly();
+    account.quietFromNow();
+    customers.allow(settings.transactions(), settings.quietRate());
     progress.event(
         "quiet times: nothing goes wrong, with %d transactions a second"
             .formatted(settings.quietRate()));
@@ -217,7 +215,17 @@ final class Demo {
     stopped(last, "the consumer failed; it said: ");
     show();
     progress.wipe();
-    return ledger.verdict(dead(place), shipped());
+    return account.verdict(
+        dead(place),
+        shipped(),
+        settings,
+        servers.broker().canStop() ? "the kill and the outage are in it" : "the kill is in it");
+  }
+
+  private List<Customer> customers(Place<?> place) {
+    return IntStream.range(0, settings.threads())
+        .mapToObj(number -> new Customer(number, place::begin, account, settings))
+        .toList();
   }
 
   private List<Effect> shipped() {
@@ -249,12 +257,12 @@ final class Demo {
     return incidents.isDone() && result(incidents, "an incident failed: ") != null;
   }
 
-  /** Tells the ledger of all that is in the broker. */
+  /** Writes down all that is in the broker. */
   private @Nullable Void read(Source source) {
     try (source) {
       source.read(
           () -> allPublished || ended,
-          message -> ledger.delivered(message.id(), message.key(), System.nanoTime()));
+          message -> account.delivered(message.id(), message.key(), System.nanoTime()));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -268,9 +276,9 @@ final class Demo {
    *
    * @return the newcomer
    */
-  private ChildJvm incidents(ChildJvm victim, Customers customers) {
+  private ChildJvm incidents(ChildJvm victim, Load customers) {
     SplittableRandom random = new SplittableRandom(settings.seed());
-    customers.allow(0.48);
+    allow(customers, 0.48);
     awaitDone(random.nextDouble(0.08, 0.16));
     killShipping();
 
@@ -283,21 +291,25 @@ final class Demo {
     newcomer.await(RelayMain.STARTED);
     progress.event("relay C was started");
 
-    customers.allow(0.64);
+    allow(customers, 0.64);
     awaitDone(random.nextDouble(0.48, 0.6));
     if (servers.broker().canStop()) {
       servers.broker().stop();
       progress.event("the broker was stopped");
-      customers.allow(0.8);
+      allow(customers, 0.8);
       pause(random.nextInt(2_000, 4_000));
       servers.broker().restart();
       progress.event("the broker is back");
     } else {
       progress.event("the broker is yours: it is not stopped");
-      customers.allow(0.8);
+      allow(customers, 0.8);
     }
     killShipping();
     return newcomer;
+  }
+
+  private void allow(Load customers, double part) {
+    customers.allow((long) (part * settings.transactions()), settings.rate());
   }
 
   private void killShipping() {
@@ -308,7 +320,7 @@ final class Demo {
 
   /** Until this part of the transactions is committed, 0 to 1; ends with the demo. */
   private void awaitDone(double part) {
-    while (ledger.commits() < part * settings.transactions()) {
+    while (account.commits() < part * settings.transactions()) {
       pause(20);
     }
   }
@@ -330,9 +342,9 @@ final class Demo {
         String.format(
             Locale.ROOT,
             "%,d of %,d transactions, %,d messages delivered",
-            ledger.commits(),
+            account.commits(),
             settings.transactions(),
-            ledger.arrived()));
+            account.arrived()));
     Thread.sleep(100);
   }
 
@@ -346,18 +358,18 @@ final class Demo {
     while (true) {
       Statistics now = store.statistics(Integer.MAX_VALUE);
       if (now.pending() + now.scheduled() + now.blocked() == 0
-          && ledger.outstanding() <= now.dead()) {
+          && account.outstanding() <= now.dead()) {
         return;
       }
-      if (ledger.arrived() != lastArrived) {
-        lastArrived = ledger.arrived();
+      if (account.arrived() != lastArrived) {
+        lastArrived = account.arrived();
         lastChange = System.nanoTime();
       } else if (System.nanoTime() - lastChange > PATIENCE.toNanos()) {
         progress.event(
             "nothing was delivered for %d s; %d committed messages are missing, and the outbox has %d pending, %d scheduled and %d blocked ones"
                 .formatted(
                     PATIENCE.toSeconds(),
-                    ledger.outstanding(),
+                    account.outstanding(),
                     now.pending(),
                     now.scheduled(),
                     now.blocked()));

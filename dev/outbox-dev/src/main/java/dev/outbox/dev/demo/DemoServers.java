@@ -6,7 +6,6 @@ import dev.outbox.Archive;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Failure;
 import dev.outbox.dev.broker.Broker;
-import dev.outbox.dev.database.Database;
 import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.StartedServer;
 import dev.outbox.dev.database.StoreKind;
@@ -29,7 +28,7 @@ final class DemoServers implements AutoCloseable {
   private final Demo.Settings settings;
   private final Broker broker;
   private volatile @Nullable StartedServer server;
-  private volatile @Nullable Database database;
+  private volatile @Nullable Place<?> database;
 
   DemoServers(Demo.Settings settings) {
     this.settings = settings;
@@ -70,7 +69,7 @@ final class DemoServers implements AutoCloseable {
       server = started;
       address = started.address();
     }
-    Database connected = StoreKind.connect(address);
+    Place<?> connected = StoreKind.connect(address);
     database = connected;
     connected.createSchema(name);
     connected.createSchema(consumer());
@@ -86,7 +85,7 @@ final class DemoServers implements AutoCloseable {
     return StoreKind.of(address.url()).place(address, Archive.NONE, connections);
   }
 
-  private Database database() {
+  private Place<?> database() {
     return requireNonNull(database, "the database is not there yet");
   }
 
@@ -131,9 +130,9 @@ final class DemoServers implements AutoCloseable {
   @Override
   public void close() {
     try (StartedServer own = server;
-        Database connected = database;
+        Place<?> connected = database;
         Broker ending = broker) {
-      if (connected != null && (own == null || !own.vanishes())) {
+      if (connected != null && (own == null || own.embedded() == null)) {
         connected.removeSchemas(name);
       }
     }

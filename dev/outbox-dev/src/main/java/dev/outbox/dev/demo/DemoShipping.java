@@ -1,6 +1,5 @@
 package dev.outbox.dev.demo;
 
-import dev.outbox.Archive;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.cli.Address;
 import dev.outbox.dev.broker.Broker;
@@ -10,7 +9,7 @@ import dev.outbox.dev.broker.Source.Reading;
 import dev.outbox.dev.broker.Source.Received;
 import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.StoreKind;
-import dev.outbox.dev.demo.Ledger.Shipment;
+import dev.outbox.dev.demo.Account.Shipment;
 import dev.outbox.embedded.ParentJvm;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.spi.store.InboxStore;
@@ -52,21 +51,15 @@ final class DemoShipping<T> implements Source.Sink {
 
   static Map<String, String> settings(Address database, BrokerKind kind, Broker broker) {
     Map<String, String> all = new HashMap<>(Place.settings(database));
-    all.put("broker", kind.name());
-    all.put("broker.address", broker.address());
-    all.put("broker.name", broker.name());
+    all.putAll(kind.settings(broker));
     return all;
   }
 
   public static void main(String[] args) throws Exception {
     ParentJvm parent = ParentJvm.connect();
     Address address = Place.address(parent.settings());
-    BrokerKind broker = BrokerKind.valueOf(parent.get("broker"));
-    try (Place<?> place = StoreKind.of(address.url()).place(address, Archive.NONE, 1);
-        Source source =
-            broker
-                .open(parent.get("broker.address"), parent.get("broker.name"), Demo.TYPES)
-                .source(Reading.ALONE)) {
+    try (Place<?> place = StoreKind.at(address);
+        Source source = BrokerKind.open(parent.settings(), Demo.TYPES).source(Reading.ALONE)) {
       Source.Sink shipping = new DemoShipping<>(place);
       parent.say(STARTED);
       source.read(() -> END.equals(parent.next()), shipping);

@@ -2,90 +2,46 @@ package dev.outbox.dev.demo;
 
 import dev.outbox.dev.common.Percentiles;
 import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
-/**
- * What the demo's table shows.
- *
- * @param all times from commit to delivery, in milliseconds
- * @param quiet the same in quiet times
- */
-record Verdict(
-    long commits,
-    long messages,
-    long rollbacks,
-    long delivered,
-    long duplicates,
-    long lost,
-    long leaked,
-    long orderViolations,
-    long deadLetters,
-    long effects,
-    long repetitions,
-    long effectsTwice,
-    long effectsMissing,
-    double throughput,
-    List<Double> all,
-    List<Double> quiet) {
+/** What the demo's table shows, row by row. */
+final class Verdict {
+  private final List<String> rows = new ArrayList<>();
+  private final Map<String, Long> values = new LinkedHashMap<>();
+  private boolean good = true;
 
+  /** Whether no row is one that must be zero, and is not. */
   boolean good() {
-    return lost + leaked + orderViolations + deadLetters + effectsTwice + effectsMissing == 0;
+    return good;
   }
 
-  /** In milliseconds: so many percent took at most this long. There is at least one. */
-  static long percentile(List<Double> times, int percent) {
-    return Math.round(Percentiles.of(times, percent));
+  /** Of a row with one. */
+  long value(String name) {
+    return values.getOrDefault(name, -1L);
   }
 
-  /**
-   * @param held what is among all times
-   */
-  void print(Demo.Settings settings, String held, PrintWriter out) {
-    row(out, "committed", commits, "transactions with %,d messages", messages);
-    row(out, "rolled back", rollbacks, "transactions");
-    row(out, "delivered", delivered, "messages");
-    row(out, "duplicates", duplicates, "allowed: at least once; consumers know them by the id");
-    bad(out, "lost", lost, "committed but not delivered");
-    bad(out, "leaked", leaked, "delivered but rolled back, or a repeat");
-    bad(out, "order violations", orderViolations, "within a key");
-    bad(out, "dead letters", deadLetters, "given up");
-    row(out, "effects", effects, "of them in the database of a consumer that was killed twice");
-    row(out, "repetitions", repetitions, "that came to it, and its inbox knew");
-    bad(out, "effects twice", effectsTwice, "one message, two effects");
-    bad(out, "effects missing", effectsMissing, "delivered, and not handled");
-    row(
-        out,
-        "throughput",
-        Math.round(throughput),
-        "messages a second before quiet times, with %,d transactions a second asked for",
-        settings.rate());
-    latencies(out, "commit to delivery", all, held);
-    latencies(
-        out,
-        "  in quiet times",
-        quiet,
-        "of %,d messages in the end, with %,d transactions a second asked for",
-        quiet.size(),
-        settings.quietRate());
+  void print(PrintWriter out) {
+    rows.forEach(out::println);
     out.flush();
   }
 
-  private static void bad(PrintWriter out, String name, long count, String meaning) {
-    row(out, name, count, count == 0 ? "" : "<-- " + meaning);
+  void row(String name, long value, String remark, Object... numbers) {
+    values.put(name, value);
+    line(name, String.format(Locale.ROOT, "%,12d", value), remark, numbers);
   }
 
-  private static void row(
-      PrintWriter out, String name, long value, String remark, Object... numbers) {
-    line(
-        out,
-        name,
-        String.format(Locale.ROOT, "%,12d", value),
-        String.format(Locale.ROOT, remark, numbers));
+  /** What must be zero. */
+  void bad(String name, long count, String meaning) {
+    good &= count == 0;
+    row(name, count, count == 0 ? "" : "<-- " + meaning);
   }
 
-  private static void latencies(
-      PrintWriter out, String name, List<Double> times, String remark, Object... numbers) {
+  /** Times in milliseconds; no row where there are none. */
+  void times(String name, List<Double> times, String remark, Object... numbers) {
     if (!times.isEmpty()) {
       String figures =
           String.format(
@@ -93,11 +49,17 @@ record Verdict(
               "p50 %,8d ms   p99 %,8d ms",
               percentile(times, 50),
               percentile(times, 99));
-      line(out, name, figures, String.format(Locale.ROOT, remark, numbers));
+      line(name, figures, remark, numbers);
     }
   }
 
-  private static void line(PrintWriter out, String name, String figures, String remark) {
-    out.println("  %-20s %s  %s".formatted(name, figures, remark).stripTrailing());
+  /** So many percent took at most this long. There is at least one. */
+  static long percentile(List<Double> times, int percent) {
+    return Math.round(Percentiles.of(times, percent));
+  }
+
+  private void line(String name, String figures, String remark, Object... numbers) {
+    String text = String.format(Locale.ROOT, remark, numbers);
+    rows.add("  %-20s %s  %s".formatted(name, figures, text).stripTrailing());
   }
 }

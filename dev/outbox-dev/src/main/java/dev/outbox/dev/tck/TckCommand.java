@@ -9,7 +9,7 @@ import dev.outbox.cli.Main;
 import dev.outbox.cli.Secrets;
 import dev.outbox.cli.Terminal;
 import dev.outbox.dev.common.Progress;
-import dev.outbox.dev.database.Database;
+import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.StoreKind;
 import dev.outbox.store.mongo.MongoInboxTck;
 import dev.outbox.store.mongo.MongoStoreTck;
@@ -143,7 +143,7 @@ public final class TckCommand implements Callable<Integer> {
   private int runOurs(DatabaseOptions database) {
     String name = BEGIN + UUID.randomUUID().toString().substring(0, 8);
     PrintWriter out = spec.commandLine().getOut();
-    try (Database connected = database.withPassword(() -> StoreKind.connect(database.address()))) {
+    try (Place<?> connected = database.withPassword(() -> StoreKind.connect(database.address()))) {
       List<String> left = leftovers(connected);
       if (clean) {
         left.forEach(connected::removeSchemas);
@@ -185,7 +185,7 @@ public final class TckCommand implements Callable<Integer> {
   }
 
   /** How the schemas of runs begin, each run's with a name of its own. */
-  private static List<String> leftovers(Database database) {
+  private static List<String> leftovers(Place<?> database) {
     return database.schemas(BEGIN).stream()
         .map(LEFTOVER::matcher)
         .filter(Matcher::lookingAt)
@@ -195,7 +195,7 @@ public final class TckCommand implements Callable<Integer> {
   }
 
   /** Not at the first try alone: it may have no connection left for the moment. */
-  static boolean answers(Database database) {
+  static boolean answers(Place<?> database) {
     for (int i = 1; ; i++) {
       try {
         database.check();
@@ -234,7 +234,7 @@ public final class TckCommand implements Callable<Integer> {
   }
 
   /** Ends what still works in our schemas, as after Ctrl-C, and removes them. */
-  static void removeSchemas(Database database, String name) {
+  static void removeSchemas(Place<?> database, String name) {
     try {
       database.removeSchemas(name);
     } catch (Failure e) {

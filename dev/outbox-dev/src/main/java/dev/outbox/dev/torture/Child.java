@@ -64,8 +64,7 @@ final class Child implements AutoCloseable {
 
   /** As this process reaches it. */
   Broker broker() {
-    return BrokerKind.valueOf(parent.get("broker"))
-        .open(parent.get("broker-address"), "", Work.topics());
+    return BrokerKind.open(parent.settings(), Work.topics());
   }
 
   /** The database, with a pool of this size. */

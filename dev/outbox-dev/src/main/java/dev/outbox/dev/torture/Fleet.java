@@ -17,8 +17,8 @@ final class Fleet implements AutoCloseable {
 
   enum Role {
     RELAY(RelayMain.class, 3),
-    PRODUCER(ProducerMain.class, 2),
-    CONSUMER(ConsumerMain.class, 2);
+    PRODUCER(Producers.class, 2),
+    CONSUMER(Handling.class, 2);
 
     private final Class<?> main;
     private final int count;

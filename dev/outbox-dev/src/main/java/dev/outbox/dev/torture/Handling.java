@@ -3,6 +3,10 @@ package dev.outbox.dev.torture;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.outbox.TransientOutboxException;
+import dev.outbox.cli.Failure;
+import dev.outbox.dev.broker.Source;
+import dev.outbox.dev.broker.Source.Reading;
+import dev.outbox.dev.broker.Source.Received;
 import dev.outbox.dev.database.Place;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Begin.Lock;
@@ -23,12 +27,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What a consumer does about the messages that it gets, on threads of its own: by an inbox, in one
- * of three ways, which the message's id decides. Some messages are handled by two threads at once.
+ * A process that is one of a group of consumers, until it is told to end or killed. It handles the
+ * messages that it gets on threads of their own: by an inbox, in one of three ways, which the
+ * message's id decides. Some messages are handled by two threads at once.
  *
  * <p>It writes down, for the oracle:
  *
  * <ul>
+ *   <li>"got PARTITION OFFSET ID KEY";
  *   <li>"handled WAY ID": the transaction with the effect was committed;
  *   <li>"repeated WAY ID": the inbox said that it had been;
  *   <li>"locked NUMBER WAY ID ASKED MILLIS", "renewed-lock NUMBER ASKED MILLIS", "unlocks NUMBER":
@@ -78,6 +84,8 @@ final class Handling<T> implements AutoCloseable {
   private final BlockingQueue<UUID> waiting = new ArrayBlockingQueue<>(MOST_WAITING);
   private final AtomicLong numbers = new AtomicLong();
   private final List<Thread> threads = new ArrayList<>();
+  private final Random twice;
+  private volatile boolean consuming = true;
   private volatile boolean ending;
 
   private Handling(Child child, Place<T> place) {
@@ -85,6 +93,7 @@ final class Handling<T> implements AutoCloseable {
     this.place = place;
     remembering = place.inbox(null);
     forgetful = place.inbox(RETENTION);
+    twice = new Random(child.seed() - 1);
     for (int i = 0; i < THREADS; i++) {
       Worker worker = new Worker(new Random(child.seed() + i));
       Thread thread = new Thread(worker::run, "handling-" + i);
@@ -93,15 +102,40 @@ final class Handling<T> implements AutoCloseable {
     }
   }
 
-  static Handling<?> of(Child child) {
-    return new Handling<>(child, child.place(THREADS));
+  public static void main(String[] args) throws Exception {
+    try (Child child = Child.connect();
+        Handling<?> handling = new Handling<>(child, child.place(THREADS))) {
+      Thread thread = new Thread(handling::consume, "consumer");
+      thread.start();
+      child.parent().say(Child.STARTED);
+      while (!child.parent().command().equals(Child.END)) {}
+      handling.consuming = false;
+      thread.join();
+    }
   }
 
-  /** Returns at once. */
-  void handle(UUID message, Random random) {
-    int times = random.nextDouble() < AT_ONCE ? 2 : 1;
+  private void consume() {
+    while (consuming) {
+      try (Source source = child.broker().source(Reading.TOGETHER)) {
+        while (consuming) {
+          source.poll(this::got);
+        }
+      } catch (Failure e) {
+        System.err.println("once more, after " + e);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return;
+      }
+    }
+  }
+
+  private void got(Received message) {
+    child
+        .journal()
+        .write("got", message.partition(), message.offset(), message.id(), message.key());
+    int times = twice.nextDouble() < AT_ONCE ? 2 : 1;
     for (int i = 0; i < times; i++) {
-      boolean ignored = waiting.offer(message);
+      boolean ignored = waiting.offer(message.id());
     }
   }
 

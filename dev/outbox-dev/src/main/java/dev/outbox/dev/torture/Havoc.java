@@ -255,17 +255,17 @@ final class Havoc {
   /** Takes connections until the server has no more. */
   private Optional<String> exhaustDatabase(Fault fault) {
     List<AutoCloseable> taken = new ArrayList<>();
-    Optional<AutoCloseable> next = servers.connect();
+    Optional<AutoCloseable> next = servers.place().connect();
     while (next.isPresent()) {
       taken.add(next.get());
-      next = servers.connect();
+      next = servers.place().connect();
     }
     after(fault.length(), () -> taken.forEach(Exhaustion::close));
     return taken.isEmpty() ? Optional.empty() : Optional.of(taken.size() + " connections");
   }
 
   private Optional<String> snapshot(Fault fault) {
-    Optional<AutoCloseable> session = servers.snapshot();
+    Optional<AutoCloseable> session = servers.place().snapshot();
     session.ifPresent(held -> after(fault.length(), () -> Exhaustion.close(held)));
     return session.map(held -> "a session");
   }

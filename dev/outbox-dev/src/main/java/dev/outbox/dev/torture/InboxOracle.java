@@ -3,6 +3,7 @@ package dev.outbox.dev.torture;
 import dev.outbox.dev.database.Place.Effect;
 import dev.outbox.dev.torture.Handling.Way;
 import dev.outbox.dev.torture.Journal.Line;
+import dev.outbox.dev.torture.Oracle.Held;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -26,7 +27,7 @@ final class InboxOracle {
   }
 
   private Stream<Line> lines(String what) {
-    return lines.stream().filter(line -> line.what().equals(what));
+    return Journal.of(lines, what).stream();
   }
 
   long count(String what) {
@@ -41,14 +42,12 @@ final class InboxOracle {
         wrong.accept("an effect happened twice: " + effect);
       }
     }
-    for (Line line : lines) {
-      if (line.what().equals("handled") || line.what().equals("repeated")) {
-        Effect effect = new Effect(line.detail(0), line.detail(1));
-        if (!effect.way().equals(Way.RESULT.name()) && !once.contains(effect)) {
-          wrong.accept(
-              "%s was told that it is %s, and there is no effect: %s"
-                  .formatted(line.process(), line.what(), effect));
-        }
+    for (Line line : Journal.of(lines, "handled", "repeated")) {
+      Effect effect = new Effect(line.detail(0), line.detail(1));
+      if (!effect.way().equals(Way.RESULT.name()) && !once.contains(effect)) {
+        wrong.accept(
+            "%s was told that it is %s, and there is no effect: %s"
+                .formatted(line.process(), line.what(), effect));
       }
     }
     lines("failed").forEach(line -> wrong.accept("an inbox failed: " + line));

@@ -97,6 +97,11 @@ final class Journal implements AutoCloseable {
     return text.isEmpty() ? "-" : text;
   }
 
+  /** Those that tell something of this. */
+  static List<Line> of(List<Line> lines, String... what) {
+    return lines.stream().filter(line -> List.of(what).contains(line.what())).toList();
+  }
+
   /** The lines of all processes, each process's in their order. */
   static List<Line> readAll(Path directory) {
     List<Line> lines = new ArrayList<>();

@@ -2,6 +2,7 @@ package dev.outbox.dev.torture;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.dev.broker.Source.Received;
 import dev.outbox.dev.database.Work;
 import dev.outbox.dev.database.Work.Archived;
 import dev.outbox.dev.database.Work.Committed;
@@ -11,6 +12,7 @@ import dev.outbox.dev.torture.Journal.Line;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -20,6 +22,7 @@ import java.util.NavigableSet;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 
 /**
@@ -28,6 +31,49 @@ import java.util.stream.Stream;
  * arrived in the broker's log.
  */
 public final class Oracle {
+  /**
+   * A record that the broker has.
+   *
+   * @param partition with its topic
+   */
+  public record Delivery(String partition, long offset, UUID id, String key, int nth) {
+
+    static Delivery of(Received message) {
+      return new Delivery(
+          message.partition(),
+          message.offset(),
+          message.id(),
+          message.key(),
+          Work.nth(message.payload()));
+    }
+  }
+
+  /**
+   * From when to when somebody surely had a key.
+   *
+   * @param by a claim, or a lock
+   */
+  record Held(String by, long begin, long end) {
+
+    /**
+     * Compares all that had one key.
+     *
+     * @param overlap is told of each that began before an earlier one's end
+     */
+    static void compare(List<Held> all, BiConsumer<Held, Held> overlap) {
+      all.sort(Comparator.comparingLong(Held::begin));
+      Held latest = all.get(0);
+      for (Held next : all.subList(1, all.size())) {
+        if (next.begin() < latest.end()) {
+          overlap.accept(latest, next);
+        }
+        if (next.end() > latest.end()) {
+          latest = next;
+        }
+      }
+    }
+  }
+
   private final Map<UUID, Committed> committed = new HashMap<>();
   private final List<String> violations = new ArrayList<>();
   private final Map<Wrong, Integer> counts = new EnumMap<>(Wrong.class);
@@ -144,27 +190,22 @@ public final class Oracle {
    */
   void compareAudit(List<Line> lines, List<String> audit) {
     List<String> left = new ArrayList<>(audit);
-    for (Line line : lines) {
-      boolean decided = line.what().equals("requeue") || line.what().equals("discard");
-      if (decided && line.detail(2).equals("true")) {
-        if (!left.remove(line.what() + " " + line.number(0))) {
-          wrong(Wrong.OTHER, "decided, but not in the audit: " + line);
-        }
+    for (Line line : Journal.of(lines, "requeue", "discard")) {
+      if (line.detail(2).equals("true") && !left.remove(line.what() + " " + line.number(0))) {
+        wrong(Wrong.OTHER, "decided, but not in the audit: " + line);
       }
     }
   }
 
   /** What producers were told stands in their table, where the commit was durable. */
   void compareCommits(List<Line> lines) {
-    for (Line line : lines) {
-      if (line.what().equals("committed") && line.detail(0).equals("true")) {
-        for (String id : line.list(1)) {
-          if (!committed.containsKey(UUID.fromString(id))) {
-            wrong(
-                Wrong.OTHER,
-                "the database lost a durable commit, of which %s was told: %s"
-                    .formatted(line.process(), id));
-          }
+    for (Line line : Journal.of(lines, "committed")) {
+      for (String id : line.detail(0).equals("true") ? line.list(1) : List.<String>of()) {
+        if (!committed.containsKey(UUID.fromString(id))) {
+          wrong(
+              Wrong.OTHER,
+              "the database lost a durable commit, of which %s was told: %s"
+                  .formatted(line.process(), id));
         }
       }
     }
@@ -193,11 +234,7 @@ public final class Oracle {
   /** Each record that the broker has was got by a consumer. */
   void compareConsumers(List<Line> lines, List<Delivery> log) {
     Set<String> got = new HashSet<>();
-    for (Line line : lines) {
-      if (line.what().equals("got")) {
-        got.add(line.detail(0) + " " + line.number(1));
-      }
-    }
+    Journal.of(lines, "got").forEach(line -> got.add(line.detail(0) + " " + line.number(1)));
     for (Delivery delivery : log) {
       if (!got.contains(delivery.partition() + " " + delivery.offset())) {
         wrong(Wrong.OTHER, "no consumer got " + delivery);
@@ -208,22 +245,18 @@ public final class Oracle {
   /** What was settled as delivered is in no claim that was asked for later (S1, C9). */
   void compareSettled(List<Line> lines) {
     Map<Long, Long> deliveredAt = new HashMap<>();
-    for (Line line : lines) {
-      if (line.what().equals("delivered")) {
-        line.list(1)
-            .forEach(sequence -> deliveredAt.merge(Long.valueOf(sequence), line.at(), Math::min));
-      }
+    for (Line line : Journal.of(lines, "delivered")) {
+      line.list(1)
+          .forEach(sequence -> deliveredAt.merge(Long.valueOf(sequence), line.at(), Math::min));
     }
-    for (Line line : lines) {
-      if (line.what().equals("claim")) {
-        for (String message : line.list(3)) {
-          long sequence = Long.parseLong(message.split("\\|", 2)[0]);
-          if (line.number(1) > deliveredAt.getOrDefault(sequence, Long.MAX_VALUE)) {
-            wrong(
-                Wrong.OTHER,
-                "claimed by %s after it was settled as delivered: sequence %d"
-                    .formatted(claim(line), sequence));
-          }
+    for (Line line : Journal.of(lines, "claim")) {
+      for (String message : line.list(3)) {
+        long sequence = Long.parseLong(message.split("\\|", 2)[0]);
+        if (line.number(1) > deliveredAt.getOrDefault(sequence, Long.MAX_VALUE)) {
+          wrong(
+              Wrong.OTHER,
+              "claimed by %s after it was settled as delivered: sequence %d"
+                  .formatted(claim(line), sequence));
         }
       }
     }

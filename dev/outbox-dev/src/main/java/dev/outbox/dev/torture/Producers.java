@@ -2,6 +2,7 @@ package dev.outbox.dev.torture;
 
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
+import dev.outbox.dev.common.Load;
 import dev.outbox.dev.database.Business;
 import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.Tortured;
@@ -15,14 +16,14 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads that run business transactions. Each locks its keys before it appends, as O5 asks for,
+ * Clients that run business transactions. Each locks its keys before it appends, as O5 asks for,
  * and writes beside the outbox what it appends: that is what the oracle believes. Some stand still
  * inside an insert, with a sequence drawn, and some before they commit. What some append they take
  * back.
@@ -31,6 +32,9 @@ import org.jspecify.annotations.Nullable;
  * durable when it returned.
  */
 final class Producers<T> {
+  /** In a process that only produces. */
+  private static final int ALONE = 2;
+
   private static final int FEW_KEYS = 5;
   private static final int LONGEST_STALL_MILLIS = 300;
   private static final int LONGEST_DELAY_MILLIS = 1_500;
@@ -55,10 +59,7 @@ final class Producers<T> {
   /** So many milliseconds one transaction stays open after it has appended. */
   private final AtomicLong standStill = new AtomicLong();
 
-  private final List<Thread> threads = new ArrayList<>();
-  private volatile CountDownLatch paused = new CountDownLatch(0);
-  private volatile boolean pausing;
-  private volatile boolean ending;
+  private final Load load;
 
   /**
    * Starts them.
@@ -76,12 +77,32 @@ final class Producers<T> {
     this.place = place;
     this.transactions = transactions;
     this.quietKey = quietKey;
-    for (int i = 0; i < count; i++) {
-      Producer producer = new Producer(child.name() + "/" + i, child.seed() + i);
-      Thread thread = new Thread(producer::run, "producer-" + i);
-      thread.start();
-      threads.add(thread);
+    load =
+        new Load(
+            "a producer",
+            IntStream.range(0, count)
+                .mapToObj(i -> new Producer(child.name() + "/" + i, child.seed() + i))
+                .toList());
+    allow(Long.MAX_VALUE);
+  }
+
+  /** A process that only produces, until it is told to end or killed. */
+  public static void main(String[] args) throws Exception {
+    try (Child child = Child.connect();
+        Tortured<?> place = child.place(ALONE)) {
+      run(child, place);
     }
+  }
+
+  private static <T> void run(Child child, Tortured<T> place) throws InterruptedException {
+    Producers<T> producers = new Producers<>(child, ALONE, place, place::begin, () -> null);
+    child.parent().say(Child.STARTED);
+    producers.obey(calm -> {});
+  }
+
+  /** As fast as they can. */
+  private void allow(long most) {
+    load.allow(most, Integer.MAX_VALUE);
   }
 
   /**
@@ -97,25 +118,20 @@ final class Producers<T> {
       switch (words[0]) {
         case Child.PAUSE -> {
           calm.accept(true);
-          paused = new CountDownLatch(threads.size());
-          pausing = true;
-          paused.await(); // all transactions have ended
+          allow(0);
+          load.await();
           child.parent().say(Child.PAUSED);
         }
         case Child.GO_ON -> {
           calm.accept(false);
-          pausing = false;
+          allow(Long.MAX_VALUE);
         }
         case Child.EXHAUST -> place.exhaust(Long.parseLong(words[1]));
         case Child.LONG -> standStill.set(Long.parseLong(words[1]));
         default -> throw new IllegalArgumentException(command);
       }
     }
-    ending = true;
-    pausing = false;
-    for (Thread thread : threads) {
-      thread.join();
-    }
+    load.close();
   }
 
   /** The same for all processes of the machine. */
@@ -123,7 +139,7 @@ final class Producers<T> {
     return System.nanoTime() / TIDE.toNanos() % 2 == 0;
   }
 
-  private final class Producer {
+  private final class Producer implements Load.Client {
     private final String name;
     private final Random random;
     private final List<String> dedupKeys = new ArrayList<>();
@@ -133,26 +149,14 @@ final class Producers<T> {
       random = new Random(seed);
     }
 
-    private void run() {
-      try {
-        while (!ending) {
-          if (pausing) {
-            paused.countDown();
-            while (pausing) {
-              Thread.sleep(10);
-            }
-            continue;
-          }
-          try (Business<T> business = transactions.get()) {
-            transaction(business);
-          } catch (OutboxException e) {
-            System.err.println(name + ": " + e);
-          }
-          Thread.sleep(random.nextInt(isQuiet() ? LONGEST_QUIET_MILLIS : LONGEST_PAUSE_MILLIS));
-        }
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
+    @Override
+    public void transaction() throws InterruptedException {
+      try (Business<T> business = transactions.get()) {
+        transaction(business);
+      } catch (OutboxException e) {
+        System.err.println(name + ": " + e);
       }
+      Thread.sleep(random.nextInt(isQuiet() ? LONGEST_QUIET_MILLIS : LONGEST_PAUSE_MILLIS));
     }
 
     private void transaction(Business<T> business) throws InterruptedException {

@@ -14,6 +14,7 @@ import dev.outbox.dev.database.Work.DeadLetter;
 import dev.outbox.dev.torture.Fleet.Role;
 import dev.outbox.dev.torture.Handling.Way;
 import dev.outbox.dev.torture.Journal.Line;
+import dev.outbox.dev.torture.Oracle.Delivery;
 import dev.outbox.embedded.ChildJvm;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.InboxKey;
@@ -315,7 +316,7 @@ final class Torture implements AutoCloseable {
     if (oracle.count() == 0 || claims == 0) {
       oracle.saw("nothing was appended, or nothing claimed: see the processes' logs");
     }
-    long handedOver = lines.stream().filter(line -> line.what().equals("handed-over")).count();
+    long handedOver = Journal.of(lines, "handed-over").size();
     if (handedOver == 0
         && servers.place().store() instanceof KeepingStore<?> able
         && able.handsOver()) {
@@ -379,8 +380,7 @@ final class Torture implements AutoCloseable {
   }
 
   private static Map<String, Long> troubles(List<Line> lines) {
-    return lines.stream()
-        .filter(line -> line.what().equals("trouble"))
+    return Journal.of(lines, "trouble").stream()
         .collect(groupingBy(line -> line.detail(0), TreeMap::new, counting()));
   }
 
@@ -400,7 +400,7 @@ final class Torture implements AutoCloseable {
   private void compareStuck(List<Line> lines, Oracle oracle) throws InterruptedException {
     Thread.sleep(Math.max(Handling.LOCK_MILLIS, servers.place().longestHold().toMillis()));
     InboxStore<?> inbox = servers.place().inbox(null);
-    List<Line> locked = lines.stream().filter(line -> line.what().equals("locked")).toList();
+    List<Line> locked = Journal.of(lines, "locked");
     for (Line line : locked.subList(Math.max(0, locked.size() - BEGUN_AGAIN), locked.size())) {
       UUID message = UUID.fromString(line.detail(2));
       InboxKey key = Handling.key(Way.valueOf(line.detail(1)), message);

@@ -63,7 +63,7 @@ class MongoBenchTest {
           .isGreaterThan(ours(lines, what + "commitTransaction"));
     }
     for (int messages : List.of(1, 10)) {
-      String what = "append, " + DrainScenario.count(messages, "message") + " a transaction: ";
+      String what = "append, " + Draining.count(messages, "message") + " a transaction: ";
       for (double insert : List.of(ours(lines, what + "insert"), limit(lines, what + "insert"))) {
         assertThat(insert).isEqualTo(2.0 / messages);
       }

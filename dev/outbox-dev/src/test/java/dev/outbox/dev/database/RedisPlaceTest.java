@@ -2,6 +2,7 @@ package dev.outbox.dev.database;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.cli.Address;
 import dev.outbox.dev.database.Place.Effect;
 import dev.outbox.dev.database.Work.Committed;
 import dev.outbox.dev.database.Work.DeadLetter;
@@ -40,7 +41,7 @@ class RedisPlaceTest {
     } catch (UnsupportedOperationException e) {
       throw new TestAbortedException("skipped: " + e.getMessage());
     }
-    place = new RedisPlace(server.url(), 1);
+    place = new RedisPlace(new Address(server.url(), "", ""), 1);
     place.create(1);
     place.createInbox();
     client = RedisUrl.of(server.url()).client(1);

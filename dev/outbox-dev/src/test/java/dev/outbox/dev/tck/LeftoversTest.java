@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.cli.Address;
 import dev.outbox.dev.Cli;
-import dev.outbox.dev.database.Database;
+import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.StoreKind;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.MongoServer;
@@ -39,7 +39,7 @@ class LeftoversTest {
   @DisplayName("by tck --clean")
   void clean(String store) throws Exception {
     try (DatabaseServer server = server(store);
-        Database database = StoreKind.connect(address(server))) {
+        Place<?> database = StoreKind.connect(address(server))) {
       String left = "outbox_tck_00c0ffee";
       List.of(left + "_1", left + "_2", mine).forEach(database::createSchema);
       Cli cli =
@@ -62,7 +62,7 @@ class LeftoversTest {
   @DisplayName("also while it is still in use")
   void inUse(String store) throws Exception {
     try (DatabaseServer server = server(store);
-        Database database = StoreKind.connect(address(server))) {
+        Place<?> database = StoreKind.connect(address(server))) {
       String name = mine + "_tck";
       List.of(name + "_1", mine + "xtck_1").forEach(database::createSchema);
       Address named = database.named(name);
@@ -104,7 +104,7 @@ class LeftoversTest {
       if (isMysql) {
         statement.execute("grant select on `%s`.* to %s".formatted(owner.getCatalog(), mine));
       }
-      try (Database database = StoreKind.connect(new Address(url, mine, password))) {
+      try (Place<?> database = StoreKind.connect(new Address(url, mine, password))) {
         Cli cli = Cli.run("tck", "--url=" + url, "--user=" + mine, "--password=" + password);
         assertThat(cli.code()).isEqualTo(2);
         assertThat(cli.err()).contains("; as who may give rights, run: grant ").hasLineCount(1);
@@ -124,7 +124,7 @@ class LeftoversTest {
   @DisplayName("of MongoDB")
   void mongo() {
     try (MongoServer server = MongoServer.start();
-        Database database = StoreKind.connect(new Address(server.connectionString(), "", ""));
+        Place<?> database = StoreKind.connect(new Address(server.connectionString(), "", ""));
         var client = com.mongodb.client.MongoClients.create(server.connectionString())) {
       String begin = mine + "_tck";
       try {
@@ -146,7 +146,7 @@ class LeftoversTest {
   @DisplayName("of Redis")
   void redis() {
     try (RedisServer server = RedisServer.forTests();
-        Database database = StoreKind.connect(new Address(server.url(), "", ""));
+        Place<?> database = StoreKind.connect(new Address(server.url(), "", ""));
         RedisClient client = RedisUrl.of(server.url()).client(1)) {
       String left = "{outbox_tck_00c0ffee-1}:outbox:schema";
       String other = "{%s}:outbox:schema".formatted(mine);

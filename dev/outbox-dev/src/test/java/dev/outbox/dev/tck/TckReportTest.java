@@ -8,7 +8,7 @@ import dev.outbox.cli.Address;
 import dev.outbox.dev.Cli;
 import dev.outbox.dev.broker.Source.Received;
 import dev.outbox.dev.common.Progress;
-import dev.outbox.dev.database.Database;
+import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.StoreKind;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
@@ -211,7 +211,7 @@ class TckReportTest {
   @DisplayName("ends with the first failure behind which the server does not answer")
   void serverDies() {
     StringWriter out = new StringWriter();
-    try (Database nobody =
+    try (Place<?> nobody =
         StoreKind.at(new Address("jdbc:postgresql://127.0.0.1:1/x?connectTimeout=1", "a", ""))) {
       assertThat(
               TckCommand.run(

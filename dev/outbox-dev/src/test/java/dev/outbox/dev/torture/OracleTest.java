@@ -8,6 +8,7 @@ import dev.outbox.dev.database.Work.Committed;
 import dev.outbox.dev.database.Work.DeadLetter;
 import dev.outbox.dev.database.Work.Kind;
 import dev.outbox.dev.torture.Journal.Line;
+import dev.outbox.dev.torture.Oracle.Delivery;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
 import java.util.ArrayList;
 import java.util.List;

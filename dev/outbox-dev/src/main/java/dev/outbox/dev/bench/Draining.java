@@ -1,0 +1,245 @@
+package dev.outbox.dev.bench;
+
+import dev.outbox.Archive;
+import dev.outbox.dev.bench.BenchDatabase.Access;
+import dev.outbox.dev.bench.BenchDatabase.Backlog;
+import dev.outbox.dev.bench.BenchDatabase.Pin;
+import dev.outbox.dev.bench.BenchDatabase.Side;
+import dev.outbox.dev.bench.Throughput.Case;
+import dev.outbox.dev.bench.Throughput.Part;
+import dev.outbox.dev.bench.Throughput.Round;
+import dev.outbox.relay.Relay;
+import dev.outbox.relay.RetryPolicy;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.StatisticsStore;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
+
+/** The rate at which a backlog goes away: scenarios, and rounds that fill tables and drain them. */
+final class Draining {
+  static final int MESSAGES = 200_000;
+  static final int MANY_KEYS = 10_000;
+
+  private static final int UNORDERED = 0;
+  private static final int[] KEYS = {MANY_KEYS, 10, 1, UNORDERED};
+  private static final int[] WORKERS = {1, 2, 4};
+
+  private static final int[] FEW_AND_MANY = {1, 4};
+
+  private static final int PINNED_MESSAGES = 500_000;
+  private static final int BLOCKED = 100_000;
+
+  private static final Part[] PARTS = {
+    Part.WHOLE,
+    new Part("1st fifth", 0, 2),
+    new Part("2nd fifth", 2, 4),
+    new Part("3rd fifth", 4, 6),
+    new Part("4th fifth", 6, 8),
+    new Part("5th fifth", 8, 10),
+  };
+
+  /** Takes nothing. */
+  private static final MessagePublisher FAILING =
+      messages -> Collections.nCopies(messages.size(), Result.failed("this key always fails"));
+
+  private static final RetryPolicy SOON =
+      RetryPolicy.builder()
+          .firstDelay(Duration.ofMillis(10))
+          .maxDelay(Duration.ofMillis(10))
+          .jitter(0)
+          .maxAttempts(Integer.MAX_VALUE)
+          .build();
+
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration LOOK = Duration.ofMillis(200);
+
+  static final Scenario DRAIN =
+      new Scenario(
+          "drain",
+          """
+          200,000 messages of 200 bytes drained by one relay whose publisher takes everything at once. \
+          Limit: select and delete in a loop, without order, with as many workers.""",
+          Draining::drain);
+
+  static final Scenario ARCHIVE =
+      new Scenario(
+          "archive",
+          """
+          200,000 messages of 200 bytes and 10,000 keys drained into an archive of metadata, and into a full one, \
+          by one relay whose publisher takes everything at once and answers each. Limit: the same relay by turns, \
+          whose store keeps no archive.""",
+          Draining::archive);
+
+  static final Scenario PINNED =
+      new Scenario(
+          "pinned",
+          """
+          500,000 messages of 10,000 keys drained while another session holds a transaction open, from before the fill to the end: \
+          a read-only snapshot, or one that has written. And one key with 100,000 messages that were blocked \
+          behind its head until the broker took it. Limit: its loop on as many messages under the same pin.""",
+          Draining::pinned);
+
+  private Draining() {}
+
+  private static void drain(Bench bench) throws Exception {
+    Throughput throughput = new Throughput(bench, Part.WHOLE);
+    for (int keys : KEYS) {
+      for (int workers : WORKERS) {
+        Backlog load = new Backlog(bench.scaled(MESSAGES), keys);
+        throughput.add(
+            new Case(
+                keys(keys) + ", " + count(workers, "worker"),
+                BenchDatabase.connections(workers),
+                ours(bench.database(), load, workers),
+                limit(bench.database(), load, workers)));
+      }
+    }
+    throughput.measure();
+  }
+
+  static String keys(int keys) {
+    return keys == UNORDERED ? "unordered" : count(keys, "key");
+  }
+
+  static String count(int count, String what) {
+    return "%,d %s%s".formatted(count, what, count == 1 ? "" : "s");
+  }
+
+  private static void archive(Bench bench) throws Exception {
+    Throughput throughput = new Throughput(bench, Part.WHOLE);
+    Backlog load = new Backlog(bench.scaled(MESSAGES), MANY_KEYS);
+    for (Archive archive : List.of(Archive.METADATA, Archive.FULL)) {
+      for (int workers : FEW_AND_MANY) {
+        throughput.add(
+            new Case(
+                archive.name().toLowerCase(Locale.ROOT) + ", " + count(workers, "worker"),
+                BenchDatabase.connections(workers),
+                archived(bench.database(), load, workers, archive),
+                archived(bench.database(), load, workers, Archive.NONE)));
+      }
+    }
+    throughput.measure();
+  }
+
+  private static void pinned(Bench bench) throws Exception {
+    BenchDatabase<?> database = bench.database();
+    Throughput throughput = new Throughput(bench, PARTS);
+    for (Pin pin : List.of(Pin.SNAPSHOT, Pin.WRITER)) {
+      String what = pin == Pin.SNAPSHOT ? "read-only snapshot" : "transaction that has written";
+      for (int workers : FEW_AND_MANY) {
+        Backlog load = new Backlog(bench.scaled(PINNED_MESSAGES), MANY_KEYS);
+        throughput.add(
+            new Case(
+                what + ", " + count(workers, "worker"),
+                BenchDatabase.connections(workers),
+                pinned(database, pin, ours(database, load, workers)),
+                pinned(database, pin, limit(database, load, workers))));
+      }
+      Backlog blocked = new Backlog(bench.scaled(BLOCKED), 1);
+      throughput.add(
+          new Case(
+              what + ", 1 blocked key, 1 worker",
+              2,
+              pinned(database, pin, blockedKey(database, blocked)),
+              pinned(database, pin, limit(database, blocked, 1))));
+    }
+    throughput.measure();
+  }
+
+  /** Holds the pin from before another round is made ready until it is over. */
+  private static Round pinned(BenchDatabase<?> database, Pin pin, Round round) {
+    Deque<AutoCloseable> held = new ArrayDeque<>();
+    return new Round(
+        round.tables(),
+        () -> {
+          held.push(database.pin(pin));
+          round.prepare().run();
+        },
+        access -> {
+          try (AutoCloseable ignored = held.pop()) {
+            return round.run().of(access);
+          }
+        });
+  }
+
+  /** A key whose messages are all blocked, and whose head gets through now. */
+  private static Round blockedKey(BenchDatabase<?> database, Backlog load) {
+    return new Round(
+        Side.OURS,
+        () -> block(database, load),
+        // The head has failed more often than the default policy allows.
+        access ->
+            Drain.relay(
+                access.store(),
+                load.messages(),
+                Drain.NO_OP,
+                relay -> relay.workers(1).retryPolicy(SOON)));
+  }
+
+  /** Runs a relay until no message is left that was not found out to be blocked. */
+  private static void block(BenchDatabase<?> database, Backlog load) throws InterruptedException {
+    refill(database, Side.OURS, load);
+    try (Access<?> access = database.open(2);
+        Relay relay = Relay.builder(access.store(), FAILING).workers(1).retryPolicy(SOON).build()) {
+      StatisticsStore store = (StatisticsStore) access.store();
+      long end = System.nanoTime() + PATIENCE.toNanos();
+      relay.start();
+      while (store.statistics(1).pending() > 0) {
+        if (System.nanoTime() - end > 0) {
+          throw new IllegalStateException("messages are still not blocked after " + PATIENCE);
+        }
+        Thread.sleep(LOOK.toMillis());
+      }
+    }
+  }
+
+  /** By a relay with so many workers. */
+  static Round ours(BenchDatabase<?> database, Backlog load, int workers) {
+    return byRelay(database, load, workers, Access::store, Drain.NO_OP);
+  }
+
+  /** By a relay whose store keeps an archive, and whose publisher answers as Kafka does. */
+  static Round archived(BenchDatabase<?> database, Backlog load, int workers, Archive archive) {
+    return byRelay(database, load, workers, access -> access.store(archive), Drain.ANSWERING);
+  }
+
+  private static Round byRelay(
+      BenchDatabase<?> database,
+      Backlog load,
+      int workers,
+      Function<Access<?>, OutboxStore<?>> store,
+      MessagePublisher publisher) {
+    return new Round(
+        Side.OURS,
+        () -> refill(database, Side.OURS, load),
+        access ->
+            Drain.relay(
+                store.apply(access), load.messages(), publisher, relay -> relay.workers(workers)));
+  }
+
+  /** By the limit's loop. */
+  static Round limit(BenchDatabase<?> database, Backlog load, int workers) {
+    return new Round(
+        Side.LIMIT,
+        () -> refill(database, Side.LIMIT, load),
+        access -> Drain.limit(access, workers, load.messages()));
+  }
+
+  /**
+   * The checkpoint comes before the fill: the pages are then in the log already, as those of
+   * messages that live for seconds are.
+   */
+  static void refill(BenchDatabase<?> database, Side side, Backlog load) {
+    database.empty(side);
+    database.checkpoint();
+    database.fill(side, load);
+    database.tidy(side);
+  }
+}

@@ -1,0 +1,190 @@
+package dev.outbox.dev.bench;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.dev.bench.BenchDatabase.Access;
+import dev.outbox.dev.bench.BenchDatabase.Append;
+import dev.outbox.dev.bench.BenchDatabase.Business;
+import dev.outbox.dev.bench.BenchDatabase.Side;
+import dev.outbox.dev.bench.Cost.ServerWork;
+import dev.outbox.dev.bench.Report.Line;
+import dev.outbox.inbox.InboxKey;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.function.IntFunction;
+import java.util.stream.IntStream;
+
+/** What appending, and remembering a message, adds to a business transaction. */
+final class Transactions {
+  private static final int TRANSACTIONS = 5_000;
+  private static final int WARM_UP = 2_000;
+  private static final int KEYS = 10_000;
+  static final int[] MESSAGES = {1, 10};
+
+  static final Scenario APPEND =
+      new Scenario(
+          "append",
+          """
+          One client; a transaction writes one business row and appends messages of 200 bytes. \
+          Time of the whole transaction, commit included; the kinds take turns, transaction by transaction. \
+          CPU is that of as many transactions of one kind after the other. \
+          Limit: the same with bare inserts of a like row, or with none.""",
+          Transactions::append);
+
+  static final Scenario INBOX =
+      new Scenario(
+          "inbox",
+          """
+          One consumer; a transaction writes one business row, and firstTime records a new message. \
+          Time of the whole transaction, commit included. \
+          Limit: the same without firstTime; the two take turns, transaction by transaction.""",
+          Transactions::inbox);
+
+  private Transactions() {}
+
+  private static void append(Bench bench) throws Exception {
+    for (int messages : MESSAGES) {
+      measure(bench, messages);
+    }
+  }
+
+  private static void measure(Bench bench, int messages) throws Exception {
+    String name = Draining.count(messages, "message") + " a transaction";
+    Line bare = bench.line(name + ", p50, beside bare inserts", "µs");
+    Line none = bench.line(name + ", p50, beside no message", "µs");
+    Map<Append, List<Figure>> figures =
+        Map.of(
+            Append.OUTBOX,
+            List.of(bare.ours(), none.ours()),
+            Append.BARE,
+            List.of(bare.limit()),
+            Append.NONE,
+            List.of(none.limit()));
+    int transactions = bench.scaled(TRANSACTIONS);
+    try (Access<?> access = bench.database().open(1);
+        Business<?> business = access.business()) {
+      for (int run = 0; run <= bench.runs(); run++) {
+        bench.say(name, run);
+        empty(bench);
+        bench.settle();
+        int count = run == 0 ? Math.min(transactions, WARM_UP) : transactions;
+        double[] medians = medians(count, i -> turn(business, i, messages));
+        if (run > 0) {
+          for (Append append : Append.values()) {
+            CpuClock.Time cpu = cpu(bench, business, append, count, messages);
+            figures
+                .getOrDefault(append, List.of())
+                .forEach(figure -> figure.add(medians[append.ordinal()], cpu));
+          }
+        }
+      }
+    }
+    bench.say(name, "counting");
+    bare.ours().cost(counted(bench, Append.OUTBOX, Side.OURS, transactions, messages));
+    bare.limit().cost(counted(bench, Append.BARE, Side.LIMIT, transactions, messages));
+  }
+
+  /** A transaction of each kind, with messages of its own. */
+  private static List<Runnable> turn(Business<?> business, int number, int messages) {
+    return Arrays.stream(Append.values())
+        .map(
+            append -> {
+              List<OutboxMessage> appended = messages(number, messages);
+              return (Runnable) () -> business.transaction(append, appended);
+            })
+        .toList();
+  }
+
+  /** Of transactions of one kind, for each message that they append, or would. */
+  private static CpuClock.Time cpu(
+      Bench bench, Business<?> business, Append append, int transactions, int messages) {
+    List<List<OutboxMessage>> appended =
+        IntStream.range(0, transactions).mapToObj(i -> messages(i, messages)).toList();
+    bench.settle();
+    CpuClock.Time before = bench.cpu().now();
+    appended.forEach(each -> business.transaction(append, each));
+    return bench.cpu().now().since(before).perMessage((long) transactions * messages);
+  }
+
+  private static void empty(Bench bench) {
+    for (Side side : Side.values()) {
+      bench.database().empty(side);
+      bench.database().tidy(side);
+    }
+    bench.database().checkpoint();
+  }
+
+  /** Built outside the measured time, of both sides alike. */
+  private static List<OutboxMessage> messages(int transaction, int count) {
+    return IntStream.range(0, count)
+        .mapToObj(i -> OpenLoad.message((transaction * count + i) % KEYS))
+        .toList();
+  }
+
+  /** Appends to empty tables, with everything counted and nothing timed. */
+  static Cost counted(Bench bench, Append append, Side side, int transactions, int messages) {
+    empty(bench);
+    WorkCounter counter = new WorkCounter();
+    ServerWork before = bench.database().written(side);
+    try (Access<?> access = bench.database().open(1, counter);
+        Business<?> business = access.business()) {
+      for (int i = 0; i < transactions; i++) {
+        business.transaction(append, messages(i, messages));
+      }
+    }
+    return new Cost(
+        (long) transactions * messages,
+        counter.counted(),
+        bench.database().written(side).since(before));
+  }
+
+  private static void inbox(Bench bench) throws Exception {
+    try (Access<?> access = bench.database().open(1);
+        Business<?> consumer = access.business()) {
+      for (int run = 0; run <= bench.runs(); run++) {
+        bench.say("firstTime", run);
+        bench.settle();
+        String prefix = run + "-";
+        double[] medians =
+            medians(
+                bench.scaled(TRANSACTIONS),
+                i -> {
+                  InboxKey key = new InboxKey("shipping", prefix + i);
+                  return List.of(() -> consumer.consume(key), () -> consumer.consume(null));
+                });
+        if (run > 0) {
+          Line line = bench.line("firstTime of a new message, p50", "µs");
+          line.ours().add(medians[0]);
+          line.limit().add(medians[1]);
+        }
+      }
+    }
+  }
+
+  /**
+   * Of each kind the median, in microseconds.
+   *
+   * @param kinds the nth transaction of each, made ready outside the measured time
+   */
+  private static double[] medians(int transactions, IntFunction<List<Runnable>> kinds) {
+    double[][] micros = new double[transactions][];
+    for (int i = 0; i < transactions; i++) {
+      micros[i] = kinds.apply(i).stream().mapToDouble(Transactions::micros).toArray();
+    }
+    double[] medians = new double[micros[0].length];
+    Arrays.setAll(
+        medians,
+        kind ->
+            Arrays.stream(micros)
+                .mapToDouble(each -> each[kind])
+                .sorted()
+                .toArray()[transactions / 2]);
+    return medians;
+  }
+
+  private static double micros(Runnable transaction) {
+    long before = System.nanoTime();
+    transaction.run();
+    return (System.nanoTime() - before) / 1e3;
+  }
+}
