@@ -44,6 +44,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       GrantsCommand.class,
       RelayCommand.class,
       StatusCommand.class,
+      UiCommand.class,
       DeadLettersCommand.class,
       ArchiveCommand.class
     })

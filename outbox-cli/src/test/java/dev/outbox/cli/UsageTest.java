@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class UsageTest {
 
   @ParameterizedTest
-  @ValueSource(strings = {"migrate", "grants", "relay", "status", "dead-letters", "archive"})
+  @ValueSource(strings = {"migrate", "grants", "relay", "status", "dead-letters", "archive", "ui"})
   @DisplayName("each command explains itself")
   void help(String command) {
     Cli cli = Cli.run(command, "--help");
