@@ -31,19 +31,23 @@ final class Overview {
             "rest", reasons(health), counts(reading.statistics(), samples), relays(reading)));
   }
 
+  /** Only the verdict is read out when it changes: the age always does. */
   private static Html top(Reading reading, Health health) {
     Duration oldest = reading.statistics().oldestFree();
     return el(
-        "div",
+        "p",
         at("id", "top"),
-        at("role", "status"),
-        at("aria-live", "polite"),
-        at("data-live", true),
         el(
-            "p",
-            css("top " + health.mood().name().toLowerCase(Locale.ROOT)),
-            oldest == null ? null : all(el("strong", Words.age(oldest)), " oldest free message: "),
-            el("span", css("verdict"), health.verdict())));
+            "span",
+            at("id", "age"),
+            at("data-live", true),
+            oldest == null ? null : all(el("strong", Words.age(oldest)), " oldest free message: ")),
+        el(
+            "span",
+            at("id", "verdict"),
+            at("role", "status"),
+            at("data-live", true),
+            el("span", css(health.mood().name().toLowerCase(Locale.ROOT)), health.verdict())));
   }
 
   private static @Nullable Html reasons(Health health) {

@@ -81,7 +81,7 @@ class AccessibilityTest {
   @Test
   @DisplayName("who cannot see it is told when it changes")
   void live() {
-    assertThat(outbox.see("").select("#top[role=status][aria-live=polite][data-live]")).hasSize(1);
+    assertThat(outbox.see("").select("#verdict[role=status][data-live]")).hasSize(1);
   }
 
   @Test
