@@ -54,6 +54,7 @@ create table outbox_message (
 );
 -- What others than the claim of PENDING messages look up; a PENDING message is in none of them.
 create index outbox_message_scheduled on outbox_message (bucket, available_at, seq) where status = N'SCHEDULED' with (allow_page_locks = off);
+create index outbox_message_blocked on outbox_message (seq) where status = N'BLOCKED' with (allow_page_locks = off);
 create index outbox_message_dead on outbox_message (seq) where status = N'DEAD' with (allow_page_locks = off);
 -- One large statement must not lock out everybody.
 alter table outbox_message set (lock_escalation = disable);

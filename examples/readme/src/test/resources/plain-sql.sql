@@ -34,12 +34,3 @@ with fresh as (
 insert into outbox_message (aggregate_type, aggregate_id, event_type, payload, dedup_key)
 select 'order', 'order-1', 'OrderPaid', convert_to('{}', 'UTF8'), dedup_key from fresh;
 -- end::dedup
-
--- tag::look
-select status, count(*), min(created_at) as oldest from outbox_message group by status;
-
-select seq, event_type, aggregate_type, aggregate_id, attempts, last_error, last_failed_at
-from outbox_message where status = 'DEAD' order by seq limit 50;
-
-select key, retry_at, halted_by from outbox_blocked_key order by retry_at limit 50;
--- end::look

@@ -1,12 +1,11 @@
 package dev.outbox.cli;
 
-import dev.outbox.Texts;
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore;
-import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.store.InspectionStore;
+import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.SchemaStore;
-import dev.outbox.spi.store.StoredMessage;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Set;
@@ -28,70 +27,35 @@ import picocli.CommandLine.Parameters;
       DeadLettersCommand.Discard.class
     })
 final class DeadLettersCommand extends Verbs {
-  /** What all three have in common. */
-  abstract static class Action extends StoreCommand<DeadLetterStore> {
-    Action() {
-      super(DeadLetterStore.class);
-    }
-  }
-
   @Command(
       name = "list",
       mixinStandardHelpOptions = true,
-      description = "Show dead letters, the oldest first, and which of them halt their keys.")
-  static final class ListThem extends Action {
-    @Option(
-        names = "--limit",
-        defaultValue = "50",
-        description = "How many at most; default: ${DEFAULT-VALUE}.")
-    private int limit;
+      description = "Show dead letters, the oldest first, and which of them halt their keys.",
+      footer = {
+        "",
+        "Example:",
+        "  outbox dead-letters list --url URL --type order --error \"unknown topic\""
+      })
+  static final class ListThem extends StoreCommand<InspectionStore> {
+    @Mixin private final Filters filters = new Filters();
 
-    @Option(
-        names = "--after",
-        defaultValue = "0",
-        paramLabel = "SEQ",
-        description = "Begin after this sequence.")
-    private long after;
+    @Mixin private final Listing listing = new Listing();
+
+    ListThem() {
+      super(InspectionStore.class);
+    }
 
     @Override
-    int run(DeadLetterStore store, PrintWriter out) {
-      if (limit < 1) {
-        throw new Failure("--limit is " + limit + ", at least 1 is needed");
-      }
-      List<DeadLetter> letters = store.deadLetters(after, limit);
-      if (letters.isEmpty()) {
-        out.println("There are no dead letters" + (after > 0 ? " after " + after : "") + ".");
-        return 0;
-      }
-      long last = letters.get(letters.size() - 1).message().sequence();
-      int width = Math.max(10, Long.toString(last).length());
-      out.printf(
-          "%" + width + "s  %-24s %8s  %s%n",
-          "sequence",
-          "dead since",
-          "attempts",
-          "message, error");
-      letters.forEach(letter -> print(letter, width, out));
-      if (letters.size() == limit) {
-        out.println("There may be more: --after " + last);
-      }
-      return 0;
+    void check() {
+      listing.check();
     }
 
-    private static void print(DeadLetter letter, int width, PrintWriter out) {
-      StoredMessage message = letter.message();
-      out.printf(
-          "%" + width + "d  %-24s %8d  %s%s%n",
-          message.sequence(),
-          letter.failedAt() == null ? "-" : letter.failedAt().toString(),
-          message.attempts(),
-          Texts.printable(what(message)),
-          letter.haltsKey() ? ", halts its key" : "");
-      out.printf("%" + (width + 36) + "s  %s%n", "", Secrets.mask(oneLine(letter.error())));
-    }
-
-    private static String oneLine(@Nullable String error) {
-      return error == null ? "-" : Texts.printable(error.replaceAll("\\s*\\R\\s*", " "));
+    @Override
+    int run(InspectionStore store, PrintWriter out) {
+      return listing.print(
+          (after, limit) -> store.messages(filters.query(Status.DEAD, after, limit)),
+          new ListedForm("There are no such dead letters."),
+          out);
     }
   }
 
@@ -103,8 +67,9 @@ final class DeadLettersCommand extends Verbs {
     @Option(
         names = "--all",
         description =
-            "All dead letters, some in each transaction; the progress is printed to stderr. Where"
-                + " it is cut short, the same command goes on with the others.")
+            "All dead letters, or all that the other options name, some in each transaction; the"
+                + " progress is printed to stderr. Where it is cut short, the same command goes on"
+                + " with the others.")
     private boolean all;
 
     List<Long> sequences() {
@@ -113,15 +78,34 @@ final class DeadLettersCommand extends Verbs {
   }
 
   /** Requeue or discard. */
-  abstract static class Deciding extends Action {
+  abstract static class Deciding extends StoreCommand<DeadLetterStore> {
     @ArgGroup(multiplicity = "1")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Selection selection;
 
+    @Mixin private final Filters filters = new Filters();
+
+    @Option(
+        names = "--dry-run",
+        description = "With --all: only say how many there are of which type, event and error.")
+    private boolean dryRun;
+
     @Mixin private final Person person = new Person();
 
-    final boolean all() {
-      return selection.all;
+    Deciding() {
+      super(DeadLetterStore.class);
+    }
+
+    @Override
+    void check() {
+      if (!selection.all && (dryRun || !filters.areNone())) {
+        throw new Failure("--dry-run, and options that say which dead letters, need --all");
+      }
+    }
+
+    /** Whether it decides about what nobody has named one by one. */
+    final boolean decidesAboutAll() {
+      return selection.all && !dryRun;
     }
 
     final boolean isNamed() {
@@ -172,11 +156,15 @@ final class DeadLettersCommand extends Verbs {
 
     @Override
     int run(DeadLetterStore store, PrintWriter out) {
+      if (dryRun) {
+        summary(store).print(out);
+        return 0;
+      }
       requireNoGap(store);
       Decisions decisions =
           new Decisions(
               selection.all
-                  ? all(DeadLetterSummary.of(store, err()), out)
+                  ? all(summary(store), out)
                   : Decisions.parts(selection.sequences(), DeadLetterSummary.MOST),
               part -> decide(store, part),
               done(),
@@ -196,6 +184,12 @@ final class DeadLettersCommand extends Verbs {
       return decisions.missing().isEmpty() ? 0 : Exit.CHECK_FAILED;
     }
 
+    private DeadLetterSummary summary(DeadLetterStore store) {
+      InspectionStore looked = Stores.as(InspectionStore.class, store);
+      return DeadLetterSummary.of(
+          (after, limit) -> looked.messages(filters.query(Status.DEAD, after, limit)), err());
+    }
+
     /** All that are there now; one that dies later is not meant. */
     List<Set<Long>> all(DeadLetterSummary summary, PrintWriter out) {
       return summary.parts();
@@ -205,7 +199,13 @@ final class DeadLettersCommand extends Verbs {
   @Command(
       name = "requeue",
       mixinStandardHelpOptions = true,
-      description = "Make dead letters due again, with no attempts counted.")
+      description = "Make dead letters due again, with no attempts counted.",
+      footer = {
+        "",
+        "Examples:",
+        "  outbox dead-letters requeue 17 18 --url URL",
+        "  outbox dead-letters requeue --all --error \"unknown topic\" --dry-run --url URL"
+      })
   static final class Requeue extends Deciding {
     @Override
     @Nullable String otherwise() {
@@ -229,17 +229,26 @@ final class DeadLettersCommand extends Verbs {
   @Command(
       name = "discard",
       mixinStandardHelpOptions = true,
-      description = "Remove dead letters for good; asks before it removes all.")
+      description = {
+        "Remove dead letters for good. Asks before it removes all, and once more where keys are"
+            + " halted by them, whose later messages go on then."
+      },
+      footer = {
+        "",
+        "Example:",
+        "  outbox dead-letters discard --all --event-type OrderViewed --older-than 30d --url URL"
+      })
   static final class Discard extends Deciding {
     @Option(names = "--yes", description = "Do not ask.")
     private boolean yes;
 
     @Override
     void check() {
-      if (all() && !yes && !Terminal.canAsk()) {
+      super.check();
+      if (decidesAboutAll() && !yes && !Terminal.canAsk()) {
         throw new Failure(
-            "discard --all removes all dead letters for good, and there is no terminal to ask at:"
-                + " add --yes");
+            "discard --all removes dead letters for good, and there is no terminal to ask at: add"
+                + " --yes");
       }
     }
 
@@ -255,9 +264,17 @@ final class DeadLettersCommand extends Verbs {
       boolean agreed =
           yes
               || summary.parts().isEmpty()
-              || Terminal.ask("Remove them for good, without publishing? Type yes: ", out)
-                  .equals("yes");
+              || (agrees("Remove them for good, without publishing? Type yes: ", out)
+                  && (summary.halting() == 0
+                      || agrees(
+                          "%d of them halt their keys, and later messages go on without them. Type yes once more: "
+                              .formatted(summary.halting()),
+                          out)));
       return agreed ? summary.parts() : List.of();
+    }
+
+    private static boolean agrees(String question, PrintWriter out) {
+      return Terminal.ask(question, out).equals("yes");
     }
 
     @Override

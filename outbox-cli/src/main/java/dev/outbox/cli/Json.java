@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** JSON from maps, collections, numbers and texts. */
+/** JSON from maps, collections, numbers, truth values and texts. */
 public final class Json {
   private Json() {}
 
@@ -23,7 +23,7 @@ public final class Json {
     if (value instanceof Double number && !Double.isFinite(number)) {
       return "null";
     }
-    return value == null || value instanceof Number
+    return value == null || value instanceof Number || value instanceof Boolean
         ? String.valueOf(value)
         : AsciiJson.text(value.toString());
   }

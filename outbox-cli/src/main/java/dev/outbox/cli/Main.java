@@ -45,6 +45,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
       RelayCommand.class,
       StatusCommand.class,
       UiCommand.class,
+      MessagesCommand.class,
+      KeysCommand.class,
       DeadLettersCommand.class,
       ArchiveCommand.class
     })

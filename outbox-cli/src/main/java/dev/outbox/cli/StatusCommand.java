@@ -1,8 +1,8 @@
 package dev.outbox.cli;
 
 import dev.outbox.Texts;
-import dev.outbox.spi.store.DeadLetterStore;
-import dev.outbox.spi.store.DeadLetterStore.HaltedKey;
+import dev.outbox.spi.store.InspectionStore;
+import dev.outbox.spi.store.InspectionStore.WaitingKey;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
@@ -92,7 +92,7 @@ final class StatusCommand implements Callable<Integer> {
   private record Found(
       @Nullable String place,
       Statistics statistics,
-      List<HaltedKey> halted,
+      List<WaitingKey> halted,
       List<WorkerLease> leases,
       List<String> warnings) {}
 
@@ -138,8 +138,8 @@ final class StatusCommand implements Callable<Integer> {
           new Found(
               store instanceof SchemaStore schema ? schema.place() : null,
               statistics,
-              statistics.haltedKeys() > 0 && store instanceof DeadLetterStore letters
-                  ? letters.haltedKeys(MOST_KEYS)
+              statistics.haltedKeys() > 0 && store instanceof InspectionStore looked
+                  ? looked.waitingKeys(true, null, MOST_KEYS).found()
                   : List.of(),
               held.orElse(List.of()),
               warnings);
@@ -212,11 +212,11 @@ final class StatusCommand implements Callable<Integer> {
           fields.put("until", held.until());
           return fields;
         };
-    Function<HaltedKey, Map<String, Object>> halted =
+    Function<WaitingKey, Map<String, Object>> halted =
         key -> {
           Map<String, Object> fields = new LinkedHashMap<>();
           fields.put("key", key.key());
-          fields.put("deadLetter", key.sequence());
+          fields.put("deadLetter", key.behind());
           return fields;
         };
     all.put("cap", found.statistics().cap());
@@ -237,13 +237,13 @@ final class StatusCommand implements Callable<Integer> {
   private static void print(Found found, PrintWriter out) {
     rows(found)
         .forEach((name, value) -> out.printf("%-22s %s%n", name, text(found.statistics(), value)));
-    for (HaltedKey halted : found.halted()) {
+    for (WaitingKey halted : found.halted()) {
       out.printf(
           "%-22s %s is halted by dead letter %d%n",
-          "key", Texts.printable(halted.key()), halted.sequence());
+          "key", Texts.printable(halted.key()), halted.behind());
     }
     if (found.statistics().haltedKeys() > found.halted().size()) {
-      out.printf("%-22s and others: dead-letters list says which letters halt their keys%n", "key");
+      out.printf("%-22s and others: keys --halted lists them%n", "key");
     }
     for (WorkerLease held : found.leases()) {
       out.printf(

@@ -12,9 +12,11 @@ import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.StoreProvider;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
+import java.io.SequenceInputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -111,7 +113,7 @@ abstract class DatabaseCommandsTest {
       assertThat(no.out())
           .contains(
               "2 dead letters:",
-              "2  order OrderPlaced, sequences %d to %d".formatted(first, second))
+              "2  order OrderPlaced: x, sequences %d to %d".formatted(first, second))
           .contains("Type yes: ", "0 discarded.");
     }
     assertThat(statuses()).hasSize(2);
@@ -141,6 +143,7 @@ abstract class DatabaseCommandsTest {
     assertThat(cli("dead-letters", "list").out().lines())
         .filteredOn(line -> line.contains("OrderPlaced"))
         .hasSize(2)
+        .anyMatch(line -> line.contains("" + other))
         .allSatisfy(
             line ->
                 assertThat(line.endsWith(", halts its key"))
@@ -151,16 +154,111 @@ abstract class DatabaseCommandsTest {
     assertThat(cli("status", "--json").out())
         .contains(
             "\"someHaltedKeys\": [{\"key\": \"order/17\", \"deadLetter\": %d}]".formatted(halting));
-    assertThat(cli("dead-letters", "discard", "" + halting, "" + other).out())
-        .contains("2 discarded.");
+    assertThat(cli("keys", "--halted").out())
+        .contains("" + halting, "somebody decides", "order/17", "rejected");
+    assertThat(answering("yes").out())
+        .contains("1 of them halt their keys.", "Type yes once more: ", "0 discarded.");
+    assertThat(answering("yes", "yes").out()).contains("2 discarded.");
     assertThat(cli("status", "--json").out()).contains("\"someHaltedKeys\": [], ");
   }
 
+  @Test
+  @DisplayName("messages and keys are listed, by what they are asked for, and shown")
+  void looks() throws Exception {
+    assertThat(cli("migrate").code()).isZero();
+    assertThat(cli("messages", "list").out()).contains("There are no such messages.");
+    long other = insertDead("unknown topic: orders");
+    long retried = insertDead("x");
+    assertThat(cli("dead-letters", "requeue", "" + retried).code()).isZero();
+    try (StoreProvider.Opened opened = opened()) {
+      Claim claim =
+          opened.store().claim(new Claim.Request("test", 1, 1_000_000, Duration.ofMinutes(1)));
+      String error = "refused\n\u001B[2J password=geheim";
+      assertThat(claim.settle(Map.of(retried, Decision.retry(Duration.ofHours(1), error))))
+          .isEmpty();
+    }
+
+    assertThat(cli("messages", "list").out())
+        .contains(
+            "" + other, "DEAD", "" + retried, "BLOCKED", "OrderPlaced of order/17", "\\u001b[2J")
+        .doesNotContain("geheim", "\u001B");
+    assertThat(cli("messages", "list", "--error", "unknown topic").out())
+        .contains("" + other)
+        .doesNotContain("BLOCKED");
+    Cli first = cli("messages", "list", "--limit=1");
+    assertThat(first.out().lines()).hasSize(4);
+    String after = first.out().strip().replaceFirst("(?s).*There may be more: --after ", "");
+    assertThat(cli("messages", "list", "--after", after).out())
+        .contains("BLOCKED")
+        .doesNotContain("DEAD");
+    Cli wrong = cli("messages", "list", "--after=x");
+    assertThat(wrong.code()).isEqualTo(2);
+    assertThat(wrong.err()).contains("--after: after is x").hasLineCount(1);
+    assertThat(cli("messages", "list", "--status=dead", "--json").out())
+        .startsWith("{\"found\": [{\"sequence\": %d, \"id\": \"".formatted(other))
+        .contains("\"error\": \"unknown topic: orders\"", "\"haltsKey\": false}")
+        .endsWith("], \"next\": null}" + System.lineSeparator());
+
+    assertThat(cli("keys").out())
+        .contains("" + retried, "order/17", "refused \\u001b[2J")
+        .doesNotContain("geheim");
+    assertThat(cli("keys", "--json").out())
+        .startsWith("{\"found\": [{\"key\": \"order/17\", \"behind\": %d, ".formatted(retried));
+    assertThat(cli("keys", "--halted").out()).contains("No such key waits.");
+
+    assertThat(cli("messages", "show", "" + retried).out().lines())
+        .contains("status        BLOCKED", "key           order/17")
+        .noneMatch(line -> line.contains("geheim"))
+        .anyMatch(line -> line.matches("payload +0 bytes; --payload shows them"));
+    assertThat(cli("messages", "show", "" + retried, "--payload").out().lines())
+        .contains("payload       ")
+        .noneMatch(line -> line.contains("bytes"));
+    Cli none = cli("messages", "show", "" + (retried + 1_000));
+    assertThat(none.code()).isEqualTo(1);
+    assertThat(none.out()).contains("There is no message " + (retried + 1_000));
+  }
+
+  @Test
+  @DisplayName("dead letters are decided about by what they are, and first only counted")
+  void decidesBySomeFilter() throws Exception {
+    assertThat(cli("migrate").code()).isZero();
+    long first = insertDead("unknown topic: orders");
+    long second = insertDead("unknown topic: orders");
+    long other = insertDead("too large");
+    assertThat(cli("dead-letters", "list", "--error=unknown").out())
+        .contains("" + first, "" + second)
+        .doesNotContain("too large");
+    for (String verb : List.of("requeue", "discard")) {
+      assertThat(cli("dead-letters", verb, "--all", "--dry-run", "--error=topic: o").out())
+          .contains(
+              "2  order OrderPlaced: unknown topic: orders, sequences %d to %d"
+                  .formatted(first, second))
+          .doesNotContain("large");
+      Cli without = cli("dead-letters", verb, "" + first, "--type=order");
+      assertThat(without.code()).isEqualTo(2);
+      assertThat(without.err()).contains("need --all").hasLineCount(1);
+    }
+    assertThat(statuses()).hasSize(3);
+    assertThat(cli("dead-letters", "discard", "--all", "--type=invoice", "--yes").out())
+        .contains("0 discarded.");
+    assertThat(cli("dead-letters", "requeue", "--all", "--error=unknown topic").out())
+        .contains("2 requeued.");
+    assertThat(cli("dead-letters", "list").out())
+        .contains("" + other, "too large")
+        .doesNotContain("unknown");
+  }
+
   /** With a person at the terminal. */
-  private Cli answering(String answer) {
+  private Cli answering(String... answers) {
     InputStream in = System.in;
     System.setProperty("outbox.terminal.in", "true");
-    System.setIn(new ByteArrayInputStream((answer + "\n").getBytes(StandardCharsets.UTF_8)));
+    System.setIn(
+        new SequenceInputStream(
+            Collections.enumeration(
+                Arrays.stream(answers)
+                    .map(answer -> (answer + "\n").getBytes(StandardCharsets.UTF_8))
+                    .map(ByteArrayInputStream::new)
+                    .toList())));
     try {
       return cli("dead-letters", "discard", "--all");
     } finally {
@@ -233,7 +331,7 @@ abstract class DatabaseCommandsTest {
   @DisplayName("dead letters are listed, requeued and discarded, one by one and all")
   void deadLetters() throws Exception {
     assertThat(cli("migrate").code()).isZero();
-    assertThat(cli("dead-letters", "list").out()).contains("There are no dead letters.");
+    assertThat(cli("dead-letters", "list").out()).contains("There are no such dead letters.");
     long first = insertDead("broker said no");
     long second = insertDead("two\nlines, \u001B[2J\u202Epassword=geheim");
     long third = insertDead("x");

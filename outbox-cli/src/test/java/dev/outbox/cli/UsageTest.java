@@ -22,7 +22,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 class UsageTest {
 
   @ParameterizedTest
-  @ValueSource(strings = {"migrate", "grants", "relay", "status", "dead-letters", "archive", "ui"})
+  @ValueSource(
+      strings = {
+        "migrate",
+        "grants",
+        "relay",
+        "status",
+        "messages",
+        "keys",
+        "dead-letters",
+        "archive",
+        "ui"
+      })
   @DisplayName("each command explains itself")
   void help(String command) {
     Cli cli = Cli.run(command, "--help");
@@ -49,6 +60,7 @@ class UsageTest {
         "relay                         ! Missing required argument (specify one of these): (--config=FILE | --print-config)",
         "dead-letters                  ! say what to do: list, requeue or discard",
         "dead-letters --url=x          ! say what to do before the options: dead-letters list, requeue or discard",
+        "messages                      ! say what to do: list or show",
         "archive                       ! say what to do: find, show or replay",
         "archive --url=x               ! say what to do before the options: archive find, show or replay",
         "migrate --print --store=x     ! Invalid value for option '--store': 'x' is not one of [mariadb, mongo, mysql, postgres, redis, sqlserver]",

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.outbox.OutboxMessage;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
+import java.util.HexFormat;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +15,7 @@ final class Payload {
   private static final int MOST_HEX = 4_096;
 
   private static final int BYTES_IN_LINE = 16;
+  private static final HexFormat HEX = HexFormat.ofDelimiter(" ");
 
   /** What indenting may make of a JSON text: many brackets make many spaces. */
   private static final int MOST_GROWTH = 4;
@@ -110,10 +112,10 @@ final class Payload {
   private static String hex(byte[] payload) {
     StringBuilder out = new StringBuilder();
     int most = Math.min(payload.length, MOST_HEX);
-    for (int i = 0; i < most; i++) {
-      out.append(i % BYTES_IN_LINE == 0 ? "%s%06x  ".formatted(i == 0 ? "" : "\n", i) : " ");
-      out.append("%02x".formatted(payload[i]));
+    for (int from = 0; from < most; from += BYTES_IN_LINE) {
+      int to = Math.min(from + BYTES_IN_LINE, most);
+      out.append("%06x  %s\n".formatted(from, HEX.formatHex(payload, from, to)));
     }
-    return out + (payload.length > most ? "\n…" : "");
+    return out.append(payload.length > most ? "…" : "").toString().stripTrailing();
   }
 }

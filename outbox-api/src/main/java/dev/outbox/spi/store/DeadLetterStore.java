@@ -1,7 +1,6 @@
 package dev.outbox.spi.store;
 
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -54,28 +53,6 @@ public interface DeadLetterStore {
   }
 
   /**
-   * Some of the keys that dead letters halt, in no order. By default all dead letters are looked
-   * at, until there are so many; where there may be many, a store has a shorter way.
-   *
-   * @param limit at least 1
-   * @throws IllegalArgumentException when the limit is less
-   */
-  default List<HaltedKey> haltedKeys(int limit) {
-    int page = 20; // of which each may have a large payload
-    List<HaltedKey> keys = new ArrayList<>();
-    List<DeadLetter> letters = deadLetters(0, Math.min(limit, page));
-    while (!letters.isEmpty() && keys.size() < limit) {
-      letters.stream()
-          .filter(DeadLetter::haltsKey)
-          .map(DeadLetter::message)
-          .map(message -> new HaltedKey(message.key(), message.sequence()))
-          .forEach(keys::add);
-      letters = deadLetters(letters.get(letters.size() - 1).message().sequence(), page);
-    }
-    return keys.subList(0, Math.min(limit, keys.size()));
-  }
-
-  /**
    * @param message as a claim would hand it out; its attempts are those made
    * @param error the last error, null when none is known
    * @param failedAt when it was settled as dead, by the database's clock; null when not known
@@ -86,11 +63,4 @@ public interface DeadLetterStore {
       @Nullable String error,
       @Nullable Instant failedAt,
       boolean haltsKey) {}
-
-  /**
-   * A key that is halted.
-   *
-   * @param sequence of a dead letter that halts it
-   */
-  record HaltedKey(String key, long sequence) {}
 }

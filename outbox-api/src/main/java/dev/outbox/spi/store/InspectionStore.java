@@ -52,7 +52,7 @@ public interface InspectionStore {
     PENDING,
     /** Due later; holds nobody back. */
     SCHEDULED,
-    /** Its key waits: it is behind others of its key, or it is the one that is tried again. */
+    /** Its key waits: it is behind another of its key, or it is the one that is tried again. */
     BLOCKED,
     /** A dead letter. */
     DEAD
@@ -105,6 +105,21 @@ public interface InspectionStore {
       return new Query(null, null, null, null, null, null, null, null, limit);
     }
 
+    /**
+     * For stores.
+     *
+     * @return the sequence that {@link #after} stands for; 0: the beginning
+     * @throws IllegalArgumentException when it is none of a store's
+     */
+    public long afterSequence() {
+      try {
+        return after == null ? 0 : Long.parseLong(after);
+      } catch (NumberFormatException e) {
+        throw new IllegalArgumentException(
+            "after is %s, which no page of messages has named".formatted(after), e);
+      }
+    }
+
     /** The same, from there on. */
     public Query after(@Nullable String newAfter) {
       return new Query(
@@ -123,6 +138,7 @@ public interface InspectionStore {
    * @param dueAt when it is or was due; null: at once
    * @param error of the last attempt; null: none, or not known
    * @param failedAt of the last attempt; null: none, or not known
+   * @param haltsKey of a dead letter: whether its key waits until somebody decides about it (O3)
    */
   record Listed(
       long sequence,
@@ -135,7 +151,8 @@ public interface InspectionStore {
       Instant appendedAt,
       @Nullable Instant dueAt,
       @Nullable String error,
-      @Nullable Instant failedAt) {
+      @Nullable Instant failedAt,
+      boolean haltsKey) {
     public Listed {
       requireNonNull(id, "id");
       requireNonNull(status, "status");
@@ -151,7 +168,23 @@ public interface InspectionStore {
    * @param behind the message of its key that it waits for: one that is tried again, or a dead
    *     letter that halts the key. Null: it waits for none
    */
-  record Inspected(Listed listed, StoredMessage message, @Nullable Long behind) {}
+  record Inspected(Listed listed, StoredMessage message, @Nullable Long behind) {
+
+    /**
+     * For stores.
+     *
+     * @param key the message's; null when it does not wait
+     */
+    public static Inspected of(Listed listed, StoredMessage message, @Nullable WaitingKey key) {
+      boolean mayWait = listed.status() == Status.PENDING || listed.status() == Status.BLOCKED;
+      return new Inspected(
+          listed,
+          message,
+          mayWait && key != null && (key.halted() || key.behind() < listed.sequence())
+              ? key.behind()
+              : null);
+    }
+  }
 
   /**
    * A key that waits.

@@ -13,7 +13,7 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.BulkWriteOptions;
 import com.mongodb.client.model.UpdateOneModel;
 import com.mongodb.client.model.WriteModel;
-import dev.outbox.store.core.internal.Status;
+import dev.outbox.spi.store.InspectionStore.Status;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;

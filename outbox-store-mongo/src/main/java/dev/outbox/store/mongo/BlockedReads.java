@@ -8,12 +8,12 @@ import static com.mongodb.client.model.Sorts.ascending;
 import static dev.outbox.store.mongo.OutboxCollections.lookup;
 
 import com.mongodb.client.model.Aggregates;
+import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.store.core.internal.Database.Limits;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Room;
 import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Row.EmptyKey;
-import dev.outbox.store.core.internal.Status;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

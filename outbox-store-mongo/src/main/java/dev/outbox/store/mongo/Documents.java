@@ -2,8 +2,8 @@ package dev.outbox.store.mongo;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.StoredMessage;
-import dev.outbox.store.core.internal.Status;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

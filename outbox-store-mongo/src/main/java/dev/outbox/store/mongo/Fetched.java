@@ -3,9 +3,9 @@ package dev.outbox.store.mongo;
 import static com.mongodb.client.model.Filters.gte;
 import static com.mongodb.client.model.Filters.in;
 
+import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Row.Claimable;
-import dev.outbox.store.core.internal.Status;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -23,13 +23,12 @@ import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
-import dev.outbox.spi.store.DeadLetterStore.HaltedKey;
+import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Database.Administration;
 import dev.outbox.store.core.internal.Database.Expired;
-import dev.outbox.store.core.internal.Status;
 import dev.outbox.store.mongo.MongoArchive.Noted;
 import java.time.Duration;
 import java.time.Instant;
@@ -96,19 +95,6 @@ final class MongoAdministration implements Administration<MongoTransaction> {
                     letter.get("lastFailedAt") instanceof Date time ? time.toInstant() : null,
                     halting.contains(letter.get("seq"))))
         .toList();
-  }
-
-  @Override
-  public List<HaltedKey> haltedKeys(MongoTransaction transaction, int limit) {
-    return collections
-        .blockedKey()
-        .find(transaction.session(), exists("haltedBy"))
-        .limit(limit)
-        .map(
-            key ->
-                new HaltedKey(
-                    key.getString("_id"), Sequence.of(key.get("haltedBy", BsonTimestamp.class))))
-        .into(new ArrayList<>());
   }
 
   private FindIterable<Document> dead(MongoTransaction transaction, long afterSequence, int limit) {
@@ -259,11 +245,16 @@ final class MongoAdministration implements Administration<MongoTransaction> {
 
   /** Those of the dead letters that halt their keys, by their sequences. */
   private Set<Object> halting(MongoTransaction transaction, List<Document> letters) {
+    return halting(collections, transaction.session(), letters);
+  }
+
+  static Set<Object> halting(
+      OutboxCollections collections, ClientSession session, List<Document> letters) {
     Set<Object> halting = new HashSet<>();
     if (!letters.isEmpty()) {
       collections
           .blockedKey()
-          .find(transaction.session(), in("haltedBy", all("seq", letters)))
+          .find(session, in("haltedBy", all("seq", letters)))
           .projection(include("haltedBy"))
           .forEach(key -> halting.add(key.get("haltedBy", Object.class)));
     }

@@ -171,7 +171,8 @@ public final class MongoOutboxStore extends BucketStore<ClientSession>
           new MongoLeases(client, collections, held, clock, adoption),
           new MongoReads(collections, adoption),
           new MongoWrites(collections, archive),
-          new MongoAdministration(collections, held, archive, archiveSchema, clock));
+          new MongoAdministration(collections, held, archive, archiveSchema, clock),
+          new MongoInspection(collections));
     }
   }
 

@@ -9,6 +9,7 @@ import static com.mongodb.client.model.Sorts.ascending;
 import static dev.outbox.store.mongo.OutboxCollections.lookup;
 
 import com.mongodb.client.model.Aggregates;
+import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.store.core.internal.Database.Limits;
 import dev.outbox.store.core.internal.Database.Pending;
 import dev.outbox.store.core.internal.Database.Reads;
@@ -16,7 +17,6 @@ import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Room;
 import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Row.ToMove;
-import dev.outbox.store.core.internal.Status;
 import java.util.ArrayList;
 import java.util.Date;
 import java.util.HashSet;

@@ -12,7 +12,7 @@ final class MysqlAdministration extends SqlAdministration {
   private static final String DEAD =
       " where bucket = :bucket and status = 'DEAD' and place = _binary'' and seq = :seq";
 
-  private static final String HALTS_KEY =
+  static final String HALTS_KEY =
       """
       exists (select 1 from ${q}${p}blocked_key k force index (primary)
         where k.bucket = m.bucket and k.`key` = ${messageKey} and k.halted_by = m.seq)\
@@ -115,14 +115,6 @@ final class MysqlAdministration extends SqlAdministration {
     """
           .replace("${haltsKey}", HALTS_KEY);
 
-  private static final String HALTED_KEYS =
-      """
-    select k.`key`, k.halted_by from ${q}${p}blocked_key k force index (${p}blocked_key_due)
-    where k.bucket in (${everyBucket}) and k.due_at = timestamp '9999-12-31 00:00:00'
-      and k.halted_by is not null
-    limit :limit
-    """;
-
   /** In a subquery, or else the list, too, has a locking clause, and the statement is refused. */
   private static final String LOCK_DEAD_LETTERS =
       """
@@ -220,7 +212,6 @@ final class MysqlAdministration extends SqlAdministration {
     super(
         new Texts(
             DEAD_LETTERS,
-            HALTED_KEYS,
             LOCK_DEAD_LETTERS,
             UNHALT,
             REQUEUE,

@@ -5,6 +5,7 @@ import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.jdbc.internal.Rows;
 import dev.outbox.store.jdbc.internal.SqlDialect;
+import dev.outbox.store.jdbc.internal.SqlInspection;
 import dev.outbox.store.jdbc.internal.Tables;
 
 /** What an outbox on MySQL or MariaDB is made of. */
@@ -23,7 +24,8 @@ final class MysqlDialect {
             new MysqlLeases(text, rows, locks),
             new MysqlReads(rows, text, locks),
             new MysqlWrites(text, flavor, archive),
-            new MysqlAdministration(rows, archive)),
+            new MysqlAdministration(rows, archive),
+            new SqlInspection(new MysqlInspection(archive), rows)),
         archive.keepsArchive() ? new MysqlServer(names.archive(), Tables.ARCHIVE, flavor) : null);
   }
 }

@@ -2,11 +2,11 @@ package dev.outbox.store.mysql;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.store.core.internal.Database.Limits;
 import dev.outbox.store.core.internal.Database.Look;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Row;
-import dev.outbox.store.core.internal.Status;
 import dev.outbox.store.jdbc.internal.Rows;
 import dev.outbox.store.jdbc.internal.SqlReads;
 import java.util.List;

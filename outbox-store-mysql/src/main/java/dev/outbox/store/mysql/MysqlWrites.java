@@ -1,10 +1,10 @@
 package dev.outbox.store.mysql;
 
+import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Key;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Row.OfMessage;
-import dev.outbox.store.core.internal.Status;
 import dev.outbox.store.jdbc.internal.Batches;
 import dev.outbox.store.jdbc.internal.JsonRows;
 import dev.outbox.store.jdbc.internal.ListWrites;

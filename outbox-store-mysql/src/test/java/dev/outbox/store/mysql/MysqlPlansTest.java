@@ -7,12 +7,17 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.InspectionStore.Page;
+import dev.outbox.spi.store.InspectionStore.Query;
+import dev.outbox.spi.store.InspectionStore.Status;
+import dev.outbox.spi.store.InspectionStore.WaitingKey;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.jdbc.HoldingTests;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.mysql.Explained.Plan;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -165,7 +170,26 @@ class MysqlPlansTest extends HoldingTests {
       assertThat(watched.discard(sequence)).isTrue();
     }
     watched.statistics(10_000);
+    look();
     watched.housekeep();
+  }
+
+  /** Every statement that looks at messages and keys. */
+  private void look() {
+    assertThat(watched.messages(Query.first(10)).found()).hasSize(10);
+    for (Status status : Status.values()) {
+      for (String key : new String[] {null, "order/key 7"}) {
+        Query query = new Query(status, "order", key, "Placed", null, "o", Instant.now(), null, 10);
+        assertThat(watched.messages(query).found()).allMatch(m -> m.status() == status);
+      }
+    }
+    for (boolean halted : List.of(false, true)) {
+      Page<WaitingKey> page = watched.waitingKeys(halted, null, 2);
+      assertThat(page.found()).isNotEmpty();
+      assertThat(page.found())
+          .allSatisfy(key -> assertThat(watched.message(key.behind())).isPresent());
+      watched.waitingKeys(halted, page.next(), 2);
+    }
   }
 
   /** Where in each statement that runs often is its name's place. */
@@ -190,6 +214,7 @@ class MysqlPlansTest extends HoldingTests {
           "set low_seq =",
           "delete k from",
           "k.retry_at = utc_timestamp",
+          "as waiting",
           "halted_by = null",
           "attempts = 0, last_failed_at = null",
           "delete from outbox_message where",

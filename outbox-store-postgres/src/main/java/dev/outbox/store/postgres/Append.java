@@ -2,12 +2,12 @@ package dev.outbox.store.postgres;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.Alone;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.core.internal.Row.Claimable;
-import dev.outbox.store.core.internal.Status;
 import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

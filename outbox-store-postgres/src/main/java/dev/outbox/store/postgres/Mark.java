@@ -1,10 +1,10 @@
 package dev.outbox.store.postgres;
 
+import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Row.Claimable;
-import dev.outbox.store.core.internal.Status;
 import dev.outbox.store.postgres.Certified.Beside;
 import java.util.Arrays;
 import java.util.Collection;

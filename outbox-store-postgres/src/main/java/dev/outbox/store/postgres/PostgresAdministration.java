@@ -23,7 +23,7 @@ final class PostgresAdministration extends SqlAdministration {
           + " for update skip locked)";
 
   /** Asked for each row by the index: EXISTS could be planned as one scan of all keys. */
-  private static final String HALTS_KEY =
+  static final String HALTS_KEY =
       "(select true from ${q}${p}blocked_key k where k.halted_by = m.seq limit 1) is not null";
 
   private static final String SEQUENCE =
@@ -63,10 +63,6 @@ final class PostgresAdministration extends SqlAdministration {
           + HALTS_KEY
           + ")::int as halts_key from ${q}${p}message m"
           + " where m.status = 'DEAD' and m.seq + 0 > :after order by m.seq + 0 limit :limit";
-
-  private static final String HALTED_KEYS =
-      "select k.key, k.halted_by from ${q}${p}blocked_key k"
-          + " where k.halted_by is not null order by k.halted_by limit :limit";
 
   private static final String LOCK_DEAD_LETTERS =
       """
@@ -164,7 +160,6 @@ final class PostgresAdministration extends SqlAdministration {
     super(
         new Texts(
             DEAD_LETTERS,
-            HALTED_KEYS,
             LOCK_DEAD_LETTERS,
             UNHALT,
             REQUEUE,

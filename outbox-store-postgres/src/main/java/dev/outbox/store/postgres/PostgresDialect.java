@@ -5,6 +5,7 @@ import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.jdbc.internal.Rows;
 import dev.outbox.store.jdbc.internal.SqlDialect;
+import dev.outbox.store.jdbc.internal.SqlInspection;
 import dev.outbox.store.jdbc.internal.Tables;
 import java.time.Duration;
 
@@ -31,7 +32,8 @@ final class PostgresDialect {
             new PostgresLeases(rows, server.statements, pooler, certified, archive),
             new PostgresReads(rows, server.statements, certified),
             new PostgresWrites(server.statements, archive),
-            new PostgresAdministration(rows, archive)),
+            new PostgresAdministration(rows, archive),
+            new SqlInspection(new PostgresInspection(archive), rows)),
         archive.keepsArchive()
             ? new PostgresServer(names.archive(), Tables.ARCHIVE, pooler)
             : null);

@@ -1,12 +1,12 @@
 package dev.outbox.store.postgres;
 
+import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Key;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Row.OfMessage;
-import dev.outbox.store.core.internal.Status;
 import dev.outbox.store.jdbc.internal.Batches;
 import dev.outbox.store.jdbc.internal.SqlWrites;
 import java.sql.SQLException;

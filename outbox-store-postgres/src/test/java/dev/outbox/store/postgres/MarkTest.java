@@ -2,12 +2,12 @@ package dev.outbox.store.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Row.ToMove;
-import dev.outbox.store.core.internal.Status;
 import dev.outbox.store.postgres.Certified.Beside;
 import dev.outbox.store.postgres.Certified.Sample;
 import dev.outbox.store.postgres.Mark.Ahead;

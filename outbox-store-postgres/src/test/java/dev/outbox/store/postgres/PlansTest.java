@@ -5,10 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.InspectionStore;
+import dev.outbox.spi.store.InspectionStore.Page;
+import dev.outbox.spi.store.InspectionStore.Query;
+import dev.outbox.spi.store.InspectionStore.Status;
+import dev.outbox.spi.store.InspectionStore.WaitingKey;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.store.jdbc.TestDatabase;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -142,5 +149,51 @@ class PlansTest extends DatabaseTest {
     }
     keeper.close();
     holder.pool.close();
+  }
+
+  @Test
+  @DisplayName("do not scan all messages when somebody looks, wherever what is looked for lies")
+  void looking() {
+    insert(60_000, 1_000, "PENDING", "null");
+    insert(60_000, 1_000, "DEAD", "null");
+    insert(60_000, 1, "BLOCKED", "null");
+    insert(1_000, 1, "SCHEDULED", "now() + interval '1 day'");
+    database.execute(
+        "insert into outbox_blocked_key (bucket, key, retry_at, low_seq, halted_by)"
+            + " select distinct on (bucket, aggregate_id) bucket, 'order/' || aggregate_id,"
+            + " now() + interval '1 day', 0, case when status = 'DEAD' then seq end"
+            + " from outbox_message where status <> 'PENDING' order by bucket, aggregate_id, seq desc");
+    for (boolean analyzed : List.of(false, true)) {
+      if (analyzed) {
+        database.execute("analyze outbox_message", "analyze outbox_blocked_key");
+      }
+      assertReadsFew(100, () -> store.messages(Query.first(50)));
+      assertReadsFew(100, () -> store.messages(of(Status.DEAD, null, null)));
+      assertReadsFew(100, () -> store.messages(of(Status.BLOCKED, "order/key 0", null)));
+      for (Status status : Status.values()) {
+        for (String key : new String[] {null, "order/key 7", "order/none"}) {
+          assertReadsFew(MOST_READ_PAGES, () -> store.messages(of(status, key, "none")));
+        }
+      }
+      for (boolean halted : List.of(false, true)) {
+        Page<WaitingKey> page = store.waitingKeys(halted, null, 10);
+        assertThat(page.next()).isNotNull();
+        assertReadsFew(1_500, () -> store.waitingKeys(halted, page.next(), 10));
+        assertReadsFew(200, () -> store.message(page.found().get(0).behind()));
+      }
+    }
+  }
+
+  /** A few index entries a page, and of messages each: those are of one size and few to a page. */
+  private static final long MOST_READ_PAGES = 3 * InspectionStore.MOST_READ / 10;
+
+  private static Query of(Status status, String key, String error) {
+    return new Query(status, null, key, null, null, error, null, null, 50);
+  }
+
+  private void assertReadsFew(long pages, Supplier<?> look) {
+    assertThat(reads.pagesDuring(() -> assertThat(look.get()).isNotNull()))
+        .as("pages of a look")
+        .isLessThan(pages);
   }
 }

@@ -121,7 +121,8 @@ class Variant {
                           (Handle) a[0],
                           (Long) ((Set<?>) a[1]).iterator().next());
                   default -> null;
-                }));
+                }),
+        right.inspection());
   }
 
   /** What a method without a result gives. */

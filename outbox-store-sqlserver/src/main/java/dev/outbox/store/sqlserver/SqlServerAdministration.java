@@ -18,12 +18,12 @@ final class SqlServerAdministration extends SqlAdministration {
           .mapToObj(n -> "(" + n + ")")
           .collect(Collectors.joining(", "));
 
-  private static final String BUCKETS = "(select b.bucket from ${q}${p}bucket b ${dirty})";
+  static final String BUCKETS = "(select b.bucket from ${q}${p}bucket b ${dirty})";
 
   private static final String KEY_DUE =
       "blocked_key m with (nolock, forceseek, index (${p}blocked_key_due))";
 
-  private static final String HALTS_KEY =
+  static final String HALTS_KEY =
       """
       exists (select 1 from ${q}${p}blocked_key k ${dirty}
         where k.bucket = m.bucket and k.halted_by = m.seq)\
@@ -117,16 +117,6 @@ final class SqlServerAdministration extends SqlAdministration {
         """
               .replace("${haltsKey}", HALTS_KEY);
 
-  private static final String HALTED_KEYS =
-      """
-    select top (:limit) m.message_key as [key], m.halted_by
-    from ${buckets} n
-    cross apply (select top (:limit) m.message_key, m.halted_by from ${q}${p}${keyDue}
-      where m.bucket = n.bucket and m.halted_by is not null) m
-    """
-          .replace("${buckets}", BUCKETS)
-          .replace("${keyDue}", KEY_DUE);
-
   private static final String LOCK_DEAD_LETTERS =
       """
     select m.bucket, ${messageKey} as [key], m.seq
@@ -218,7 +208,6 @@ final class SqlServerAdministration extends SqlAdministration {
     super(
         new Texts(
             DEAD_LETTERS,
-            HALTED_KEYS,
             LOCK_DEAD_LETTERS,
             UNHALT,
             REQUEUE,

@@ -5,6 +5,7 @@ import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.jdbc.internal.Rows;
 import dev.outbox.store.jdbc.internal.SqlDialect;
+import dev.outbox.store.jdbc.internal.SqlInspection;
 import dev.outbox.store.jdbc.internal.Tables;
 
 /** What an outbox on SQL Server is made of. */
@@ -22,7 +23,8 @@ final class SqlServerDialect {
             new SqlServerLeases(rows),
             new SqlServerReads(rows),
             new SqlServerWrites(archive),
-            new SqlServerAdministration(rows, archive)),
+            new SqlServerAdministration(rows, archive),
+            new SqlInspection(new SqlServerInspection(archive), rows)),
         archive.keepsArchive() ? new SqlServerServer(names.archive(), Tables.ARCHIVE) : null);
   }
 }

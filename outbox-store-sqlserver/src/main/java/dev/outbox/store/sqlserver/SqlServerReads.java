@@ -1,10 +1,10 @@
 package dev.outbox.store.sqlserver;
 
+import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.store.core.internal.Database.Limits;
 import dev.outbox.store.core.internal.Database.Pending;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Row;
-import dev.outbox.store.core.internal.Status;
 import dev.outbox.store.jdbc.internal.Placed;
 import dev.outbox.store.jdbc.internal.Rows;
 import dev.outbox.store.jdbc.internal.SqlReads;

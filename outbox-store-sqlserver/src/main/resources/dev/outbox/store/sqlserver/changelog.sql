@@ -59,6 +59,7 @@ create table ${q}${p}message (
 );
 -- What others than the claim of PENDING messages look up; a PENDING message is in none of them.
 create index ${p}message_scheduled on ${q}${p}message (bucket, available_at, seq) where status = N'SCHEDULED' with (allow_page_locks = off);
+create index ${p}message_blocked on ${q}${p}message (seq) where status = N'BLOCKED' with (allow_page_locks = off);
 create index ${p}message_dead on ${q}${p}message (seq) where status = N'DEAD' with (allow_page_locks = off);
 -- One large statement must not lock out everybody.
 alter table ${q}${p}message set (lock_escalation = disable);

@@ -13,8 +13,11 @@ import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
-import dev.outbox.spi.store.DeadLetterStore.HaltedKey;
 import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.InspectionStore.Listed;
+import dev.outbox.spi.store.InspectionStore.Query;
+import dev.outbox.spi.store.InspectionStore.Status;
+import dev.outbox.spi.store.InspectionStore.WaitingKey;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.sqlserver.Recorder.Execution;
@@ -327,14 +330,70 @@ class BindingsTest {
     store.claim(request()).settle(Map.of());
   }
 
+  private void look() {
+    Map<String, Object> listed =
+        message(
+            5, "k", "status", "DEAD", "last_error", "no", "last_failed_at", TIME, "halts_key", 1);
+    List.of("LIST", "LIST_DEAD", "LIST_OF_KEY", "SHOW")
+        .forEach(name -> answers.put(name, List.of(listed)));
+    for (Query query :
+        List.of(
+            Query.first(10),
+            new Query(Status.DEAD, null, null, null, null, null, null, null, 10),
+            new Query(Status.BLOCKED, null, "order/k", null, null, null, null, null, 10))) {
+      assertThat(store.messages(query).found())
+          .singleElement()
+          .satisfies(message -> assertThat(message.sequence()).isEqualTo(5))
+          .matches(Listed::haltsKey);
+    }
+    Map<String, Object> key =
+        row(
+            "bucket",
+            3,
+            "key",
+            "order/k",
+            "retry_at",
+            TIME,
+            "halted_by",
+            5L,
+            "head",
+            null,
+            "attempts",
+            1,
+            "last_error",
+            "no",
+            "waiting",
+            2);
+    for (String name : List.of("KEYS_ALL", "KEYS_HALTED", "KEYS_ONE")) {
+      answers.put(name, List.of(key));
+    }
+    WaitingKey halted = new WaitingKey("order/k", 5, true, null, 2, 1, "no");
+    assertThat(store.waitingKeys(false, null, 10).found()).containsExactly(halted);
+    assertThat(store.waitingKeys(true, null, 10).found()).containsExactly(halted);
+    assertThat(store.message(5)).get().matches(shown -> shown.behind() == null);
+    for (Status status : List.of(Status.DEAD, Status.BLOCKED)) {
+      Query filtered =
+          new Query(
+              status,
+              "order",
+              "order/k",
+              "Placed",
+              UUID.fromString(ID),
+              "no",
+              Instant.MAX,
+              null,
+              10);
+      assertThat(store.messages(filtered).found()).isEmpty();
+    }
+  }
+
   private void operators() {
     assertThat(store.leases().orElseThrow()).isEmpty();
     answers.put(
         "DEAD_LETTERS",
         List.of(message(5, "k", "last_error", "no", "last_failed_at", TIME, "halts_key", 1)));
     assertThat(store.deadLetters(0, 10)).singleElement().matches(DeadLetter::haltsKey);
-    answers.put("HALTED_KEYS", List.of(row("key", "k", "halted_by", 5L)));
-    assertThat(store.haltedKeys(10)).containsExactly(new HaltedKey("k", 5));
+    look();
     answers.put("LOCK_DEAD_LETTERS", List.of(row("bucket", 3, "key", "k", "seq", 5L)));
     assertThat(store.requeue(5)).isTrue();
     assertThat(store.discard(5)).isTrue();

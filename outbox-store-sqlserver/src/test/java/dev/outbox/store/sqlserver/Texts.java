@@ -1,8 +1,11 @@
 package dev.outbox.store.sqlserver;
 
 import dev.outbox.Archive;
+import dev.outbox.spi.store.InspectionStore.Query;
+import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.jdbc.internal.InboxTexts;
+import dev.outbox.store.jdbc.internal.InspectionTexts;
 import dev.outbox.store.jdbc.internal.Server;
 import dev.outbox.store.jdbc.internal.Tables;
 import java.io.IOException;
@@ -27,6 +30,7 @@ final class Texts {
   /** Each statement by its name, those of the archive and of the inbox last. */
   static Map<String, String> statements() {
     Map<String, String> statements = outboxStatements();
+    statements.putAll(inspectionStatements());
     archiveStatements().forEach((name, sql) -> statements.put("ARCHIVE " + name, sql));
     inboxStatements().forEach((name, sql) -> statements.put("INBOX " + name, sql));
     return statements;
@@ -63,6 +67,28 @@ final class Texts {
     statements.put("NOTE", archive.note());
     statements.put("AUDIT", archive.audit());
     statements.put("PURGE", SqlServerArchive.PURGE);
+    statements.replaceAll((name, sql) -> server.fill(sql));
+    return statements;
+  }
+
+  /** Each statement by which messages and keys are looked at. */
+  static Map<String, String> inspectionStatements() {
+    SqlServerInspection texts = new SqlServerInspection(new SqlServerArchive(Archive.NONE));
+    Server server = new SqlServerServer(NAMES, Tables.OUTBOX);
+    Query all = Query.first(1);
+    Query dead = new Query(Status.DEAD, null, null, null, null, null, null, null, 1);
+    Query ofKey = new Query(Status.BLOCKED, null, "k", null, null, null, null, null, 1);
+    Map<String, String> statements = new LinkedHashMap<>();
+    Map.of("LIST", all, "LIST_DEAD", dead, "LIST_OF_KEY", ofKey)
+        .forEach(
+            (name, query) -> {
+              statements.put(name, texts.messages(query).replace("${and}", ""));
+              statements.put(name + "_END", texts.end(query));
+            });
+    statements.put("SHOW", texts.message());
+    for (InspectionTexts.Keys which : InspectionTexts.Keys.values()) {
+      statements.put("KEYS_" + which, texts.keys(which));
+    }
     statements.replaceAll((name, sql) -> server.fill(sql));
     return statements;
   }

@@ -3,9 +3,9 @@ package dev.outbox.store.sqlserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Row.ToMove;
-import dev.outbox.store.core.internal.Status;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;

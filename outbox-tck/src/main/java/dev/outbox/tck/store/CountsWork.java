@@ -3,7 +3,7 @@ package dev.outbox.tck.store;
 import dev.outbox.spi.store.OutboxStore;
 import java.util.function.Function;
 
-/** Unlocks the tests that a claim and statistics do not cost more the more there is (C5, F1). */
+/** Unlocks the tests that what is asked does not cost more the more there is (C5, F1, F2). */
 public interface CountsWork<T> {
 
   /**

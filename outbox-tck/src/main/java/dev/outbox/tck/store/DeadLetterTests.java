@@ -6,7 +6,6 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
-import dev.outbox.spi.store.DeadLetterStore.HaltedKey;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.tck.BreaksConnections;
 import dev.outbox.tck.Rule;
@@ -324,27 +323,14 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
     }
   }
 
-  @Sentence("which dead letters halt their keys is listed, and which keys are halted")
+  @Sentence("which dead letters halt their keys is listed")
   void listsWhatHalts() {
-    DeadLetterStore letters = letters();
     List<Dead> halting = dead(List.of("a", "b"), true);
-    List<Dead> passed = dead(List.of("c"), false);
+    dead(List.of("c"), false);
     assertThat(listedDead())
         .as("the dead letters that halt their keys")
         .filteredOn(DeadLetter::haltsKey)
         .extracting(letter -> letter.message().sequence())
         .containsExactlyElementsOf(halting.stream().map(Dead::sequence).toList());
-    expect("halted keys", call("haltedKeys", () -> letters.haltedKeys(10)))
-        .containsExactlyInAnyOrder(
-            new HaltedKey(key("a"), halting.get(0).sequence()),
-            new HaltedKey(key("b"), halting.get(1).sequence()));
-    expect("one halted key", call("haltedKeys", () -> letters.haltedKeys(1))).hasSize(1);
-    assertRefused("haltedKeys with a limit of 0", "0", () -> letters.haltedKeys(0));
-    mustDiscard(halting.get(0).sequence());
-    mustRequeue(halting.get(1).sequence());
-    mustDiscard(passed.get(0).sequence());
-    assertThat(call("haltedKeys", () -> letters.haltedKeys(10)))
-        .as("halted keys when all were decided about")
-        .isEmpty();
   }
 }

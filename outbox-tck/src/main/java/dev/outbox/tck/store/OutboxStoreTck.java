@@ -104,6 +104,9 @@ public abstract class OutboxStoreTck<T> extends Suite<T, OutboxStore<T>> {
   class Figures extends StatisticsTests<T> {}
 
   @Nested
+  class Looked extends InspectionTests<T> {}
+
+  @Nested
   class Poison extends PoisonTests<T> {}
 
   @Nested

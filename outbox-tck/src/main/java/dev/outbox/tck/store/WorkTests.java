@@ -6,17 +6,21 @@ import static org.assertj.core.api.Assertions.fail;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.InspectionStore;
+import dev.outbox.spi.store.InspectionStore.Page;
+import dev.outbox.spi.store.InspectionStore.Query;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
 import dev.outbox.tck.store.CountsWork.Counted;
+import java.util.function.Function;
 import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 
-/** C5 and F1, by counted work. */
+/** C5, F1 and F2, by counted work. */
 @Rule("C5")
 @Tag("slow")
 abstract class WorkTests<T> extends StoreTests<T> {
@@ -165,6 +169,57 @@ abstract class WorkTests<T> extends StoreTests<T> {
           "statistics with a cap of %,d cost %,d beside %,d %s, and %,d beside nothing: do they count to the end? A count of the first entries of an index, with a limit, does not",
           CAP, least, MANY, what, alone);
     }
+  }
+
+  private <R> Counted<R> countedInspection(Function<InspectionStore, R> looks) {
+    tck.ability(InspectionStore.class);
+    return fixture()
+        .counted(
+            store(),
+            store ->
+                store instanceof InspectionStore looking
+                    ? looks.apply(looking)
+                    : fail("the store that counts its work lists nothing"));
+  }
+
+  private void assertReadsAPage(
+      String what, Runnable build, Function<InspectionStore, Page<?>> looks) {
+    tck.prepare();
+    long alone = countedInspection(looks).work();
+    build.run();
+    fixture().backlogBuilt();
+    long least = Long.MAX_VALUE;
+    for (int i = 0; i < 3; i++) {
+      Counted<Page<?>> counted = countedInspection(looks);
+      expect("whether there is another page of " + what, counted.result().next()).isNotNull();
+      least = Math.min(least, counted.work());
+    }
+    if (least > alone + MOST_FOR_EACH_COUNTED * CAP) {
+      throw failed(
+          "a page of %,d %s costs %,d beside %,d, and %,d beside nothing: does it sort all that there are? The order of an index, with a limit, needs no sort",
+          CAP, what, least, MANY, alone);
+    }
+  }
+
+  @Rule("F2")
+  @Sentence("a page of messages costs no more the more there are")
+  void pagesOfMessages() {
+    assertReadsAPage(
+        "messages",
+        () -> commitEach(MANY, i -> message("k" + i % 100).build()),
+        store -> store.messages(Query.first(CAP)));
+  }
+
+  @Rule("F2")
+  @Sentence("a page of keys that wait costs no more the more there are")
+  void pagesOfKeys() {
+    assertReadsAPage(
+        "keys that wait",
+        () -> {
+          commitEach(MANY, i -> message("k" + i).build());
+          decideAll(1_000, m -> Decision.retry(LONG, "refused"));
+        },
+        store -> store.waitingKeys(false, null, CAP));
   }
 
   @Rule("F1")

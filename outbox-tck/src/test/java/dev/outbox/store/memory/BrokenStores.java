@@ -10,6 +10,7 @@ import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StoredMessage;
@@ -24,6 +25,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -342,6 +345,231 @@ public final class BrokenStores {
           all.haltedKeys(),
           all.oldest(),
           all.oldestBlocked());
+    }
+  }
+
+  /** A store that lists in another way. */
+  abstract static class ListsOtherwise extends Broken {
+    /** What becomes of each message that is listed; null: nothing. */
+    abstract @Nullable Listed otherwise(Listed message);
+
+    @Override
+    public synchronized Page<Listed> messages(Query query) {
+      Page<Listed> page = super.messages(query);
+      return new Page<>(
+          page.found().stream().map(this::otherwise).filter(Objects::nonNull).toList(),
+          page.next());
+    }
+
+    static Listed with(Listed m, Status status, @Nullable String error) {
+      return new Listed(
+          m.sequence(),
+          m.id(),
+          status,
+          m.key(),
+          m.aggregateType(),
+          m.eventType(),
+          m.attempts(),
+          m.appendedAt(),
+          m.dueAt(),
+          error,
+          m.failedAt(),
+          m.haltsKey());
+    }
+  }
+
+  /** Says of what waits behind its key that it is free to go. */
+  @Rule("F2")
+  static final class ListsBlockedAsPending extends ListsOtherwise {
+    @Override
+    Listed otherwise(Listed message) {
+      return message.status() == Status.BLOCKED
+          ? with(message, Status.PENDING, message.error())
+          : message;
+    }
+  }
+
+  /** Lists only what it can decode, by joining with what it has decoded. */
+  @Rule("F2")
+  static final class ListsWhatItDecodes extends ListsOtherwise {
+    @Override
+    @Nullable Listed otherwise(Listed message) {
+      return message.eventType() == null ? null : message;
+    }
+  }
+
+  /** Keeps errors where the list does not look. */
+  @Rule("F2")
+  static final class ListsNoErrors extends ListsOtherwise {
+    @Override
+    Listed otherwise(Listed message) {
+      return with(message, message.status(), null);
+    }
+  }
+
+  /** Takes a page for a number of messages: those that leave shift all the others. */
+  @Rule("F2")
+  static final class PagesByOffset extends Broken {
+    @Override
+    public synchronized Page<Listed> messages(Query query) {
+      long from = query.afterSequence();
+      List<Listed> all = super.messages(Query.first(Integer.MAX_VALUE)).found();
+      List<Listed> page = all.stream().skip(from).limit(query.limit()).toList();
+      long to = from + page.size();
+      return query.equals(Query.first(query.limit()).after(query.after()))
+          ? new Page<>(page, to < all.size() ? Long.toString(to) : null)
+          : super.messages(query);
+    }
+  }
+
+  /** Begins a page with the last message of the one before. */
+  @Rule("F2")
+  static final class RepeatsTheLast extends Broken {
+    @Override
+    public synchronized Page<Listed> messages(Query query) {
+      return query.limit() > 1 && query.after() != null
+          ? super.messages(query.after(Long.toString(query.afterSequence() - 1)))
+          : super.messages(query);
+    }
+  }
+
+  /** Asks whether an error is like a text. */
+  @Rule("F2")
+  static final class TakesErrorsForPatterns extends Broken {
+    @Override
+    public synchronized Page<Listed> messages(Query query) {
+      String error = query.error();
+      if (error == null) {
+        return super.messages(query);
+      }
+      List<Listed> all = super.messages(Query.first(Integer.MAX_VALUE)).found();
+      String like = ".*" + error.replace("%", ".*").replace("_", ".") + ".*";
+      return new Page<>(
+          all.stream().filter(m -> m.error() != null && m.error().matches(like)).toList(), null);
+    }
+  }
+
+  /** Compares keys as a search for texts does. */
+  @Rule("F2")
+  static final class TakesKeysForPrefixes extends Broken {
+    @Override
+    public synchronized Page<Listed> messages(Query query) {
+      String key = query.key();
+      if (key == null || query.status() != null) {
+        return super.messages(query);
+      }
+      List<Listed> all = super.messages(Query.first(Integer.MAX_VALUE)).found();
+      return new Page<>(all.stream().filter(m -> m.key().startsWith(key)).toList(), null);
+    }
+  }
+
+  /** Counts an attempt for each look. */
+  @Rule("F2")
+  static final class TouchesWhatItLists extends Broken {
+    @Override
+    public synchronized Page<Listed> messages(Query query) {
+      Page<Listed> page = super.messages(query);
+      keys.values().stream()
+          .filter(key -> key.holder != null)
+          .flatMap(key -> key.rows.values().stream())
+          .forEach(row -> row.attempts++);
+      return page;
+    }
+  }
+
+  /** Waits until nobody has a claim. */
+  @Rule("F2")
+  static final class ListsOnlyWhatIsFree extends Broken {
+    @Override
+    public synchronized Page<Listed> messages(Query query) {
+      Page<Listed> page = super.messages(query);
+      return new Page<>(
+          page.found().stream().filter(m -> keys.get(m.key()).holder == null).toList(),
+          page.next());
+    }
+  }
+
+  /** Shows of each message that its key waits for, also of that one. */
+  @Rule("F2")
+  static final class WaitsForItself extends Broken {
+    @Override
+    public synchronized Optional<Inspected> message(long sequence) {
+      return super.message(sequence)
+          .map(
+              shown ->
+                  new Inspected(
+                      shown.listed(),
+                      shown.message(),
+                      waitingKeys(false, null, Integer.MAX_VALUE).found().stream()
+                          .filter(key -> key.key().equals(shown.listed().key()))
+                          .map(WaitingKey::behind)
+                          .findFirst()
+                          .orElse(null)));
+    }
+  }
+
+  /** Takes whatever died for what halts its key. */
+  @Rule("F2")
+  static final class NamesKeysThatGoOn extends Broken {
+    @Override
+    public synchronized Page<WaitingKey> waitingKeys(
+        boolean halted, @Nullable String after, int limit) {
+      Page<WaitingKey> page = super.waitingKeys(halted, after, limit);
+      return halted && after == null
+          ? new Page<>(
+              deadLetters(0, limit).stream()
+                  .map(DeadLetter::message)
+                  .map(m -> new WaitingKey(m.key(), m.sequence(), true, null, 0, 1, "rejected"))
+                  .toList(),
+              null)
+          : page;
+    }
+  }
+
+  /** Counts among those that wait behind a message that one, too. */
+  @Rule("F2")
+  static final class CountsTheHead extends Broken {
+    @Override
+    public synchronized Page<WaitingKey> waitingKeys(
+        boolean halted, @Nullable String after, int limit) {
+      Page<WaitingKey> page = super.waitingKeys(halted, after, limit);
+      return new Page<>(
+          page.found().stream()
+              .map(
+                  k ->
+                      new WaitingKey(
+                          k.key(),
+                          k.behind(),
+                          k.halted(),
+                          k.retryAt(),
+                          k.waiting() + 1,
+                          k.attempts(),
+                          k.error()))
+              .toList(),
+          page.next());
+    }
+  }
+
+  /** Forgets of keys how far it has read. */
+  @Rule("F2")
+  static final class EndsAfterAPage extends Broken {
+    @Override
+    public synchronized Page<WaitingKey> waitingKeys(
+        boolean halted, @Nullable String after, int limit) {
+      return new Page<>(super.waitingKeys(halted, after, limit).found(), null);
+    }
+  }
+
+  /** Takes what is no page for the first one. */
+  @Rule("F2")
+  static final class TakesAnyPage extends Broken {
+    @Override
+    public synchronized Page<Listed> messages(Query query) {
+      try {
+        return super.messages(query);
+      } catch (IllegalArgumentException e) {
+        return super.messages(query.after(null));
+      }
     }
   }
 
@@ -1119,18 +1347,6 @@ public final class BrokenStores {
           key.rows.values().forEach(row -> row.haltsKey = false);
         }
       }
-    }
-  }
-
-  /** Takes whatever died for what halts its key. */
-  @Rule("O3")
-  static final class NamesKeysThatGoOn extends Broken {
-    @Override
-    public List<HaltedKey> haltedKeys(int limit) {
-      return deadLetters(0, limit).stream()
-          .map(DeadLetter::message)
-          .map(message -> new HaltedKey(message.key(), message.sequence()))
-          .toList();
     }
   }
 

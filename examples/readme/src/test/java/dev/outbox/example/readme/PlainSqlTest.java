@@ -124,9 +124,4 @@ class PlainSqlTest {
         .as("appended through the library with the same dedup key")
         .isFalse();
   }
-
-  @Test
-  void look() throws Exception {
-    run("look");
-  }
 }

@@ -8,6 +8,7 @@ import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.HousekeepingStore;
+import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.OutboxStore;
@@ -26,12 +27,13 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A store with every ability that the stores of this library have in common: it makes and checks
- * its schema, hands out claims, lists, requeues and discards dead letters, keeps what leaves it in
- * an archive where it is told to, counts what waits, says which workers hold leases and what slows
- * them down, and tidies up. Safe for use by many threads.
+ * its schema, hands out claims, lists what waits, requeues and discards dead letters, keeps what
+ * leaves it in an archive where it is told to, counts what waits, says which workers hold leases
+ * and what slows them down, and tidies up. Safe for use by many threads.
  *
  * <p>Use the store of your database; this is the type to name where any of them may come. A store
  * of your own implements {@link OutboxStore} and does not extend this class.
@@ -39,7 +41,12 @@ import java.util.function.Function;
  * @param <T> the type of the transactions that messages are appended in
  */
 public abstract class BucketStore<T>
-    implements OutboxStore<T>, SchemaStore, ArchiveStore, StatisticsStore, HousekeepingStore {
+    implements OutboxStore<T>,
+        SchemaStore,
+        ArchiveStore,
+        InspectionStore,
+        StatisticsStore,
+        HousekeepingStore {
 
   /** How long a dedup key is remembered unless told otherwise. */
   public static final Duration DEFAULT_DEDUP_WINDOW = Duration.ofDays(7);
@@ -213,8 +220,18 @@ public abstract class BucketStore<T>
   }
 
   @Override
-  public final List<HaltedKey> haltedKeys(int limit) {
-    return operations.haltedKeys(limit);
+  public final Page<Listed> messages(Query query) {
+    return operations.messages(query);
+  }
+
+  @Override
+  public final Optional<Inspected> message(long sequence) {
+    return operations.message(sequence);
+  }
+
+  @Override
+  public final Page<WaitingKey> waitingKeys(boolean halted, @Nullable String after, int limit) {
+    return operations.waitingKeys(halted, after, limit);
   }
 
   @Override

@@ -12,6 +12,7 @@ import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.HousekeepingStore;
+import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.StatisticsStore;
 import java.time.Duration;
@@ -24,6 +25,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -62,7 +64,11 @@ import org.jspecify.annotations.Nullable;
  * the tests of {@code outbox-tck}.
  */
 public class MemoryOutboxStore extends MemoryKeys
-    implements KeepingStore<MemoryTransaction>, StatisticsStore, ArchiveStore, HousekeepingStore {
+    implements KeepingStore<MemoryTransaction>,
+        StatisticsStore,
+        ArchiveStore,
+        InspectionStore,
+        HousekeepingStore {
 
   /** How long a dedup key is remembered unless said otherwise: 7 days. */
   public static final Duration DEFAULT_DEDUP_WINDOW = Duration.ofDays(7);
@@ -388,6 +394,26 @@ public class MemoryOutboxStore extends MemoryKeys
       key.rows.values().stream().filter(row -> row.dead).forEach(r -> dead.put(r.sequence, r));
     }
     return dead;
+  }
+
+  @Override
+  public synchronized Page<Listed> messages(Query query) {
+    return inspection().messages(query);
+  }
+
+  @Override
+  public synchronized Optional<Inspected> message(long sequence) {
+    return inspection().message(sequence);
+  }
+
+  @Override
+  public synchronized Page<WaitingKey> waitingKeys(
+      boolean halted, @Nullable String after, int limit) {
+    return inspection().waitingKeys(halted, after, limit);
+  }
+
+  private MemoryInspection inspection() {
+    return new MemoryInspection(keys.values(), now());
   }
 
   @Override

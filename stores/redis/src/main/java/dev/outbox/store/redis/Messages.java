@@ -97,15 +97,19 @@ final class Messages {
             sequence,
             String.valueOf(texts.text("key")),
             texts.text("aggregateType"),
-            attempts == null ? 0 : (int) Math.max(0, Math.min(Integer.MAX_VALUE, attempts)),
+            attempts(attempts),
             createdAt == null ? Instant.EPOCH : instant(createdAt),
             texts::message);
     byte[] id = fields.get("id");
     return new Found(id == null ? new byte[0] : id, message, fields);
   }
 
+  static int attempts(@Nullable Long counted) {
+    return counted == null ? 0 : (int) Math.max(0, Math.min(Integer.MAX_VALUE, counted));
+  }
+
   /** Null: there is none. What others have written need not be digits. */
-  private static @Nullable Long numberIn(@Nullable String digits) {
+  static @Nullable Long numberIn(@Nullable String digits) {
     try {
       return digits == null ? null : Long.valueOf(digits);
     } catch (NumberFormatException e) {
@@ -113,7 +117,7 @@ final class Messages {
     }
   }
 
-  private static Instant instant(long micros) {
+  static Instant instant(long micros) {
     return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
   }
 

@@ -9,6 +9,7 @@ import dev.outbox.Texts;
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.DeadLetterStore;
+import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.store.core.internal.Deduplicated;
@@ -19,6 +20,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.UUID;
@@ -39,6 +41,7 @@ import redis.clients.jedis.RedisClient;
  *                             createdAt, and where given contentType, partitionKey, headers,
  *                             dedupKey, correlationId, availableAt, maxAttempts; when it failed
  *                             attempts, failed, due, error, failedAt, halts
+ * {shop}:outbox:messages      zset: all messages by sequence, for people
  * {shop}:outbox:order:K       zset: the messages of key K by sequence, without delayed and dead ones
  * {shop}:outbox:key:K         hash: holder, lease, expired (leases in a row), failed (messages)
  * {shop}:outbox:ready         zset: keys to be claimed, by turn
@@ -71,7 +74,7 @@ import redis.clients.jedis.RedisClient;
  * Builder#replicas} when replicas have it, too: nothing is published that is not so durable.
  */
 public final class RedisOutboxStore extends RedisStore
-    implements OutboxStore<RedisTransaction>, DeadLetterStore, StatisticsStore {
+    implements OutboxStore<RedisTransaction>, DeadLetterStore, InspectionStore, StatisticsStore {
 
   /** How long a dedup key is remembered unless told otherwise: 7 days. */
   public static final Duration DEFAULT_DEDUP_WINDOW = Duration.ofDays(7);
@@ -80,7 +83,6 @@ public final class RedisOutboxStore extends RedisStore
   private static final Script HOLD_DEDUP_KEYS = script("hold_dedup_keys");
   private static final Script CLAIM = script("claim");
   private static final Script DEAD_LETTERS = script("dead_letters");
-  private static final Script HALTED_KEYS = script("halted_keys");
   private static final Script REQUEUE = script("requeue");
   private static final Script DISCARD = script("discard");
   private static final Script STATISTICS = script("statistics");
@@ -91,9 +93,11 @@ public final class RedisOutboxStore extends RedisStore
   private static final int MUCH = 75;
 
   private final Duration dedupWindow;
+  private final RedisInspection inspection;
 
   private RedisOutboxStore(Server server, Duration dedupWindow) {
     super(server);
+    inspection = new RedisInspection(server);
     this.dedupWindow = dedupWindow;
   }
 
@@ -210,16 +214,6 @@ public final class RedisOutboxStore extends RedisStore
   }
 
   @Override
-  public List<HaltedKey> haltedKeys(int limit) {
-    Arguments arguments = Server.arguments().add(ArchiveStore.checked(limit));
-    Reply reply = Reply.of(server.run(HALTED_KEYS, arguments));
-    return IntStream.range(0, reply.size())
-        .mapToObj(reply::list)
-        .map(key -> new HaltedKey(key.text(0), Long.parseLong(key.text(1))))
-        .toList();
-  }
-
-  @Override
   public Set<Long> requeue(Set<Long> sequences) {
     return decide(REQUEUE, sequences);
   }
@@ -236,6 +230,21 @@ public final class RedisOutboxStore extends RedisStore
     return IntStream.range(0, reply.size())
         .mapToObj(i -> Long.valueOf(reply.text(i)))
         .collect(toSet());
+  }
+
+  @Override
+  public Page<Listed> messages(Query query) {
+    return inspection.messages(query);
+  }
+
+  @Override
+  public Optional<Inspected> message(long sequence) {
+    return inspection.message(sequence);
+  }
+
+  @Override
+  public Page<WaitingKey> waitingKeys(boolean halted, @Nullable String after, int limit) {
+    return inspection.waitingKeys(halted, after, ArchiveStore.checked(limit));
   }
 
   /**

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.store.core.internal.Database.Key;
 import dev.outbox.store.core.internal.Database.Limits;
 import dev.outbox.store.core.internal.Database.Look;

@@ -8,7 +8,13 @@ import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
-import dev.outbox.spi.store.DeadLetterStore.HaltedKey;
+import dev.outbox.spi.store.InspectionStore;
+import dev.outbox.spi.store.InspectionStore.Inspected;
+import dev.outbox.spi.store.InspectionStore.Listed;
+import dev.outbox.spi.store.InspectionStore.Page;
+import dev.outbox.spi.store.InspectionStore.Query;
+import dev.outbox.spi.store.InspectionStore.Status;
+import dev.outbox.spi.store.InspectionStore.WaitingKey;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
@@ -27,14 +33,18 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the algorithm asks of a database, in four parts. Each question is asked inside a transaction
+ * What the algorithm asks of a database, in five parts. Each question is asked inside a transaction
  * of the store's own ({@link Transactions}). A database decides nothing: {@link Claims}, {@link
  * BatchReader} and {@link Settlement} do.
  *
  * @param <H> through what a transaction's statements are run
  */
 public record Database<H>(
-    Leases<H> leases, Reads<H> reads, Writes<H> writes, Administration<H> administration) {
+    Leases<H> leases,
+    Reads<H> reads,
+    Writes<H> writes,
+    Administration<H> administration,
+    Inspection<H> inspection) {
 
   /** How many buckets there are. */
   public static final int BUCKETS = 64;
@@ -330,9 +340,6 @@ public record Database<H>(
     /** As {@link DeadLetterStore#deadLetters}. */
     List<DeadLetter> deadLetters(H handle, long afterSequence, int limit);
 
-    /** As {@link DeadLetterStore#haltedKeys}. */
-    List<HaltedKey> haltedKeys(H handle, int limit);
-
     /**
      * As {@link DeadLetterStore#requeue(Set)}.
      *
@@ -432,5 +439,18 @@ public record Database<H>(
      * @return whether there may be more
      */
     boolean purgeDedup(H handle, Duration window);
+  }
+
+  /** What people look at. It changes nothing, and locks nothing. */
+  public interface Inspection<H> {
+
+    /** As {@link InspectionStore#messages}. */
+    Page<Listed> messages(H handle, Query query);
+
+    /** As {@link InspectionStore#message}. */
+    Optional<Inspected> message(H handle, long sequence);
+
+    /** As {@link InspectionStore#waitingKeys}. */
+    Page<WaitingKey> waitingKeys(H handle, boolean halted, @Nullable String after, int limit);
   }
 }

@@ -1,5 +1,6 @@
 package dev.outbox.store.core.internal;
 
+import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;

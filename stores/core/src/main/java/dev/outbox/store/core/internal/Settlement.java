@@ -3,6 +3,7 @@ package dev.outbox.store.core.internal;
 import dev.outbox.OutboxMessage;
 import dev.outbox.Texts;
 import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Failure;
 import dev.outbox.store.core.internal.Database.Key;

@@ -12,14 +12,19 @@ import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
-import dev.outbox.spi.store.DeadLetterStore.HaltedKey;
 import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.InspectionStore.Inspected;
+import dev.outbox.spi.store.InspectionStore.Listed;
+import dev.outbox.spi.store.InspectionStore.Page;
+import dev.outbox.spi.store.InspectionStore.Query;
+import dev.outbox.spi.store.InspectionStore.WaitingKey;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.store.core.internal.Database.Administration;
 import dev.outbox.store.core.internal.Database.Expired;
 import dev.outbox.store.core.internal.Database.Holding;
+import dev.outbox.store.core.internal.Database.Inspection;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -30,6 +35,7 @@ import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * All that a store does in transactions of its own: claims ({@link Claims}), what people ask, and
@@ -54,6 +60,7 @@ public final class StoreOperations<H> {
   private final Claims<H> claims;
   private final Database<H> database;
   private final Administration<H> administration;
+  private final Inspection<H> inspection;
   private final Transactions<H> transactions;
   private final Retention retention;
   private final LongSupplier clock;
@@ -76,6 +83,7 @@ public final class StoreOperations<H> {
       Database<H> database, Transactions<H> transactions, Retention retention, LongSupplier clock) {
     this.database = database;
     this.administration = database.administration();
+    inspection = database.inspection();
     this.transactions = transactions;
     this.retention = retention;
     this.clock = clock;
@@ -139,9 +147,17 @@ public final class StoreOperations<H> {
     return run(handle -> administration.deadLetters(handle, afterSequence, checked));
   }
 
-  public List<HaltedKey> haltedKeys(int limit) {
+  public Page<Listed> messages(Query query) {
+    return run(handle -> inspection.messages(handle, query));
+  }
+
+  public Optional<Inspected> message(long sequence) {
+    return run(handle -> inspection.message(handle, sequence));
+  }
+
+  public Page<WaitingKey> waitingKeys(boolean halted, @Nullable String after, int limit) {
     int checked = ArchiveStore.checked(limit);
-    return run(handle -> administration.haltedKeys(handle, checked));
+    return run(handle -> inspection.waitingKeys(handle, halted, after, checked));
   }
 
   public Set<Long> requeue(Set<Long> sequences) {

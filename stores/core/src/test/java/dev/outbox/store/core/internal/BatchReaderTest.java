@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.BatchReader.Batch;
 import dev.outbox.store.core.internal.Database.Key;

@@ -1,6 +1,7 @@
 package dev.outbox.store.core.internal;
 
 import dev.outbox.TransientOutboxException;
+import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.Database.Limits;
 import dev.outbox.store.core.internal.Database.Look;

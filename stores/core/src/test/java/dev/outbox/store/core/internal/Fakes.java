@@ -1,6 +1,7 @@
 package dev.outbox.store.core.internal;
 
 import dev.outbox.store.core.internal.Database.Administration;
+import dev.outbox.store.core.internal.Database.Inspection;
 import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Database.Reads;
 import dev.outbox.store.core.internal.Database.Writes;
@@ -16,12 +17,15 @@ final class Fakes {
     Object all =
         Proxy.newProxyInstance(
             Database.class.getClassLoader(),
-            new Class<?>[] {Leases.class, Reads.class, Writes.class, Administration.class},
+            new Class<?>[] {
+              Leases.class, Reads.class, Writes.class, Administration.class, Inspection.class
+            },
             answers);
     return new Database<>(
         (Leases<String>) all,
         (Reads<String>) all,
         (Writes<String>) all,
-        (Administration<String>) all);
+        (Administration<String>) all,
+        (Inspection<String>) all);
   }
 }

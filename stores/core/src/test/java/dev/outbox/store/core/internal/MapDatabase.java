@@ -6,13 +6,19 @@ import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
-import dev.outbox.spi.store.DeadLetterStore.HaltedKey;
+import dev.outbox.spi.store.InspectionStore.Inspected;
+import dev.outbox.spi.store.InspectionStore.Listed;
+import dev.outbox.spi.store.InspectionStore.Page;
+import dev.outbox.spi.store.InspectionStore.Query;
+import dev.outbox.spi.store.InspectionStore.Status;
+import dev.outbox.spi.store.InspectionStore.WaitingKey;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.Database.Administration;
 import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Failure;
+import dev.outbox.store.core.internal.Database.Inspection;
 import dev.outbox.store.core.internal.Database.Key;
 import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Database.Limits;
@@ -35,6 +41,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -55,6 +62,7 @@ final class MapDatabase
         Reads<MapDatabase>,
         Writes<MapDatabase>,
         Administration<MapDatabase>,
+        Inspection<MapDatabase>,
         Transactions<MapDatabase> {
   static final int VERSION = 2;
   private static final int SUSPICIOUS = 2;
@@ -204,7 +212,7 @@ final class MapDatabase
   }
 
   Database<MapDatabase> asked() {
-    return new Database<>(this, this, this, this);
+    return new Database<>(this, this, this, this, this);
   }
 
   // ---- producers
@@ -642,7 +650,97 @@ final class MapDatabase
     }
   }
 
-  // ---- people and housekeeping
+  // ---- people look
+
+  @Override
+  public Page<Listed> messages(MapDatabase handle, Query query) {
+    List<Listed> found =
+        messages.tailMap(query.afterSequence(), false).values().stream()
+            .map(this::listed)
+            .filter(message -> isMeant(message, query))
+            .limit(query.limit())
+            .toList();
+    boolean isFull = found.size() == query.limit();
+    return new Page<>(
+        found, isFull ? String.valueOf(found.get(found.size() - 1).sequence()) : null);
+  }
+
+  private static boolean isMeant(Listed message, Query query) {
+    return (query.status() == null || query.status() == message.status())
+        && (query.aggregateType() == null || query.aggregateType().equals(message.aggregateType()))
+        && (query.key() == null || query.key().equals(message.key()))
+        && (query.eventType() == null || query.eventType().equals(message.eventType()))
+        && (query.id() == null || query.id().toString().equals(message.id()))
+        && (query.error() == null
+            || (message.error() != null && message.error().contains(query.error())))
+        && (query.appendedBefore() == null
+            || message.appendedAt().isBefore(query.appendedBefore()));
+  }
+
+  private Listed listed(Message message) {
+    OutboxMessage content = message.content;
+    return new Listed(
+        message.sequence,
+        String.valueOf(content == null ? message.id : content.id()),
+        message.status,
+        message.key,
+        content == null ? null : content.aggregateType(),
+        content == null ? null : content.eventType(),
+        message.attempts,
+        message.createdAt,
+        message.availableAt,
+        message.error,
+        message.failedAt,
+        halted().containsValue(message.sequence));
+  }
+
+  @Override
+  public Optional<Inspected> message(MapDatabase handle, long sequence) {
+    return Optional.ofNullable(messages.get(sequence))
+        .map(
+            message ->
+                Inspected.of(
+                    listed(message), message.stored(), waitingKey(blockedKeys.get(message.key))));
+  }
+
+  private WaitingKey waitingKey(BlockedKey key) {
+    if (key == null) {
+      return null;
+    }
+    List<Message> blocked = waiting(key);
+    Message behind =
+        key.haltedBy != null
+            ? messages.get(key.haltedBy)
+            : blocked.stream().findFirst().orElse(null);
+    return behind == null
+        ? null
+        : new WaitingKey(
+            key.name,
+            behind.sequence,
+            key.haltedBy != null,
+            key.haltedBy == null ? key.retryAt : null,
+            (int) blocked.stream().filter(message -> message != behind).count(),
+            behind.attempts,
+            behind.error);
+  }
+
+  @Override
+  public Page<WaitingKey> waitingKeys(MapDatabase handle, boolean halted, String after, int limit) {
+    String last = KeyCursor.of(after).key();
+    List<WaitingKey> found =
+        blockedKeys.values().stream()
+            .sorted(Comparator.comparing(key -> key.name))
+            .filter(key -> after == null || key.name.compareTo(last) > 0)
+            .map(this::waitingKey)
+            .filter(key -> key != null && (key.halted() || !halted))
+            .limit(limit)
+            .toList();
+    return new Page<>(
+        found,
+        found.size() == limit ? new KeyCursor(0, 0, found.get(limit - 1).key()).toString() : null);
+  }
+
+  // ---- people decide, and housekeeping
 
   private Message deadLetter(long sequence) {
     Message message = messages.get(sequence);
@@ -674,14 +772,6 @@ final class MapDatabase
           }
         });
     return halted;
-  }
-
-  @Override
-  public List<HaltedKey> haltedKeys(MapDatabase handle, int limit) {
-    return halted().entrySet().stream()
-        .map(key -> new HaltedKey(key.getKey(), key.getValue()))
-        .limit(limit)
-        .toList();
   }
 
   private boolean unhalt(String name, long by, long lowSequence) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Failure;

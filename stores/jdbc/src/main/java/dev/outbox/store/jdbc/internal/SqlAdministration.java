@@ -7,7 +7,6 @@ import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
-import dev.outbox.spi.store.DeadLetterStore.HaltedKey;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.store.core.internal.Database.Administration;
@@ -43,7 +42,6 @@ public abstract class SqlAdministration implements Administration<Handle> {
    *
    * @param deadLetters {@code :after, :limit}; gives {@link Rows#COLUMNS}, last_error,
    *     last_failed_at and halts_key, 1 or 0
-   * @param haltedKeys {@code :limit}; gives key and halted_by of so many halted keys, in no order
    * @param lockDeadLetters {@code :seqs}, as {@link JsonRows} of one column; locks these dead
    *     letters and gives bucket, key and seq of each that is there
    * @param unhalt {@code :bucket, :key, :seq, :lowSeq}; changes the key's row if that dead letter
@@ -65,7 +63,6 @@ public abstract class SqlAdministration implements Administration<Handle> {
    */
   public record Texts(
       String deadLetters,
-      String haltedKeys,
       String lockDeadLetters,
       String unhalt,
       String requeue,
@@ -100,15 +97,6 @@ public abstract class SqlAdministration implements Administration<Handle> {
                     row.getString("last_error"),
                     rows.instant(row, row.findColumn("last_failed_at")),
                     row.getInt("halts_key") == 1))
-        .list();
-  }
-
-  @Override
-  public final List<HaltedKey> haltedKeys(Handle handle, int limit) {
-    return handle
-        .createQuery(texts.haltedKeys())
-        .bind("limit", limit)
-        .map((row, context) -> new HaltedKey(row.getString("key"), row.getLong("halted_by")))
         .list();
   }
 

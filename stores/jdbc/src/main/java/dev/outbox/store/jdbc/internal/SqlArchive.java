@@ -64,7 +64,7 @@ final class SqlArchive {
         .list();
   }
 
-  private static void add(
+  static void add(
       StringBuilder and,
       Map<String, Object> values,
       String condition,

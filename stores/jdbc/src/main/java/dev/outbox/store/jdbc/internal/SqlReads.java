@@ -1,12 +1,12 @@
 package dev.outbox.store.jdbc.internal;
 
+import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.store.core.internal.Database.Limits;
 import dev.outbox.store.core.internal.Database.Pending;
 import dev.outbox.store.core.internal.Database.Reads;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Room;
 import dev.outbox.store.core.internal.Row;
-import dev.outbox.store.core.internal.Status;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;

@@ -1,12 +1,12 @@
 package dev.outbox.store.jdbc.internal;
 
+import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.store.core.internal.Database.Failure;
 import dev.outbox.store.core.internal.Database.Key;
 import dev.outbox.store.core.internal.Database.Writes;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Row.OfMessage;
 import dev.outbox.store.core.internal.Row.ToMove;
-import dev.outbox.store.core.internal.Status;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;

@@ -75,6 +75,7 @@ for i, m in ipairs(messages) do
   local due = m.delay and digits(NOW + m.delay) or m.fields.availableAt
   local seq = redis.call('INCR', KEYS[1] .. 'sequence')
   redis.call('HSET', message(seq), 'key', key, 'createdAt', digits(NOW), unpack(ARGV, m.from, m.to))
+  redis.call('ZADD', MESSAGES, seq, seq)
   if due then
     redis.call('HSET', message(seq), 'availableAt', due)
   end

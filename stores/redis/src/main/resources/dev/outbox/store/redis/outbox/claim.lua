@@ -57,6 +57,7 @@ local function isThere(key, seq)
     redis.call('HSET', message(seq), 'key', key)
     return true
   end
+  forget(seq)
   redis.call('ZREM', order(key), seq)
   if redis.call('ZCARD', order(key)) == 0 then
     redis.call('ZREM', BLOCKED, key)

@@ -2,6 +2,7 @@
 local READY = KEYS[1] .. 'ready' -- keys to be claimed, by the turn that they have
 local LEASES = KEYS[1] .. 'leases' -- keys that a claim holds, by the end of the lease
 local RETRIES = KEYS[1] .. 'retries' -- keys whose first message waits, by when it is due
+local MESSAGES = KEYS[1] .. 'messages' -- all of them, by sequence
 local DELAYED = KEYS[1] .. 'delayed' -- messages that are in no order yet, by when they are due
 local DEAD = KEYS[1] .. 'dead' -- dead letters, by sequence
 local BLOCKED = KEYS[1] .. 'blocked' -- keys with messages that failed
@@ -30,6 +31,12 @@ end
 local function look(seq)
   local failed, due, key = unpack(redis.call('HMGET', message(seq), 'failed', 'due', 'key'))
   return failed and (tonumber(due) or 0) > NOW and due, failed, key
+end
+
+-- A message is gone.
+local function forget(seq)
+  redis.call('ZREM', MESSAGES, seq)
+  redis.call('DEL', message(seq))
 end
 
 -- Puts a key that nobody holds where its first message belongs. A key that is ready keeps its turn.

@@ -9,7 +9,7 @@ for i = 2, #ARGV do
       unhalt(key, seq)
       placeUnlessLeased(key)
     end
-    redis.call('DEL', message(seq))
+    forget(seq)
     removed[#removed + 1] = seq
   end
 end

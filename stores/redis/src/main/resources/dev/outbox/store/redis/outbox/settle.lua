@@ -19,7 +19,7 @@ local function apply(key, seq, decision, delay, counts, why)
   if decision == 'delivered' then
     setFailed(key, seq, false)
     redis.call('ZREM', order(key), seq)
-    redis.call('DEL', message(seq))
+    forget(seq)
   elseif decision == 'retry' then
     fail(seq, counts, why)
     redis.call('HSET', message(seq), 'due', digits(NOW + delay))

@@ -1,0 +1,48 @@
+package dev.outbox.cli;
+
+import dev.outbox.spi.store.InspectionStore.Query;
+import dev.outbox.spi.store.InspectionStore.Status;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Which messages. */
+final class Filters {
+  @Option(names = "--type", description = "Only of this aggregate type.")
+  private @Nullable String type;
+
+  @Option(names = "--key", description = "Only of this key, as order/42.")
+  private @Nullable String key;
+
+  @Option(names = "--event-type", paramLabel = "TYPE", description = "Only these events.")
+  private @Nullable String eventType;
+
+  @Option(names = "--id", paramLabel = "UUID", description = "Only the message with this id.")
+  private @Nullable UUID id;
+
+  @Option(
+      names = "--error",
+      paramLabel = "TEXT",
+      description = "Only with this text in the last error.")
+  private @Nullable String error;
+
+  @Option(
+      names = "--older-than",
+      paramLabel = "TIME",
+      description = "Only what was appended longer ago, as 10m or 7d.")
+  private @Nullable Duration olderThan;
+
+  boolean areNone() {
+    return Stream.of(type, key, eventType, id, error, olderThan).allMatch(Objects::isNull);
+  }
+
+  /** Ages are by this machine's clock. */
+  Query query(@Nullable Status status, @Nullable String after, int limit) {
+    Instant before = olderThan == null ? null : Instant.now().minus(olderThan);
+    return new Query(status, type, key, eventType, id, error, before, after, limit);
+  }
+}

@@ -1,0 +1,106 @@
+package dev.outbox.cli;
+
+import dev.outbox.Texts;
+import dev.outbox.spi.store.InspectionStore.Page;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** How much of a list is printed, and how. */
+final class Listing {
+  @Option(
+      names = "--limit",
+      defaultValue = "50",
+      description = "How many at most; default: ${DEFAULT-VALUE}.")
+  private int limit;
+
+  @Option(
+      names = "--after",
+      paramLabel = "PLACE",
+      description = "Go on behind this place, as an earlier command has said.")
+  private @Nullable String after;
+
+  @Option(names = "--json", description = "Print one JSON object.")
+  private boolean json;
+
+  void check() {
+    if (limit < 1) {
+      throw new Failure("--limit is " + limit + ", at least 1 is needed");
+    }
+  }
+
+  /** Reads a page. */
+  interface Source<E> {
+    Page<E> page(@Nullable String after, int limit);
+  }
+
+  /** How what was found is printed. */
+  interface Form<E> {
+    /** Where nothing was found. */
+    String nothing();
+
+    String header();
+
+    /** A line, or some. */
+    void print(E one, PrintWriter out);
+
+    Map<String, @Nullable Object> json(E one);
+  }
+
+  <E> int print(Source<E> source, Form<E> form, PrintWriter out) {
+    Page<E> page = read(source);
+    if (json) {
+      Map<String, @Nullable Object> all = new LinkedHashMap<>();
+      all.put("found", page.found().stream().map(form::json).toList());
+      all.put("next", page.next());
+      out.println(Json.of(all));
+      return 0;
+    }
+    out.println(page.found().isEmpty() ? form.nothing() : form.header());
+    page.found().forEach(one -> form.print(one, out));
+    if (page.next() != null) {
+      out.println("There may be more: --after " + page.next());
+    }
+    return 0;
+  }
+
+  /** Page after page, until there are enough: what is looked for may be far behind. */
+  private <E> Page<E> read(Source<E> source) {
+    List<E> found = new ArrayList<>();
+    String next = after;
+    do {
+      Page<E> page = page(source, next, limit - found.size());
+      found.addAll(page.found());
+      next = page.next();
+    } while (next != null && found.size() < limit);
+    return new Page<>(found, next);
+  }
+
+  private static <E> Page<E> page(Source<E> source, @Nullable String after, int limit) {
+    try {
+      return source.page(after, limit);
+    } catch (IllegalArgumentException e) {
+      throw new Failure("--after: " + e.getMessage(), e);
+    }
+  }
+
+  /** All that there is, of pages of this size. */
+  static <E> void forEach(Source<E> source, int size, Consumer<E> each) {
+    String next = null;
+    do {
+      Page<E> page = source.page(next, size);
+      page.found().forEach(each);
+      next = page.next();
+    } while (next != null);
+  }
+
+  /** An error, or another text that others have chosen, in one line. */
+  static String oneLine(@Nullable String text) {
+    return text == null ? "-" : Secrets.mask(Texts.printable(text.replaceAll("\\s*\\R\\s*", " ")));
+  }
+}

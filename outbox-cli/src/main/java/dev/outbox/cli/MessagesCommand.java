@@ -1,0 +1,135 @@
+package dev.outbox.cli;
+
+import dev.outbox.Header;
+import dev.outbox.OutboxMessage;
+import dev.outbox.Texts;
+import dev.outbox.spi.store.InspectionStore;
+import dev.outbox.spi.store.InspectionStore.Inspected;
+import dev.outbox.spi.store.InspectionStore.Listed;
+import dev.outbox.spi.store.InspectionStore.Status;
+import java.io.PrintWriter;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(
+    name = "messages",
+    mixinStandardHelpOptions = true,
+    description = "Look at the messages that are in the outbox.",
+    synopsisSubcommandLabel = "(list | show)",
+    subcommands = {MessagesCommand.ListThem.class, MessagesCommand.Show.class})
+final class MessagesCommand extends Verbs {
+
+  @Command(
+      name = "list",
+      mixinStandardHelpOptions = true,
+      description = {
+        "List messages in the order of their sequences, without their payloads.",
+        "A message may be PENDING until a relay has seen that it has to wait."
+      },
+      footer = {
+        "",
+        "Examples:",
+        "  outbox messages list --url URL --key order/42",
+        "  outbox messages list --url URL --status blocked --type order --older-than 1h"
+      })
+  static final class ListThem extends StoreCommand<InspectionStore> {
+    @Option(
+        names = "--status",
+        paramLabel = "STATUS",
+        description = "Only pending, scheduled, blocked or dead ones.")
+    private @Nullable Status status;
+
+    @Mixin private final Filters filters = new Filters();
+
+    @Mixin private final Listing listing = new Listing();
+
+    ListThem() {
+      super(InspectionStore.class);
+    }
+
+    @Override
+    void check() {
+      listing.check();
+    }
+
+    @Override
+    int run(InspectionStore store, PrintWriter out) {
+      return listing.print(
+          (after, limit) -> store.messages(filters.query(status, after, limit)),
+          new ListedForm("There are no such messages."),
+          out);
+    }
+  }
+
+  @Command(
+      name = "show",
+      mixinStandardHelpOptions = true,
+      description = "Show a message, its headers and what it waits for.",
+      footer = {"", "Example:", "  outbox messages show 4711 --payload --url URL"})
+  static final class Show extends StoreCommand<InspectionStore> {
+    @Parameters(paramLabel = "SEQ", description = "Its sequence, as list shows it.")
+    private long sequence;
+
+    @Option(
+        names = "--payload",
+        description = "Show the payload too: text as it is, other bytes in hexadecimal.")
+    private boolean payload;
+
+    Show() {
+      super(InspectionStore.class);
+    }
+
+    @Override
+    int run(InspectionStore store, PrintWriter out) {
+      Optional<Inspected> found = store.message(sequence);
+      if (found.isEmpty()) {
+        out.printf("There is no message %d, or no more.%n", sequence);
+        return Exit.CHECK_FAILED;
+      }
+      print(found.get(), out);
+      return 0;
+    }
+
+    private void print(Inspected shown, PrintWriter out) {
+      Listed listed = shown.listed();
+      line(out, "message", what(shown.message()));
+      line(out, "id", listed.id());
+      line(out, "sequence", listed.sequence());
+      line(out, "status", listed.status() + (listed.haltsKey() ? ", halts its key" : ""));
+      line(out, "key", listed.key());
+      line(out, "waits for", shown.behind());
+      line(out, "appended", listed.appendedAt());
+      line(out, "due", listed.dueAt());
+      line(out, "attempts", listed.attempts());
+      line(out, "failed", listed.failedAt());
+      line(out, "error", listed.error());
+      if (shown.message().problem() == null) {
+        print(shown.message().message(), out);
+      }
+    }
+
+    private void print(OutboxMessage message, PrintWriter out) {
+      line(out, "content type", message.contentType());
+      line(out, "dedup key", message.dedupKey());
+      line(out, "correlation", message.correlationId());
+      for (Header header : message.headers()) {
+        line(out, "header", header.name() + ": " + header.value());
+      }
+      if (payload) {
+        Bytes.lines(message.payload()).forEach(line -> line(out, "payload", line));
+      } else {
+        line(out, "payload", message.payloadSize() + " bytes; --payload shows them");
+      }
+    }
+
+    private static void line(PrintWriter out, String name, @Nullable Object value) {
+      if (value != null) {
+        out.printf("%-13s %s%n", name, Secrets.mask(Texts.printable(value.toString())));
+      }
+    }
+  }
+}

@@ -1,0 +1,352 @@
+package dev.outbox.tck.store;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.InspectionStore;
+import dev.outbox.spi.store.InspectionStore.Inspected;
+import dev.outbox.spi.store.InspectionStore.Listed;
+import dev.outbox.spi.store.InspectionStore.Page;
+import dev.outbox.spi.store.InspectionStore.Query;
+import dev.outbox.spi.store.InspectionStore.Status;
+import dev.outbox.spi.store.InspectionStore.WaitingKey;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Sentence;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.DisplayName;
+
+/** F2: messages and keys that people look at. What that costs, {@link WorkTests} asks. */
+@DisplayName("Inspection")
+@Rule("F2")
+abstract class InspectionTests<T> extends StoreTests<T> {
+  private static final int MOST_PAGES = 1_000;
+  private static final Query ALL = Query.first(100);
+
+  private Page<Listed> page(Query query) {
+    InspectionStore store = tck.ability(InspectionStore.class);
+    return call("messages", () -> store.messages(query));
+  }
+
+  private List<Listed> listed(Query query) {
+    return all("messages", after -> page(query.after(after)));
+  }
+
+  private List<WaitingKey> keys(boolean halted, int limit) {
+    InspectionStore store = tck.ability(InspectionStore.class);
+    return all(
+        "waitingKeys", after -> call("waitingKeys", () -> store.waitingKeys(halted, after, limit)));
+  }
+
+  /** Of all pages. */
+  private static <E> List<E> all(String what, Function<@Nullable String, Page<E>> pages) {
+    List<E> found = new ArrayList<>();
+    String after = null;
+    for (int i = 0; i < MOST_PAGES; i++) {
+      Page<E> page = pages.apply(after);
+      found.addAll(page.found());
+      after = page.next();
+      if (after == null) {
+        return found;
+      }
+    }
+    throw failed("%s has given %d pages, and each names a next one", what, MOST_PAGES);
+  }
+
+  private static List<String> listedIds(List<Listed> listed) {
+    return listed.stream().map(Listed::id).toList();
+  }
+
+  private static List<String> textsOf(List<OutboxMessage> messages) {
+    return messages.stream().map(message -> message.id().toString()).toList();
+  }
+
+  private static List<String> textOf(OutboxMessage... messages) {
+    return textsOf(List.of(messages));
+  }
+
+  private Query of(Status status) {
+    return query(status, null, null, null, null, null, null);
+  }
+
+  private static Query query(
+      @Nullable Status status,
+      @Nullable String aggregateType,
+      @Nullable String key,
+      @Nullable String eventType,
+      @Nullable UUID id,
+      @Nullable String error,
+      @Nullable Instant appendedBefore) {
+    return new Query(
+        status, aggregateType, key, eventType, id, error, appendedBefore, null, ALL.limit());
+  }
+
+  /** One message of each status; the names are those of the keys. */
+  private Map<Status, OutboxMessage> oneOfEach() {
+    List<OutboxMessage> retried = committed("retried", 2);
+    retryFirst(awaitClaim("what is retried"), LONG, true);
+    OutboxMessage dead = committed("dead", 1).get(0);
+    settleFirst(claimOf("dead"), Decision.dead("unknown topic: orders"));
+    OutboxMessage later = committed(message("later").deliverAfter(LONG));
+    assertNothingDue("what is left waits");
+    OutboxMessage free = committed("free", 1).get(0);
+    return Map.of(
+        Status.BLOCKED,
+        retried.get(0),
+        Status.DEAD,
+        dead,
+        Status.SCHEDULED,
+        later,
+        Status.PENDING,
+        free);
+  }
+
+  @Sentence("what is listed is what is there, in the order of its sequences, with its status")
+  void listsWhatIsThere() {
+    expect("messages of an empty store", listed(ALL)).isEmpty();
+    Map<Status, OutboxMessage> one = oneOfEach();
+    List<Listed> listed = listed(ALL);
+    assertThat(listed)
+        .as("the sequences of what is listed")
+        .extracting(Listed::sequence)
+        .isSorted()
+        .doesNotHaveDuplicates();
+    expect("how many messages are listed", listed.size()).isEqualTo(5);
+    one.forEach(
+        (status, message) -> {
+          Listed found =
+              listed.stream()
+                  .filter(each -> each.id().equals(message.id().toString()))
+                  .findFirst()
+                  .orElseThrow(() -> failed("a %s message is not listed", status));
+          expect("status", found.status()).isEqualTo(status);
+          expect("key", found.key()).isEqualTo(message.key());
+          expect("aggregate type", found.aggregateType()).isEqualTo(message.aggregateType());
+          expect("event type", found.eventType()).isEqualTo(message.eventType());
+          boolean failed = status == Status.BLOCKED || status == Status.DEAD;
+          expect("attempts of a %s message".formatted(status), found.attempts())
+              .isEqualTo(failed ? 1 : 0);
+          expect("whether a %s message halts its key".formatted(status), found.haltsKey())
+              .isFalse();
+          expect("failedAt of a %s message".formatted(status), found.failedAt() != null)
+              .isEqualTo(failed);
+        });
+    assertThat(listed)
+        .filteredOn(each -> each.status() == Status.DEAD)
+        .extracting(Listed::error)
+        .as("the error of a dead letter")
+        .containsExactly("unknown topic: orders");
+    assertThat(listed)
+        .filteredOn(each -> each.status() == Status.SCHEDULED)
+        .as("when a delayed message is due")
+        .allSatisfy(each -> assertThat(each.dueAt()).isAfter(each.appendedAt()));
+  }
+
+  @Sentence("each filter leaves out what it does not ask for, and nothing else")
+  void filters() {
+    Map<Status, OutboxMessage> one = oneOfEach();
+    for (Status status : Status.values()) {
+      assertThat(listed(of(status)))
+          .as("messages that are %s", status)
+          .isNotEmpty()
+          .allMatch(message -> message.status() == status)
+          .extracting(Listed::id)
+          .contains(requireNonNull(one.get(status)).id().toString());
+    }
+    OutboxMessage other =
+        committed(message("free").aggregate("invoice", "7").eventType("InvoiceSent"));
+    OutboxMessage free = requireNonNull(one.get(Status.PENDING));
+    expect("of a type", listedIds(listed(query(null, "invoice", null, null, null, null, null))))
+        .isEqualTo(textOf(other));
+    expect("of a key", listedIds(listed(query(null, null, key("free"), null, null, null, null))))
+        .isEqualTo(textOf(free));
+    expect("of no key", listed(query(null, null, key("fre"), null, null, null, null))).isEmpty();
+    expect("of events", listedIds(listed(query(null, null, null, "InvoiceSent", null, null, null))))
+        .isEqualTo(textOf(other));
+    expect("of an id", listedIds(listed(query(null, null, null, null, free.id(), null, null))))
+        .isEqualTo(textOf(free));
+    OutboxMessage dead = requireNonNull(one.get(Status.DEAD));
+    for (String part : List.of("unknown topic", "topic: o", "orders")) {
+      expect(
+              "with %s in the error".formatted(shown(part)),
+              listedIds(listed(query(null, null, null, null, null, part, null))))
+          .isEqualTo(textOf(dead));
+    }
+    for (String none : List.of("Unknown", "unknown%topic", "unknown_topic", ".*")) {
+      expect(
+              "with %s in the error".formatted(shown(none)),
+              listed(query(null, null, null, null, null, none, null)))
+          .isEmpty();
+    }
+    expect(
+            "of a key, a status and a type",
+            listedIds(
+                listed(query(Status.BLOCKED, "order", key("retried"), null, null, null, null))))
+        .hasSize(2);
+    Instant first = listed(ALL).get(0).appendedAt();
+    expect(
+            "appended before the first",
+            listed(query(null, null, null, null, null, null, first.minusSeconds(1))))
+        .isEmpty();
+    expect(
+            "appended before tomorrow",
+            listed(query(null, null, null, null, null, null, first.plus(LONG))).size())
+        .isEqualTo(6);
+  }
+
+  @Sentence("read page by page, each message that waits throughout comes once, whatever others do")
+  void pages() {
+    tck.ability(InspectionStore.class);
+    for (int limit : List.of(1, 2, 7)) {
+      tck.prepare();
+      committed("early", 3);
+      List<OutboxMessage> messages = committed(10, i -> "k" + i % 3);
+      List<String> found = new ArrayList<>();
+      String after = null;
+      do {
+        Page<Listed> page = page(Query.first(limit).after(after));
+        assertThat(page.found()).as("a page of at most %d", limit).hasSizeLessThanOrEqualTo(limit);
+        found.addAll(listedIds(page.found()));
+        after = page.next();
+        if (after != null && found.size() < 5) {
+          committed("later", 1);
+          decideAboutOne();
+        }
+      } while (after != null);
+      assertThat(found)
+          .as("what came in pages of %d", limit)
+          .doesNotHaveDuplicates()
+          .containsAll(textsOf(messages));
+    }
+  }
+
+  /** What was first leaves, and what comes then is tried again. */
+  private void decideAboutOne() {
+    Claim claim = awaitClaim("what changes while others look");
+    boolean leaves = first(claim).key().equals(key("early"));
+    settleFirst(claim, leaves ? Decision.delivered() : Decision.retry(LONG, "refused"));
+  }
+
+  @Sentence("a page of messages or of keys that nobody could have named is refused")
+  void refusesPages() {
+    InspectionStore store = tck.ability(InspectionStore.class);
+    assertRefused("messages after \"x\"", "x", () -> store.messages(Query.first(1).after("x")));
+    assertRefused("keys after \"x\"", "x", () -> store.waitingKeys(false, "x", 1));
+    for (int limit : List.of(0, -1)) {
+      assertRefused(
+          "waitingKeys with a limit of " + limit,
+          "" + limit,
+          () -> store.waitingKeys(true, null, limit));
+    }
+  }
+
+  @Sentence("a message is shown whole, with what it waits for; one that is gone is not")
+  void shows() {
+    InspectionStore store = tck.ability(InspectionStore.class);
+    List<OutboxMessage> messages = committed("k", 2);
+    Claim claim = awaitClaim("the head");
+    long head = first(claim).sequence();
+    retryFirst(claim, LONG, true);
+    assertNothingDue("the head waits for its retry");
+    List<Listed> listed = listed(ALL);
+    expect("how many messages are listed", listed.size()).isEqualTo(2);
+    for (int i = 0; i < 2; i++) {
+      Listed one = listed.get(i);
+      Inspected shown =
+          call("message", () -> store.message(one.sequence()))
+              .orElseThrow(() -> failed("message %s is listed and not shown", one));
+      expect("the message", shown.message().message()).isEqualTo(messages.get(i));
+      expect("what the list says of it", shown.listed()).isEqualTo(one);
+      expect("what it waits for", shown.behind()).isEqualTo(i == 0 ? null : (Object) head);
+    }
+    expect(
+            "whether a message is shown that is not there",
+            store.message(listed.get(1).sequence() + 1_000).isPresent())
+        .isFalse();
+    insertUndecodable("damaged");
+    Listed damaged =
+        listed(ALL).stream()
+            .filter(message -> message.key().equals(key("damaged")))
+            .findFirst()
+            .orElseThrow(() -> failed("a row that cannot be decoded is not listed with its key"));
+    assertThat(call("message", () -> store.message(damaged.sequence())).orElseThrow().message())
+        .as("a row that cannot be decoded")
+        .satisfies(message -> assertThat(message.problem()).isNotNull());
+  }
+
+  @Sentence("keys that wait are listed once each, with what they wait for and how many wait behind")
+  void waitingKeys() {
+    expect("waiting keys of an empty store", keys(false, 10)).isEmpty();
+    committed("retried", 3);
+    Claim claim = awaitClaim("what is retried");
+    long head = first(claim).sequence();
+    retryFirst(claim, LONG, true);
+    committed("halted", 2);
+    claim = claimOf("halted");
+    long letter = first(claim).sequence();
+    settleFirst(claim, Decision.deadHaltingKey("rejected"));
+    committed("dead", 1);
+    settleFirst(claimOf("dead"), Decision.dead("rejected"));
+    committed("free", 1);
+    release(claimOf("free"));
+    drain();
+    assertThat(listed(of(Status.DEAD)))
+        .filteredOn(Listed::haltsKey)
+        .as("the dead letters that halt their keys")
+        .extracting(Listed::sequence)
+        .containsExactly(letter);
+    for (int limit : List.of(1, 2, 10)) {
+      List<WaitingKey> keys = keys(false, limit);
+      assertThat(keys)
+          .as("waiting keys in pages of %d", limit)
+          .extracting(WaitingKey::key)
+          .containsExactlyInAnyOrder(key("retried"), key("halted"));
+      for (WaitingKey key : keys) {
+        boolean halted = key.key().equals(key("halted"));
+        expect("whether %s is halted".formatted(key.key()), key.halted()).isEqualTo(halted);
+        expect("what %s waits for".formatted(key.key()), key.behind())
+            .isEqualTo(halted ? letter : head);
+        expect("the error of that", key.error()).isEqualTo(halted ? "rejected" : "refused");
+        expect("its attempts", key.attempts()).isEqualTo(1);
+        expect("whether %s has a time".formatted(key.key()), key.retryAt() != null)
+            .isEqualTo(!halted);
+        expect("how many wait behind %s".formatted(key.key()), key.waiting())
+            .isEqualTo(halted ? 1 : 2);
+      }
+      assertThat(keys(true, limit))
+          .as("halted keys in pages of %d", limit)
+          .extracting(WaitingKey::key)
+          .containsExactly(key("halted"));
+    }
+    expect("whether the dead letter was discarded", discard(letter)).isTrue();
+    expect("halted keys when somebody has decided", keys(true, 10)).isEmpty();
+  }
+
+  @Sentence("looking changes nothing, and waits for no claim and no open transaction")
+  void changesNothing() {
+    List<OutboxMessage> messages = committed("k", 2);
+    try (OpenTransaction<T> open = open()) {
+      open.append(message("open").build());
+      Claim claim = awaitClaim("what is looked at while it is claimed");
+      expect(
+              "what is listed of it",
+              listedIds(listed(query(null, null, key("k"), null, null, null, null))))
+          .isEqualTo(textsOf(messages));
+      expect("waiting keys", keys(false, 10)).isEmpty();
+      release(claim);
+    }
+    Claim claim = awaitClaim("what somebody has looked at");
+    expect("attempts after somebody has looked", first(claim).attempts()).isZero();
+    release(claim);
+    assertCame("what came after somebody had looked", awaitDrained(2)).inOrder(messages);
+    expect("what is listed of what was delivered", listed(ALL)).isEmpty();
+  }
+}
