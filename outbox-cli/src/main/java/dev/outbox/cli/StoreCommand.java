@@ -49,7 +49,7 @@ abstract class StoreCommand<A> implements Callable<Integer> {
     return tables;
   }
 
-  /** How many of them it uses at once. */
+  /** How many connections it uses at once. */
   int connections() {
     return 1;
   }
