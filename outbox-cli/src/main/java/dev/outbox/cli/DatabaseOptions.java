@@ -92,7 +92,11 @@ public final class DatabaseOptions {
 
   /** Opens the outbox with these tables, and makes sure that its database answers. */
   Opened connect(Tables tables) {
-    return withPassword(() -> Stores.connect(address(tables)));
+    return connect(tables, 1);
+  }
+
+  Opened connect(Tables tables, int connections) {
+    return withPassword(() -> Stores.connect(address(tables), connections));
   }
 
   /** Connects; when the server wants a password, asks for one and connects again. */

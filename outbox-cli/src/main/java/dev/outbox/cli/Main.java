@@ -44,6 +44,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       GrantsCommand.class,
       RelayCommand.class,
       StatusCommand.class,
+      UiCommand.class,
       MessagesCommand.class,
       KeysCommand.class,
       DeadLettersCommand.class,

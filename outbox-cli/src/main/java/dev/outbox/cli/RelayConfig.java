@@ -31,6 +31,8 @@ final class RelayConfig {
   private static final String INBOX_PREFIX = "store.inboxPrefix";
   private static final String ARCHIVE = "store.archive";
 
+  private static final String PAGE_PORT = "ui.port";
+
   private static final Set<String> KNOWN =
       new TreeSet<>(
           Set.of(
@@ -51,6 +53,10 @@ final class RelayConfig {
               "retry.firstDelay",
               "retry.maxDelay",
               "relay.haltKeyWhenDead",
+              PAGE_PORT,
+              "ui.host",
+              "ui.allowChanges",
+              "ui.token",
               "log.level"));
 
   /** Those that go to the relay's builder as they are. */
@@ -227,6 +233,19 @@ final class RelayConfig {
         schema.isEmpty() ? null : schema,
         text("store.prefix", StoreProvider.Settings.DEFAULT_PREFIX),
         history());
+  }
+
+  /** The operator's page, or null when there is none. */
+  @Nullable PageSettings page() {
+    if (!values.containsKey(PAGE_PORT)) {
+      return null;
+    }
+    String token = text("ui.token", "");
+    return new PageSettings(
+        text("ui.host", PageSettings.DEFAULT_HOST),
+        integer(PAGE_PORT, PageSettings.DEFAULT_PORT),
+        new Value("ui.allowChanges", text("ui.allowChanges", "false")).bool(),
+        token.isEmpty() ? null : token);
   }
 
   MessagePublisher publisher() {

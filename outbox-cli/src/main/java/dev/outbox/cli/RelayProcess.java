@@ -9,8 +9,11 @@ import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StoreProvider.Opened;
+import dev.outbox.ui.OutboxPage;
+import dev.outbox.ui.PageServer;
 import java.util.Properties;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A relay from a configuration, with its pool and its publisher. */
@@ -19,13 +22,19 @@ public final class RelayProcess implements AutoCloseable {
   private final MessagePublisher publisher;
   private final Relay relay;
   private final @Nullable InboxHousekeeping inbox;
+  private final @Nullable PageServer page;
 
   private RelayProcess(
-      Opened outbox, MessagePublisher publisher, Relay relay, @Nullable InboxHousekeeping inbox) {
+      Opened outbox,
+      MessagePublisher publisher,
+      Relay relay,
+      @Nullable InboxHousekeeping inbox,
+      @Nullable PageServer page) {
     this.outbox = outbox;
     this.publisher = publisher;
     this.relay = relay;
     this.inbox = inbox;
+    this.page = page;
   }
 
   /**
@@ -48,13 +57,15 @@ public final class RelayProcess implements AutoCloseable {
     Opened outbox = Stores.open(config.address(), config.dedupWindow(), connections(config));
     MessagePublisher publisher = null;
     InboxHousekeeping inbox = null;
+    PageServer page = null;
     try {
       publisher = config.publisher();
       Relay.Builder relay = Relay.builder(outbox.store(), publisher);
       config.configure(relay);
       Relay built = relay.build();
       inbox = inbox(outbox, config.inboxPrefix());
-      RelayProcess process = new RelayProcess(outbox, publisher, built, inbox);
+      page = page(outbox, config.page());
+      RelayProcess process = new RelayProcess(outbox, publisher, built, inbox, page);
       LoggerFactory.getLogger(RelayProcess.class)
           .info(
               "From {} to {}",
@@ -65,7 +76,7 @@ public final class RelayProcess implements AutoCloseable {
       process.relay.start();
       return process;
     } catch (RuntimeException e) {
-      close(inbox, publisher, outbox);
+      close(page, inbox, publisher, outbox);
       throw e instanceof IllegalArgumentException
           ? new Failure(String.valueOf(e.getMessage()), e)
           : e;
@@ -83,10 +94,27 @@ public final class RelayProcess implements AutoCloseable {
   }
 
   /**
-   * One for each worker, one that holds, one for the relay's housekeeping, and one for an inbox's.
+   * One for each worker, one that holds, one for the relay's housekeeping, one for an inbox's, and
+   * those of the page.
    */
   private static int connections(RelayConfig config) {
-    return Math.max(1, config.workers()) + (config.inboxPrefix() == null ? 2 : 3);
+    return Math.max(1, config.workers())
+        + (config.inboxPrefix() == null ? 2 : 3)
+        + (config.page() == null ? 0 : OutboxPage.MOST_READS);
+  }
+
+  /** Serves the operator's page of the outbox, where it is wanted. */
+  private static @Nullable PageServer page(Opened outbox, @Nullable PageSettings settings) {
+    if (settings == null) {
+      return null;
+    }
+    PageServer page = settings.serve(outbox.store(), "the page of a relay");
+    Logger log = LoggerFactory.getLogger(RelayProcess.class);
+    log.info("The operator's page is at {}", page.url());
+    if (!page.isLocal()) {
+      log.warn(PageSettings.WARNING);
+    }
+    return page;
   }
 
   /** Purges the inbox beside the outbox, where there is one. */
@@ -113,11 +141,17 @@ public final class RelayProcess implements AutoCloseable {
   @Override
   public void close() {
     relay.close();
-    close(inbox, publisher, outbox);
+    close(page, inbox, publisher, outbox);
   }
 
   private static void close(
-      @Nullable InboxHousekeeping inbox, @Nullable MessagePublisher publisher, Opened outbox) {
+      @Nullable PageServer page,
+      @Nullable InboxHousekeeping inbox,
+      @Nullable MessagePublisher publisher,
+      Opened outbox) {
+    if (page != null) {
+      page.close();
+    }
     if (inbox != null) {
       inbox.close();
     }

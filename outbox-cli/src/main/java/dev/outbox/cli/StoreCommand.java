@@ -35,7 +35,7 @@ abstract class StoreCommand<A> implements Callable<Integer> {
   public final Integer call() {
     Logs.off();
     check();
-    try (Opened connected = database.connect(tables)) {
+    try (Opened connected = database.connect(tables, connections())) {
       return run(Stores.as(ability, connected.store()), spec.commandLine().getOut());
     }
   }
@@ -47,6 +47,11 @@ abstract class StoreCommand<A> implements Callable<Integer> {
 
   final DatabaseOptions.Tables tables() {
     return tables;
+  }
+
+  /** How many connections it uses at once. */
+  int connections() {
+    return 1;
   }
 
   /** Refuses options that cannot work, before anything is opened. */

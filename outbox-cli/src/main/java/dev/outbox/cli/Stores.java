@@ -128,7 +128,11 @@ public final class Stores {
    * @throws Failure when it does not answer, or not as it should
    */
   public static Opened connect(Address address) {
-    Opened opened = open(address, null, 1);
+    return connect(address, 1);
+  }
+
+  static Opened connect(Address address, int connections) {
+    Opened opened = open(address, null, connections);
     try {
       opened.check();
       return opened;

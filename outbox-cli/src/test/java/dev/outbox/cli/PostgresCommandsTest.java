@@ -13,6 +13,13 @@ import dev.outbox.relay.RelayListener;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoreProvider;
 import java.io.IOException;
+import java.net.CookieManager;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
@@ -107,6 +114,46 @@ class PostgresCommandsTest extends JdbcCommandsTest {
                   query("select message_id from %s.inbox_message order by 1".formatted(schema))
                       .equals(List.of("1", "2")));
     }
+  }
+
+  @Test
+  @DisplayName("a relay that is told to serves its page; on a port that is taken it does not start")
+  void servesPage() throws Exception {
+    assertThat(cli("migrate").code()).isZero();
+    Properties properties = new Properties();
+    options().stream()
+        .map(option -> option.substring(2).split("=", 2))
+        .forEach(option -> properties.put("store." + option[0], option[1]));
+    properties.put("kafka.bootstrap.servers", "127.0.0.1:1");
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      properties.put("ui.port", Integer.toString(taken.getLocalPort()));
+      properties.put("ui.token", "t0k3n-of-test");
+      assertThatThrownBy(() -> RelayProcess.start(properties).close())
+          .isInstanceOf(Failure.class)
+          .hasMessageContaining("the page cannot listen at 127.0.0.1, port");
+    }
+    try (RelayProcess ignored = RelayProcess.start(properties)) {
+      HttpClient browser =
+          HttpClient.newBuilder()
+              .followRedirects(HttpClient.Redirect.NORMAL)
+              .cookieHandler(new CookieManager())
+              .build();
+      URI address =
+          URI.create(
+              "http://127.0.0.1:%s/?token=t0k3n-of-test".formatted(properties.get("ui.port")));
+      assertThat(
+              browser.send(HttpRequest.newBuilder(address).build(), BodyHandlers.ofString()).body())
+          .contains("nothing to do", schema);
+    }
+  }
+
+  @Test
+  @DisplayName("where there is an archive, the page changes nothing before it is told what to keep")
+  void pageWithArchive() throws Exception {
+    assertThat(cli("migrate", "--archive=full").code()).isZero();
+    Cli page = cli("ui", "--allow-changes", "--port=0");
+    assertThat(page.code()).isEqualTo(Main.NOT_DONE);
+    assertThat(page.err()).contains("this outbox has an archive", "--archive=full").hasLineCount(1);
   }
 
   @Test

@@ -22,8 +22,13 @@ import io.nats.client.Options;
 import io.nats.client.api.MessageInfo;
 import io.nats.client.api.StreamConfiguration;
 import java.io.IOException;
+import java.net.CookieManager;
 import java.net.InetSocketAddress;
+import java.net.URI;
 import java.net.URL;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
@@ -154,7 +159,8 @@ class ProgramPacked {
             "outbox-store-mysql",
             "outbox-store-postgres",
             "outbox-store-redis",
-            "outbox-store-sqlserver");
+            "outbox-store-sqlserver",
+            "outbox-ui");
     assertThat(jars)
         .noneMatch(
             jar ->
@@ -580,11 +586,42 @@ class ProgramPacked {
     assertThat(relay.exitValue()).isEqualTo(143);
     assertThat(Files.readString(work.resolve("err"))).contains("From jdbc:", " to " + kafka);
 
+    page(secret, where);
+
     Ran requeue = outbox(secret, with("dead-letters", List.of("requeue", "--all"), where));
     assertThat(requeue.out()).as(requeue.err()).contains("1 requeued.");
     assertThat(outbox(secret, with("status", where)).out().replaceAll(" +", " "))
         .contains("dead 0")
         .containsPattern("(pending|scheduled) 1");
+  }
+
+  /** Reads the page at the address that the program prints, until SIGTERM. */
+  private static void page(Map<String, String> secret, List<String> where) throws Exception {
+    Path work = Files.createTempDirectory(folder, "page");
+    Map<String, String> environment = environment();
+    environment.putAll(secret);
+    String program = home.resolve("bin/outbox").toString();
+    Process page = start(work, environment, with(program, List.of("ui", "--port=0"), where));
+    try {
+      await()
+          .failFast("the page has ended", () -> !page.isAlive())
+          .until(() -> Files.readString(work.resolve("out")).contains("Ctrl-C"));
+      String address = Files.readString(work.resolve("out")).lines().findFirst().orElseThrow();
+      HttpClient browser =
+          HttpClient.newBuilder()
+              .followRedirects(HttpClient.Redirect.NORMAL)
+              .cookieHandler(new CookieManager())
+              .build();
+      String seen =
+          browser
+              .send(HttpRequest.newBuilder(URI.create(address)).build(), BodyHandlers.ofString())
+              .body();
+      assertThat(seen).contains("nothing to do", "1 dead letter");
+    } finally {
+      stop(page);
+    }
+    assertThat(page.exitValue()).isEqualTo(143);
+    assertThat(Files.readString(work.resolve("err"))).isEmpty();
   }
 
   private static String[] with(String command, List<String> more, String... rest) {

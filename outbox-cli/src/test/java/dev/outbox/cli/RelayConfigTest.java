@@ -83,6 +83,27 @@ class RelayConfigTest {
     assertThat(config.publisherTimeout()).isEqualTo(Duration.ofSeconds(20));
   }
 
+  @Test
+  @DisplayName("there is a page where its port is set, which only shows unless it is said")
+  void page() throws Exception {
+    assertThat(config(LEAST).page()).isNull();
+    assertThat(config(LEAST + "ui.port=8025").page())
+        .isEqualTo(new PageSettings("127.0.0.1", 8025, false, null));
+    assertThat(
+            config(
+                    LEAST + "ui.port=0\nui.host=0.0.0.0\nui.allowChanges=true\nui.token=${TOKEN}",
+                    Map.of("TOKEN", "t0ps3cret"))
+                .page())
+        .isEqualTo(new PageSettings("0.0.0.0", 0, true, "t0ps3cret"));
+    assertThat(Secrets.mask("http://h/?token=t0ps3cret")).isEqualTo("http://h/?token=***");
+    assertThatThrownBy(() -> config(LEAST + "ui.port=70000").page())
+        .isInstanceOf(Failure.class)
+        .hasMessage("the page's port is 70000, it must be 0 to 65535");
+    assertThatThrownBy(() -> config(LEAST + "ui.port=1\nui.allowChanges=yes").page())
+        .isInstanceOf(Failure.class)
+        .hasMessage("the property ui.allowChanges is 'yes', it must be true or false");
+  }
+
   @ParameterizedTest
   @DisplayName("an unknown property is refused, and the closest one named")
   @CsvSource({

@@ -31,7 +31,8 @@ class UsageTest {
         "messages",
         "keys",
         "dead-letters",
-        "archive"
+        "archive",
+        "ui"
       })
   @DisplayName("each command explains itself")
   void help(String command) {

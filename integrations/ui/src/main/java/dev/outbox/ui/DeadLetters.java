@@ -1,0 +1,115 @@
+package dev.outbox.ui;
+
+import static dev.outbox.ui.Html.all;
+import static dev.outbox.ui.Html.css;
+import static dev.outbox.ui.Html.el;
+import static dev.outbox.ui.Html.foreign;
+import static dev.outbox.ui.Html.link;
+
+import dev.outbox.spi.store.InspectionStore;
+import dev.outbox.spi.store.InspectionStore.Listed;
+import dev.outbox.spi.store.InspectionStore.Status;
+import dev.outbox.ui.Tables.Row;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Dead letters by error. */
+final class DeadLetters {
+  /** The most event types that are named of a group. */
+  private static final int MOST_KINDS = 3;
+
+  private DeadLetters() {}
+
+  /** Those with errors of one kind. */
+  private static final class Group {
+    private final TreeSet<String> kinds = new TreeSet<>();
+    private final Listed first;
+    private int count;
+
+    Group(Listed first) {
+      this.first = first;
+    }
+
+    void add(Listed letter) {
+      count++;
+      kinds.add(MessageList.kind(letter));
+    }
+
+    Html kinds() {
+      return all(
+          foreign(kinds.stream().limit(MOST_KINDS).collect(Collectors.joining(", "))),
+          kinds.size() > MOST_KINDS ? " and others" : null);
+    }
+  }
+
+  static Html of(Source source, PageRequest request) {
+    Map<String, Group> groups = new HashMap<>();
+    boolean more =
+        Selection.read(
+            source.messages(),
+            letter ->
+                groups
+                    .computeIfAbsent(
+                        Selection.group(source.masked(letter.error())), name -> new Group(letter))
+                    .add(letter));
+    int count = groups.values().stream().mapToInt(group -> group.count).sum();
+    return all(
+        Deciding.done(request),
+        Frame.live(
+            "list",
+            count == 0
+                ? el("p", "There are none.")
+                : all(
+                    el(
+                        "p",
+                        Words.count(count, "dead letter"),
+                        ", by error.",
+                        more ? beyond() : null),
+                    table(source, groups),
+                    groups.size() > 1
+                        ? Deciding.links(source, new Selection(null, null), count)
+                        : null)));
+  }
+
+  static Html beyond() {
+    return all(
+        " These are the oldest ",
+        Words.number(InspectionStore.MOST_READ),
+        "; there are more behind them.");
+  }
+
+  private static Html table(Source source, Map<String, Group> groups) {
+    return Tables.table(
+        "Dead letters by error",
+        List.of("Error", "Letters", "Events", "Oldest", "Decision"),
+        groups.entrySet().stream()
+            .sorted(
+                Comparator.<Map.Entry<String, Group>>comparingInt(one -> -one.getValue().count)
+                    .thenComparing(Map.Entry::getKey))
+            .map(one -> row(source, one.getKey(), one.getValue()))
+            .toList());
+  }
+
+  private static Row row(Source source, String name, Group group) {
+    return Row.of(
+        el("div", css("error"), foreign(name)),
+        link(
+            MessageList.of(Status.DEAD).with("error", Selection.common(name)),
+            Words.number(group.count)),
+        group.kinds(),
+        link(Link.message(group.first.sequence()), group.first.sequence()),
+        source.letters() == null ? "not allowed here" : decisions(source, name, group));
+  }
+
+  private static @Nullable Html decisions(Source source, String name, Group group) {
+    return Deciding.links(
+        source,
+        group.count == 1 ? Selection.one(group.first.sequence()) : new Selection(null, name),
+        group.count);
+  }
+}

@@ -1,0 +1,297 @@
+package dev.outbox.ui;
+
+import static dev.outbox.ui.Html.all;
+import static dev.outbox.ui.Html.at;
+import static dev.outbox.ui.Html.css;
+import static dev.outbox.ui.Html.el;
+import static dev.outbox.ui.Html.foreign;
+import static dev.outbox.ui.Html.link;
+
+import dev.outbox.spi.store.ArchiveStore;
+import dev.outbox.spi.store.ArchiveStore.Who;
+import dev.outbox.spi.store.DeadLetterStore;
+import dev.outbox.spi.store.InspectionStore.Listed;
+import dev.outbox.spi.store.InspectionStore.Status;
+import dev.outbox.ui.Tables.Row;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Requeues or discards dead letters: first shows what would happen, then does it. */
+final class Deciding {
+  /** What is held while a transaction lasts, others may have to wait for. */
+  private static final int IN_A_TRANSACTION = 100;
+
+  /** What is left then, the same again does. */
+  private static final Duration MOST_TIME = Duration.ofSeconds(20);
+
+  enum Action {
+    REQUEUE("requeued"),
+    DISCARD("discarded");
+
+    private final String done;
+
+    Action(String done) {
+      this.done = done;
+    }
+
+    String path() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+
+    String verb() {
+      return name().charAt(0) + path().substring(1);
+    }
+  }
+
+  /** What is meant, and there. */
+  private static final class Found {
+    private final List<Long> sequences = new ArrayList<>();
+    private final Map<String, Integer> kinds = new TreeMap<>();
+    private int halting;
+    private boolean more;
+
+    void add(Listed letter) {
+      sequences.add(letter.sequence());
+      kinds.merge(MessageList.kind(letter), 1, Integer::sum);
+      halting += letter.haltsKey() ? 1 : 0;
+    }
+  }
+
+  private final Source source;
+  private final DeadLetterStore letters;
+  private final FormTokens tokens;
+  private final Action action;
+  private final PageRequest request;
+  private final Selection selection;
+
+  Deciding(Source source, FormTokens tokens, Action action, PageRequest request) {
+    if (source.letters() == null) {
+      throw new Refusal(403, "This page only shows: its program was not told to allow changes.");
+    }
+    this.source = source;
+    this.letters = source.letters();
+    this.tokens = tokens;
+    this.action = action;
+    this.request = request;
+    this.selection = Selection.of(request);
+  }
+
+  /** Where to decide about these, so many, when that is allowed. */
+  static @Nullable Html links(Source source, Selection selection, int count) {
+    return source.letters() == null
+        ? null
+        : el(
+            "p",
+            css("decide"),
+            Stream.of(Action.values())
+                .map(
+                    action ->
+                        link(
+                            selection.to(action.path()),
+                            css("button"),
+                            action.verb(),
+                            selection.isAll() ? " all" : null,
+                            count == 1 ? null : " " + Words.number(count),
+                            "…"))
+                .toList());
+  }
+
+  /** What has just been done, as the address says. */
+  static @Nullable Html done(PageRequest request) {
+    for (Action action : Action.values()) {
+      Long count = request.number(action.done);
+      if (count != null) {
+        return el(
+            "p", css("done"), at("role", "status"), Words.number(count), " ", action.done, ".");
+      }
+    }
+    return null;
+  }
+
+  /** What would happen, or what came of it. */
+  PageResponse answer(@Nullable String place) {
+    if (request.isPost()) {
+      tokens.require(request, subject());
+    }
+    Found found = find();
+    String title = action.verb() + " " + Words.count(found.sequences.size(), "dead letter");
+    String missing = request.isPost() ? missing(found) : "";
+    if (missing == null) {
+      return PageResponse.seeOther(Link.to("dead-letters").with(action.done, decide(found)));
+    }
+    return Frame.page(
+        200,
+        action.path(),
+        place,
+        title,
+        found.sequences.isEmpty()
+            ? el("p", "There are none any more. ", link(Link.to("dead-letters"), "Back"))
+            : all(
+                missing.isEmpty() ? null : el("p", css("notice"), at("role", "alert"), missing),
+                summary(found),
+                form(found, title)));
+  }
+
+  /** Why it is not done yet; null: it can be. */
+  private @Nullable String missing(Found found) {
+    Long shown = request.number("count");
+    if (shown == null || found.sequences.size() > shown) {
+      return "Meanwhile there are more of them than you have seen. Look again.";
+    }
+    if (action == Action.DISCARD && request.text("sure") == null) {
+      return "Say that they may be removed for good.";
+    }
+    return action == Action.DISCARD && found.halting > 0 && request.text("halting") == null
+        ? "Some of them halt their keys: the later messages of these keys will go on without them."
+            + " Say that this is meant."
+        : null;
+  }
+
+  private String subject() {
+    return action.path() + "\0" + selection;
+  }
+
+  private Found find() {
+    Found found = new Found();
+    if (selection.sequence() == null) {
+      found.more =
+          Selection.read(
+              source.messages(),
+              letter -> {
+                if (selection.includes(source.masked(letter.error()))) {
+                  found.add(letter);
+                }
+              });
+    } else {
+      Listed one = OneMessage.find(source, selection.sequence()).listed();
+      if (one.status() == Status.DEAD) {
+        found.add(one);
+      }
+    }
+    return found;
+  }
+
+  private Html summary(Found found) {
+    return all(
+        selection.group() == null
+            ? null
+            : el("p", "Error: ", el("span", css("error"), foreign(selection.group()))),
+        Tables.table(
+            "What this is about",
+            List.of("Event", "Dead letters"),
+            found.kinds.entrySet().stream()
+                .map(one -> Row.of(foreign(one.getKey()), Words.number(one.getValue())))
+                .toList()),
+        found.more ? el("p", DeadLetters.beyond()) : null,
+        el(
+            "p",
+            action == Action.REQUEUE
+                ? "They will be due again, at their places, with no failed tries."
+                : "They will be removed for good, without being published."),
+        action == Action.REQUEUE || found.halting == 0
+            ? null
+            : el("p", css("notice"), Words.number(found.halting), " of them halt their keys."));
+  }
+
+  private Html form(Found found, String title) {
+    return el(
+        "form",
+        css("decision"),
+        at("method", "post"),
+        at("action", Link.to(action.path())),
+        hidden("sequence", selection.sequence()),
+        hidden("group", selection.group()),
+        hidden("count", found.sequences.size()),
+        hidden("token", tokens.of(subject())),
+        source.audit() == null
+            ? el(
+                "p",
+                css("muted"),
+                "This outbox keeps no archive, so nobody writes down who decided.")
+            : all(field("by", "Your name", source.person()), field("why", "Reason", "")),
+        action == Action.REQUEUE ? null : check("sure", "Remove them for good"),
+        action == Action.DISCARD && found.halting > 0 && request.isPost()
+            ? check("halting", "Let the later messages of the halted keys go on without them")
+            : null,
+        el("p", el("button", title), " ", link(Link.to("dead-letters"), "Back")));
+  }
+
+  private static @Nullable Html hidden(String name, @Nullable Object value) {
+    return value == null
+        ? null
+        : el("input", at("type", "hidden"), at("name", name), at("value", value));
+  }
+
+  private Html field(String name, String label, String otherwise) {
+    String given = request.isPost() ? request.text(name) : null;
+    return el(
+        "label",
+        label,
+        el(
+            "input",
+            at("name", name),
+            at("value", given == null ? otherwise : given),
+            at("maxlength", Who.MAX_NAME)));
+  }
+
+  private Html check(String name, String label) {
+    return el(
+        "label",
+        css("check"),
+        el(
+            "input",
+            at("type", "checkbox"),
+            at("name", name),
+            at("value", "yes"),
+            at("required", true),
+            at("checked", request.isPost() && request.text(name) != null)),
+        label);
+  }
+
+  /** Does it, some in each transaction; returns how many were there. */
+  private int decide(Found found) {
+    ArchiveStore audit = source.audit();
+    Who who = audit == null ? null : who();
+    Instant end = source.clock().instant().plus(MOST_TIME);
+    int done = 0;
+    try {
+      for (int from = 0; from < found.sequences.size(); from += IN_A_TRANSACTION) {
+        if (source.clock().instant().isAfter(end)) {
+          break; // what is left is still on the page that comes next
+        }
+        int to = Math.min(from + IN_A_TRANSACTION, found.sequences.size());
+        done += decide(Set.copyOf(found.sequences.subList(from, to)), audit, who).size();
+      }
+    } catch (RuntimeException e) {
+      throw new Refusal(
+          503,
+          "%s %s before this: %s The same again goes on with the others."
+              .formatted(Words.number(done), action.done, source.masked(e.getMessage())));
+    }
+    return done;
+  }
+
+  private Set<Long> decide(Set<Long> some, @Nullable ArchiveStore audit, @Nullable Who who) {
+    if (audit == null || who == null) {
+      return action == Action.REQUEUE ? letters.requeue(some) : letters.discard(some);
+    }
+    return action == Action.REQUEUE ? audit.requeue(some, who) : audit.discard(some, who);
+  }
+
+  private Who who() {
+    String name = request.text("by");
+    try {
+      return new Who(name == null ? source.person() : name, request.text("why"));
+    } catch (IllegalArgumentException e) {
+      throw new Refusal(400, "Your name: " + e.getMessage());
+    }
+  }
+}

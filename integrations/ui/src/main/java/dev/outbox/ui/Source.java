@@ -1,0 +1,43 @@
+package dev.outbox.ui;
+
+import dev.outbox.Archive;
+import dev.outbox.spi.store.ArchiveStore;
+import dev.outbox.spi.store.DeadLetterStore;
+import dev.outbox.spi.store.InspectionStore;
+import dev.outbox.spi.store.SchemaStore;
+import dev.outbox.spi.store.StatisticsStore;
+import java.time.InstantSource;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the pages read.
+ *
+ * @param letters null: nobody may decide about dead letters here
+ * @param person who decides, unless somebody else is named
+ * @param mask keeps secrets out of what drivers and brokers say
+ */
+record Source(
+    InspectionStore messages,
+    StatisticsStore figures,
+    @Nullable DeadLetterStore letters,
+    String person,
+    UnaryOperator<String> mask,
+    InstantSource clock) {
+
+  /** The archive in whose audit decisions are written down; null: there is none. */
+  @Nullable ArchiveStore audit() {
+    return letters instanceof ArchiveStore archive && archive.archive() != Archive.NONE
+        ? archive
+        : null;
+  }
+
+  /** Where the tables are; null: the store cannot say. */
+  @Nullable String place() {
+    return figures instanceof SchemaStore schema ? schema.place() : null;
+  }
+
+  @Nullable String masked(@Nullable String error) {
+    return error == null ? null : mask.apply(error);
+  }
+}

@@ -1,0 +1,57 @@
+package dev.outbox.cli;
+
+import dev.outbox.ui.OutboxPage;
+import dev.outbox.ui.PageServer;
+import java.io.UncheckedIOException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the operator's page is, and what can be done there.
+ *
+ * @param port 0: any that is free
+ * @param token what who asks must have; null: a random one
+ */
+record PageSettings(String host, int port, boolean allowChanges, @Nullable String token) {
+  static final String DEFAULT_HOST = "127.0.0.1";
+  static final int DEFAULT_PORT = 8025;
+
+  private static final int MOST_PORT = 65_535;
+
+  /** After so many seconds a request that is not complete is given up, or some could use it up. */
+  private static final String MOST_SECONDS = "10";
+
+  /**
+   * @throws Failure when there is no such port
+   */
+  PageSettings {
+    if (port < 0 || port > MOST_PORT) {
+      throw new Failure("the page's port is %d, it must be 0 to %d".formatted(port, MOST_PORT));
+    }
+  }
+
+  /**
+   * Serves the page.
+   *
+   * @param person who decides, unless the page is told
+   * @throws Failure when that store has no page, or it cannot listen there
+   */
+  PageServer serve(Object store, String person) {
+    System.setProperty("sun.net.httpserver.maxReqTime", MOST_SECONDS);
+    try {
+      OutboxPage page =
+          OutboxPage.builder(store)
+              .allowChanges(allowChanges)
+              .person(person)
+              .mask(Secrets::mask)
+              .build();
+      return PageServer.start(page, host, port, token);
+    } catch (IllegalArgumentException | UncheckedIOException e) {
+      throw new Failure(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  /** For who lets others reach the page. */
+  static final String WARNING =
+      "others in the network can reach this page, and read its token on the way: let a proxy with TLS"
+          + " stand before it";
+}

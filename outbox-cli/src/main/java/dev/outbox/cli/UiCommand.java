@@ -1,0 +1,83 @@
+package dev.outbox.cli;
+
+import dev.outbox.spi.store.ArchiveStore;
+import dev.outbox.spi.store.InspectionStore;
+import dev.outbox.spi.store.SchemaStore;
+import dev.outbox.ui.OutboxPage;
+import dev.outbox.ui.PageServer;
+import java.io.PrintWriter;
+import java.util.concurrent.CountDownLatch;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+    name = "ui",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Serve a page that shows what waits in the outbox and why, until Ctrl-C.",
+      "Its address has a random token, without which nobody gets an answer."
+    })
+final class UiCommand extends StoreCommand<InspectionStore> {
+  @Option(
+      names = "--port",
+      description = "The port; 0: any that is free. Default: ${DEFAULT-VALUE}.")
+  private int port = PageSettings.DEFAULT_PORT;
+
+  @Option(
+      names = "--host",
+      description = "The address of this machine to listen at; default: ${DEFAULT-VALUE}.")
+  private String host = PageSettings.DEFAULT_HOST;
+
+  @Option(
+      names = "--allow-changes",
+      description = "Let the page requeue and discard dead letters; else it only shows.")
+  private boolean allowChanges;
+
+  UiCommand() {
+    super(InspectionStore.class);
+  }
+
+  @Override
+  int connections() {
+    return OutboxPage.MOST_READS;
+  }
+
+  @Override
+  int run(InspectionStore store, PrintWriter out) {
+    if (store instanceof SchemaStore schema) {
+      schema.verify();
+    }
+    if (allowChanges && tables().archive() == null) {
+      refuseGap(store);
+    }
+    PageSettings settings = new PageSettings(host, port, allowChanges, null);
+    try (PageServer server = settings.serve(store, System.getProperty("user.name", "unknown"));
+        Cleanup ignored = Cleanup.atEnd(server::close)) {
+      if (!server.isLocal()) {
+        err().println("WARNING: " + PageSettings.WARNING);
+        err().flush();
+      }
+      out.println(server.url());
+      out.println(
+          allowChanges
+              ? "Who has this address can requeue and discard dead letters. Ctrl-C ends it."
+              : "It only shows. Ctrl-C ends it.");
+      out.flush();
+      new CountDownLatch(1).await(); // a signal ends it
+      return 0;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return Exit.NOT_DONE;
+    }
+  }
+
+  /** A gap in an archive, or in its audit, would be noticed much later. */
+  private static void refuseGap(InspectionStore store) {
+    if (store instanceof ArchiveStore kept && kept.hasArchive()) {
+      throw new Failure(
+          "this outbox has an archive, and this command was not told what it keeps: add"
+              + " --archive=full or --archive=metadata, as its relays are told, or --archive=none,"
+              + " and no copy of what is discarded is kept");
+    }
+  }
+}
