@@ -16,7 +16,7 @@ import java.util.function.Predicate;
 final class FleetScenario {
   private static final int[] PODS = {1, 2, 8, 20};
   private static final int[] PODS_THAT_END = {2, 8};
-  private static final int IN_ONE_PROCESS = 100;
+  private static final int IN_ONE_PROCESS = 20;
   private static final int[] RATES = {10, 200, 2_000};
   private static final int RATE = 200;
   private static final int MESSAGES = 200_000;
@@ -37,7 +37,7 @@ final class FleetScenario {
           """
           Pods of a service, each a process of its own with one relay with defaults, whose publisher takes everything at once, \
           and clients (4 in all, at least one each) that append one message of 200 bytes a transaction by their relay and tell it of the commit; \
-          1,000 keys, a fixed schedule. And one process with 100 relays. Rates are of all pods together; times are from the commit in any pod to the publisher. \
+          1,000 keys, a fixed schedule. And one process with 20 relays. Rates are of all pods together; times are from the commit in any pod to the publisher. \
           Statements and CPU are those of all pods and of the server; commits are no statements. A backlog is of 200,000 messages. \
           At 200/s one pod is killed (SIGKILL) or ends in good order: the one that published last for most keys, and of those keys the longest time in which there was something to publish and nothing was published; \
           or all pods are replaced one after another: the same of all keys. There is no limit to compare with.""",

@@ -41,7 +41,7 @@ public final class PodMain {
   static final String PUBLISHED = "published";
 
   /** Many servers allow 100 connections in all. */
-  private static final int MOST_CONNECTIONS = 60;
+  private static final int MOST_CONNECTIONS = 80;
 
   private final ParentJvm parent;
   private final WorkCounter counter = new WorkCounter();
