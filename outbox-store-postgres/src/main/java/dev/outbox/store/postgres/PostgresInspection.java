@@ -45,9 +45,9 @@ final class PostgresInspection extends InspectionTexts {
     return query.status() == Status.BLOCKED && query.key() != null
         ? new Range(
             "${q}${p}message m",
-            BLOCKED_OF_KEY.formatted("hashtextextended(:key, 0) & 63", ":key"),
+            BLOCKED_OF_KEY.formatted("(hashtextextended(:key, 0) & 63)::smallint", ":key"),
             "m.seq + 0",
-            "m.seq + 0",
+            "m.bucket, ${messageKey}, m.seq + 0",
             true,
             true)
         : new Range("${q}${p}message m", "true", "m.seq", "m.seq", false, false);

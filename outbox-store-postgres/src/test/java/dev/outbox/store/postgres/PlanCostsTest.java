@@ -8,7 +8,6 @@ import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.InspectionStore.Query;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.jdbc.TestDatabase;
@@ -161,7 +160,6 @@ class PlanCostsTest extends DatabaseTest {
         100); // one with a larger cap looks dear, and is not compiled: TransactionSettings
     assertThat(watched.leases().orElseThrow()).isEmpty();
     assertThat(watched.waitingKeys(true, null, 10).found()).hasSizeLessThanOrEqualTo(10);
-    assertThat(watched.messages(Query.first(10)).found()).hasSizeLessThanOrEqualTo(10);
     assertThat(watched.warnings()).isEmpty();
     database.execute("update outbox_blocked_key set retry_at = now()");
     Claim blocked = watched.claim(request());

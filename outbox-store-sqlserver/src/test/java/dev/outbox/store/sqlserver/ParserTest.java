@@ -78,6 +78,9 @@ class ParserTest {
           new Unknown("INBOX UPDATE", " collate \\w+", "", COLLATE),
           new Unknown("INBOX TAKE_OVER", " collate \\w+", "", COLLATE),
           new Unknown("RESTORE_BUCKETS", "\\(values .*\\) n \\(bucket\\)", "n", VALUES),
+          new Unknown("LIST", "\\(values .*\\) s \\(status\\)", "s", VALUES),
+          new Unknown("LIST_END", "\\(values .*\\) s \\(status\\)", "s", VALUES),
+          new Unknown("SHOW", "\\(values .*\\) s \\(status\\)", "s", VALUES),
           new Unknown("create table shop.outbox_message", IN_CHECK, "len($1 +", COLLATE),
           new Unknown(
               "plain SQL: insert into outbox_message (aggregate_type, aggregate_id, event_type, payload)",

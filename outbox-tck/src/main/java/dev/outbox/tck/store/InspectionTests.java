@@ -203,7 +203,7 @@ abstract class InspectionTests<T> extends StoreTests<T> {
   }
 
   @Sentence("read page by page, each message that waits throughout comes once, whatever others do")
-  void pages() {
+  void pagesOfWhatWaits() {
     tck.ability(InspectionStore.class);
     for (int limit : List.of(1, 2, 7)) {
       tck.prepare();

@@ -28,10 +28,11 @@ record MemoryInspection(Collection<Key> keys, Instant now) {
   private static final String BEHIND = ">";
 
   Page<Listed> messages(Query query) {
+    long after = query.afterSequence();
     return page(
         keys.stream()
             .flatMap(key -> key.rows.values().stream().map(row -> listed(key, row)))
-            .filter(message -> message.sequence() > query.afterSequence())
+            .filter(message -> message.sequence() > after)
             .filter(message -> isMeant(message, query))
             .sorted(Comparator.comparing(Listed::sequence)),
         query.limit(),
