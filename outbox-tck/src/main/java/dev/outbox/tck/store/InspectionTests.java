@@ -127,7 +127,7 @@ abstract class InspectionTests<T> extends StoreTests<T> {
                   .filter(each -> each.id().equals(message.id().toString()))
                   .findFirst()
                   .orElseThrow(() -> failed("a %s message is not listed", status));
-          expect("status", found.status()).isEqualTo(status);
+          expect("the status of a message that is " + status, found.status()).isEqualTo(status);
           expect("key", found.key()).isEqualTo(message.key());
           expect("aggregate type", found.aggregateType()).isEqualTo(message.aggregateType());
           expect("event type", found.eventType()).isEqualTo(message.eventType());

@@ -961,7 +961,7 @@ public final class BrokenStores {
   }
 
   /** Does not keep the error. */
-  @Rule("S2")
+  @Rule({"S2", "F2"})
   static final class ForgetsTheError extends Broken {
     @Override
     void apply(Key key, Row row, Decision decision, boolean countedBefore) {
@@ -1302,7 +1302,7 @@ public final class BrokenStores {
   }
 
   /** Puts a message that failed aside, and goes on with those behind it. */
-  @Rule({"O2", "A3", "A6", "C7", "C8", "C9", "F1", "O1"})
+  @Rule({"O2", "A3", "A6", "C7", "C8", "C9", "F1", "F2", "O1"})
   static final class GoesOnWithoutTheHead extends Broken {
     @Override
     List<Row> due(Key key, Instant now) {
