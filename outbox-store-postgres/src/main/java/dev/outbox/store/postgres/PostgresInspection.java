@@ -7,11 +7,6 @@ import dev.outbox.store.jdbc.internal.InspectionTexts;
 /** How messages and keys are looked at: in the order of the primary key, or of a partial index. */
 final class PostgresInspection extends InspectionTexts {
 
-  private static final String BLOCKED_OF_KEY =
-      """
-      m.bucket = %s and m.status = 'BLOCKED' and ${messageKey} = %s\
-      """;
-
   private static final String KEYS =
       """
       select k.bucket, k.key, k.retry_at, k.halted_by, head.seq as head, m.attempts, m.last_error,
@@ -30,7 +25,9 @@ final class PostgresInspection extends InspectionTexts {
       left join ${q}${p}message m on m.seq = coalesce(k.halted_by, head.seq)
       order by ${order}
       """
-          .replace("${blocked}", BLOCKED_OF_KEY.formatted("k.bucket", "k.key"));
+          .replace(
+              "${blocked}",
+              "m.bucket = k.bucket and m.status = 'BLOCKED' and ${messageKey} = k.key");
 
   PostgresInspection(PostgresArchive says) {
     super(says, PostgresAdministration.HALTS_KEY);
@@ -38,19 +35,15 @@ final class PostgresInspection extends InspectionTexts {
 
   @Override
   protected Range range(Query query) {
-    if (query.status() == Status.DEAD) {
-      return new Range(
-          "${q}${p}message m", "m.status = 'DEAD'", "m.seq + 0", "m.seq + 0", true, false);
-    }
-    return query.status() == Status.BLOCKED && query.key() != null
-        ? new Range(
-            "${q}${p}message m",
-            BLOCKED_OF_KEY.formatted("(hashtextextended(:key, 0) & 63)::smallint", ":key"),
-            "m.seq + 0",
-            "m.bucket, ${messageKey}, m.seq + 0",
-            true,
-            true)
-        : new Range("${q}${p}message m", "true", "m.seq", "m.seq", false, false);
+    boolean ofDead = query.status() == Status.DEAD;
+    String sequence = ofDead ? "m.seq + 0" : "m.seq";
+    return new Range(
+        "${q}${p}message m",
+        ofDead ? "m.status = 'DEAD'" : "true",
+        sequence,
+        sequence,
+        ofDead,
+        false);
   }
 
   @Override
