@@ -138,6 +138,56 @@ class HandlersTest {
   }
 
   @Test
+  void oneChangeHasSeveralTargets() throws SQLException {
+    MessagePublisher kafka =
+        messages -> {
+          messages.forEach(message -> done.add("kafka " + message.message().key()));
+          return Collections.nCopies(messages.size(), Result.delivered());
+        };
+    HandlerPublisher handlers =
+        HandlerPublisher.builder()
+            .onAggregate(
+                "order-mail",
+                message -> {
+                  throw new IOException("the mail server is ill");
+                })
+            .build();
+    try (Connection connection = dataSource.getConnection()) {
+      connection.setAutoCommit(false);
+      // tag::targets
+      outbox.append(
+          connection,
+          List.of(
+              placed("order"), // to the broker
+              placed("order-mail"))); // to its handler
+      // end::targets
+      connection.commit();
+    }
+    RetryPolicy once = RetryPolicy.builder().maxAttempts(1).build();
+    MessagePublisher both =
+        RoutingPublisher.builder("kafka", kafka)
+            .publisher("handlers", handlers, "order-mail")
+            .build();
+    try (Relay relay = Relay.builder(outbox, both).retryPolicy(once).build()) {
+      relay.start();
+      await().until(() -> outbox.statistics(10).dead() == 1);
+    }
+    both.close();
+    assertThat(done).containsExactly("kafka order/order-1");
+    assertThat(outbox.deadLetters(0, 10))
+        .singleElement()
+        .satisfies(letter -> assertThat(letter.message().key()).isEqualTo("order-mail/order-1"));
+  }
+
+  private static OutboxMessage placed(String aggregateType) {
+    return OutboxMessage.builder()
+        .aggregate(aggregateType, "order-1")
+        .eventType("OrderPlaced")
+        .payload("{\"total\": 12.50}")
+        .build();
+  }
+
+  @Test
   void effectsHappenOnceAndInOrder() throws SQLException {
     long seed = Long.getLong("outbox.seed", System.nanoTime());
     System.out.println("HandlersTest: run again with -Doutbox.seed=" + seed);
