@@ -42,6 +42,10 @@ final class Filters {
 
   /** Ages are by this machine's clock. */
   Query query(@Nullable Status status, @Nullable String after, int limit) {
+    if (Stream.of(type, key, eventType, error).anyMatch(""::equals)) {
+      throw new Failure(
+          "an option says which messages, and is empty: leave it out, or give a text");
+    }
     Instant before = olderThan == null ? null : Instant.now().minus(olderThan);
     return new Query(status, type, key, eventType, id, error, before, after, limit);
   }

@@ -21,11 +21,14 @@ record PageSettings(String host, int port, boolean allowChanges, @Nullable Strin
   private static final String MOST_SECONDS = "10";
 
   /**
-   * @throws Failure when there is no such port
+   * @throws Failure when there is no such port, or the token cannot be a cookie
    */
   PageSettings {
     if (port < 0 || port > MOST_PORT) {
       throw new Failure("the page's port is %d, it must be 0 to %d".formatted(port, MOST_PORT));
+    }
+    if (token != null && !token.matches("[A-Za-z0-9._~+/=-]+")) {
+      throw new Failure("ui.token must have only letters, digits and . _ ~ + / = -");
     }
   }
 

@@ -51,6 +51,10 @@ public final class RelayProcess implements AutoCloseable {
     try (Opened once = Stores.connect(config.address())) {
       String gap = gap(config, once.store());
       if (gap != null) {
+        PageSettings page = config.page();
+        if (page != null && page.allowChanges()) {
+          throw new Failure(gap + "; ui.allowChanges needs it");
+        }
         LoggerFactory.getLogger(RelayProcess.class).warn(gap);
       }
     }

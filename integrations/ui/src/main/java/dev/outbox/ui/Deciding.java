@@ -142,9 +142,12 @@ final class Deciding {
 
   /** Why it is not done yet; null: it can be. */
   private @Nullable String missing(Found found) {
-    Long shown = request.number("count");
-    if (shown == null || found.sequences.size() > shown) {
-      return "Meanwhile there are more of them than you have seen. Look again.";
+    if (found.sequences.isEmpty()) {
+      return null;
+    }
+    String seen = request.text("seen");
+    if (seen == null || !FormTokens.areEqual(seen, seen(found))) {
+      return "Meanwhile they are others than those that you have seen. Look again.";
     }
     if (action == Action.DISCARD && request.text("sure") == null) {
       return "Say that they may be removed for good.";
@@ -157,6 +160,11 @@ final class Deciding {
 
   private String subject() {
     return action.path() + "\0" + selection;
+  }
+
+  /** Says which letters were shown, so that nobody decides about others. */
+  private String seen(Found found) {
+    return tokens.of(subject() + "\0" + found.sequences);
   }
 
   private Found find() {
@@ -209,7 +217,7 @@ final class Deciding {
         at("action", Link.to(action.path())),
         hidden("sequence", selection.sequence()),
         hidden("group", selection.group()),
-        hidden("count", found.sequences.size()),
+        hidden("seen", seen(found)),
         hidden("token", tokens.of(subject())),
         source.audit() == null
             ? el(

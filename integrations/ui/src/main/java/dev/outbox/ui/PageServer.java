@@ -44,14 +44,11 @@ public final class PageServer implements AutoCloseable {
     this.page = page;
     this.server = server;
     int port = server.getAddress().getPort();
+    String name = host.contains(":") ? "[" + host + "]" : host;
     access =
-        new Access(token, "outbox-" + port, server.getAddress().getAddress().isLoopbackAddress());
-    url =
-        "http://%s:%d/?token=%s"
-            .formatted(
-                host.contains(":") ? "[" + host + "]" : host,
-                port,
-                URLEncoder.encode(token, UTF_8));
+        new Access(
+            token, "outbox-" + port, name, server.getAddress().getAddress().isLoopbackAddress());
+    url = "http://%s:%d/?token=%s".formatted(name, port, URLEncoder.encode(token, UTF_8));
     server.setExecutor(threads);
     server.createContext("/", this::handle);
   }

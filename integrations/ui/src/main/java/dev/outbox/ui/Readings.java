@@ -6,10 +6,12 @@ import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,8 +27,9 @@ final class Readings {
   private static final int MOST_KEYS = 5;
 
   private final Source source;
-  private final Deque<Sample> samples = new ArrayDeque<>();
-  private @Nullable Reading last;
+  private final Lock reading = new ReentrantLock();
+  private final Deque<Sample> samples = new ConcurrentLinkedDeque<>();
+  private volatile @Nullable Reading last;
 
   Readings(Source source) {
     this.source = source;
@@ -52,17 +55,33 @@ final class Readings {
       List<WaitingKey> halted,
       Optional<WaitingKey> retried) {}
 
-  synchronized List<Sample> samples() {
+  List<Sample> samples() {
     return List.copyOf(samples);
   }
 
-  synchronized Reading read() {
-    Instant now = source.clock().instant();
-    if (last == null || Duration.between(last.at(), now).abs().compareTo(FRESH) > 0) {
-      last = read(now);
-      sample(new Sample(now, last.statistics()));
+  /** While somebody else reads, this is what was read before: a slow database keeps one thread. */
+  Reading read() {
+    Reading known = last;
+    if (known == null) {
+      reading.lock();
+    } else if (isFresh(known) || !reading.tryLock()) {
+      return known;
     }
-    return last;
+    try {
+      Reading newest = last;
+      if (newest == null || !isFresh(newest)) {
+        newest = read(source.clock().instant());
+        last = newest;
+        sample(new Sample(newest.at(), newest.statistics()));
+      }
+      return newest;
+    } finally {
+      reading.unlock();
+    }
+  }
+
+  private boolean isFresh(Reading one) {
+    return Duration.between(one.at(), source.clock().instant()).abs().compareTo(FRESH) <= 0;
   }
 
   private Reading read(Instant now) {

@@ -9,7 +9,6 @@ import dev.outbox.spi.store.InspectionStore.Status;
 import java.util.Comparator;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +22,13 @@ record Selection(@Nullable Long sequence, @Nullable String group) {
 
   private static final String NONE = "(no error)";
   private static final String GAP = "…";
+
+  /** What a group has in the place of something else: a gap, a mask, a character's code. */
+  private static final Pattern REPLACED = Pattern.compile(GAP + "|\\*+|\\\\u[0-9a-f]{4}");
+
+  /** A store may come to the end of what a page may read without having found anything. */
+  private static final int MOST_PAGES = 20;
+
   private static final int MOST_OF_GROUP = 200;
 
   /** What differs between errors of one kind: ids and numbers. */
@@ -60,7 +66,7 @@ record Selection(@Nullable Long sequence, @Nullable String group) {
   static @Nullable String common(String group) {
     return group.equals(NONE)
         ? null
-        : Stream.of(group.split(GAP)).max(Comparator.comparing(String::length)).orElse(null);
+        : REPLACED.splitAsStream(group).max(Comparator.comparing(String::length)).orElse(null);
   }
 
   /** Whether a dead letter with this error is meant, when several are. */
@@ -77,12 +83,14 @@ record Selection(@Nullable Long sequence, @Nullable String group) {
     Query dead = new Query(Status.DEAD, null, null, null, null, null, null, null, PAGE);
     String after = null;
     int read = 0;
+    int pages = 0;
     do {
       Page<Listed> page = store.messages(dead.after(after));
       page.found().forEach(each);
-      read += Math.max(1, page.found().size());
+      read += page.found().size();
+      pages++;
       after = page.next();
-    } while (after != null && read < InspectionStore.MOST_READ);
+    } while (after != null && read < InspectionStore.MOST_READ && pages < MOST_PAGES);
     return after != null;
   }
 }

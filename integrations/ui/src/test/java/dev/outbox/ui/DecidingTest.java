@@ -118,6 +118,19 @@ class DecidingTest {
   }
 
   @Test
+  @DisplayName("looks again when there are as many, but others")
+  void others() {
+    die();
+    Document look = look("unknown topic", "Requeue");
+    outbox.store.requeue(251);
+    outbox.append(message("mail", "new"));
+    outbox.settle(stored -> stored.sequence() == 251 ? null : Decision.dead("unknown topic"));
+    PageResponse answer = outbox.post("requeue", filled(look));
+    assertThat(answer.body()).contains("Look again", "Requeue 3 dead letters");
+    assertThat(dead()).isEqualTo(253);
+  }
+
+  @Test
   @DisplayName("is told when there are none any more")
   void none() {
     die();

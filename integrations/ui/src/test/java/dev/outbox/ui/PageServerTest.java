@@ -49,7 +49,7 @@ class PageServerTest {
     assertThat(first.statusCode()).isEqualTo(303);
     assertThat(first.headers().firstValue("Location")).contains("./");
     String cookie = first.headers().firstValue("Set-Cookie").orElseThrow();
-    assertThat(cookie).contains("HttpOnly", "SameSite=Strict").doesNotContain("Path");
+    assertThat(cookie).contains("HttpOnly", "SameSite=Lax").doesNotContain("Path");
     return cookie.substring(0, cookie.indexOf(';'));
   }
 

@@ -46,10 +46,9 @@ import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at messages and keys, outside of transactions. No index has all messages in the order of
- * their sequences, so a page reads the front of each part that one has: those of each status, and
- * those that are not adopted yet. Where messages are filtered, it goes as far as each of the parts
- * may be read.
+ * Looks at messages and keys. No index has all messages in the order of their sequences, so a page
+ * reads the front of each part that one has: those of each status, and those that are not adopted
+ * yet. Where messages are filtered, it goes as far as each of the parts may be read.
  */
 final class MongoInspection implements Inspection<MongoTransaction> {
   private static final Bson ANY_BUCKET =
@@ -161,7 +160,7 @@ final class MongoInspection implements Inspection<MongoTransaction> {
 
   @Override
   public Page<Listed> messages(MongoTransaction transaction, Query query) {
-    ClientSession session = transaction.beforehand();
+    ClientSession session = transaction.session(); // one snapshot: they go from part to part
     List<Part> parts = Part.all(query);
     Bson after = gt("seq", timestamp(query.afterSequence()));
     boolean isFiltered = !parts.get(0).filters().isEmpty();
@@ -255,7 +254,7 @@ final class MongoInspection implements Inspection<MongoTransaction> {
 
   @Override
   public Optional<Inspected> message(MongoTransaction transaction, long sequence) {
-    ClientSession session = transaction.beforehand();
+    ClientSession session = transaction.session();
     List<String> statuses = Stream.of(Status.values()).map(Status::name).toList();
     return Stream.of(and(in("status", statuses), ANY_BUCKET), Adoption.NOT_ADOPTED)
         .map(where -> and(where, eq("seq", Sequence.timestamp(sequence))))

@@ -7,7 +7,8 @@ import dev.outbox.store.jdbc.internal.InspectionTexts;
 
 /**
  * How messages and keys are looked at: in the order of their sequences, by an index that has their
- * status, too; those behind a key in the order they lie in.
+ * status, too; those behind a key in the order they lie in. Dead letters lie by bucket, and are
+ * sorted.
  */
 final class MysqlInspection extends InspectionTexts {
 
@@ -48,6 +49,15 @@ final class MysqlInspection extends InspectionTexts {
 
   @Override
   protected Range range(Query query) {
+    if (query.status() == Status.DEAD) {
+      return new Range(
+          "${q}${p}message m force index (primary)",
+          "m.bucket in (${everyBucket}) and m.status = 'DEAD' and m.place = _binary''",
+          "m.seq",
+          "m.seq",
+          true,
+          false);
+    }
     return query.status() == Status.BLOCKED && query.key() != null
         ? new Range(
             "${q}${p}message m force index (primary)",

@@ -80,6 +80,7 @@ class ParserTest {
           new Unknown("RESTORE_BUCKETS", "\\(values .*\\) n \\(bucket\\)", "n", VALUES),
           new Unknown("LIST", "\\(values .*\\) s \\(status\\)", "s", VALUES),
           new Unknown("LIST_END", "\\(values .*\\) s \\(status\\)", "s", VALUES),
+          new Unknown("LIST_END", "top \\(\\? / \\d+\\)", "top (?)", "TOP: \"TOP (expression)\""),
           new Unknown("SHOW", "\\(values .*\\) s \\(status\\)", "s", VALUES),
           new Unknown("create table shop.outbox_message", IN_CHECK, "len($1 +", COLLATE),
           new Unknown(

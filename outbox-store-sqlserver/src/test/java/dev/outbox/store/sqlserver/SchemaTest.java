@@ -35,7 +35,7 @@ class SchemaTest {
             .ddl();
     assertThat(offline("changelog.sql", "billing_", directory))
         .isEqualTo(statements(ddl))
-        .hasSize(15);
+        .hasSize(16);
   }
 
   @Test

@@ -12,6 +12,8 @@ public interface PayloadReader {
   /**
    * The payload as an object of a class.
    *
+   * @throws dev.outbox.publisher.handler.UnavailableException when what it needs is away, as a
+   *     registry of schemas: the message waits
    * @throws Exception when the payload is none of it: the message becomes a dead letter
    */
   Object read(OutboxMessage message, Class<?> type) throws Exception;

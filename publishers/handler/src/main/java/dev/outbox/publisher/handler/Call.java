@@ -159,9 +159,14 @@ final class Call {
     /** The call does not wait for it any more. */
     synchronized void leave() {
       if (!over) {
-        outcome.decide(this, delivered(), current == null ? Handling.NO_TIME : left(current));
+        outcome.decide(this, delivered(), current == null ? notBegun() : left(current));
         close();
       }
+    }
+
+    private Result notBegun() {
+      Lane lane = parts.routes().lane(item(delivered()).message());
+      return lane == null ? parts.routes().withoutHandler(item(delivered()).message()) : lane.noTime();
     }
 
     private Result left(Handling handling) {

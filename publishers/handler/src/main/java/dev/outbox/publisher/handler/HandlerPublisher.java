@@ -9,6 +9,7 @@ import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -210,25 +211,32 @@ public final class HandlerPublisher implements MessagePublisher {
             "onOthers(…) handles what ignoreOthers() drops: leave one of them out");
       }
       Timing timing = Timing.of(timeout);
+      Map<MessageHandler, Lane> made = new IdentityHashMap<>(); // one that is named twice has one
       Routes routes =
           new Routes(
-              lanes(byEventType, "the handler of the event type ", timing),
-              lanes(byAggregateType, "the handler of the aggregate type ", timing),
-              others == null ? null : lane("the handler of all others", others, timing),
+              lanes(byEventType, "the handler of the event type ", timing, made),
+              lanes(byAggregateType, "the handler of the aggregate type ", timing, made),
+              others == null ? null : lane("the handler of all others", others, timing, made),
               ignore);
       return new HandlerPublisher(new Call.Parts(routes, timing));
     }
 
     private Map<String, Lane> lanes(
-        Map<String, MessageHandler> handlers, String words, Timing timing) {
+        Map<String, MessageHandler> handlers,
+        String words,
+        Timing timing,
+        Map<MessageHandler, Lane> made) {
       Map<String, Lane> lanes = new HashMap<>();
-      handlers.forEach((type, handler) -> lanes.put(type, lane(words + type, handler, timing)));
+      handlers.forEach(
+          (type, handler) -> lanes.put(type, lane(words + type, handler, timing, made)));
       return Map.copyOf(lanes);
     }
 
-    private Lane lane(String name, MessageHandler handler, Timing timing) {
+    private Lane lane(
+        String name, MessageHandler handler, Timing timing, Map<MessageHandler, Lane> made) {
       Failures failures = new Failures(Set.copyOf(never), Set.copyOf(only));
-      return new Lane(name, handler, failures, timing, concurrency, threads);
+      return made.computeIfAbsent(
+          handler, one -> new Lane(name, one, failures, timing, concurrency, threads));
     }
   }
 }

@@ -14,9 +14,6 @@ import org.jspecify.annotations.Nullable;
  * is beside it.
  */
 final class Handling implements Runnable {
-  static final Result NO_TIME =
-      Result.unavailable(
-          "not begun, because the call's time went by with the messages before it: give the relay a smaller batchSize, or the publisher more concurrency");
   private static final Result STOPPED = Result.unavailable("the publisher was stopped");
   private static final Result UNREADABLE = Result.failed("the handler threw what cannot be read");
 
@@ -77,7 +74,7 @@ final class Handling implements Runnable {
   public void run() {
     Result given = UNREADABLE;
     try {
-      given = lastBegin - System.nanoTime() > 0 ? handle() : NO_TIME;
+      given = lastBegin - System.nanoTime() > 0 ? handle() : lane.noTime();
     } finally {
       free();
       result.complete(given);
@@ -145,6 +142,6 @@ final class Handling implements Runnable {
 
   /** What it is in the eyes of a call that left it in the queue. */
   Result notBegun() {
-    return lastBegin - System.nanoTime() > 0 ? lane.isFull() : NO_TIME;
+    return lastBegin - System.nanoTime() > 0 ? lane.isFull() : lane.noTime();
   }
 }

@@ -95,10 +95,22 @@ final class Lane {
     slow = true;
   }
 
-  /** Why a message has not begun. */
+  /** For a message that has not begun, because there was no thread for it. */
   Result isFull() {
-    return Result.unavailable(
-        "%s: all of its %d threads are in use".formatted(name, threads.getCorePoolSize()), name);
+    return busy(
+        "%s: all of its %d threads are in use".formatted(name, threads.getCorePoolSize()));
+  }
+
+  /** For a message that has not begun, because the call's time went by. */
+  Result noTime() {
+    return busy(
+        "not begun, because the call's time went by with the messages before it: give the relay a smaller batchSize, or the publisher more concurrency");
+  }
+
+  /** Its messages wait for longer and longer only when none of its runs has ended for long. */
+  private Result busy(String why) {
+    boolean moves = System.nanoTime() - moved < timing.handler().toNanos();
+    return new Result.Unavailable(why, name, moves ? timing.patience() : null);
   }
 
   void close() {

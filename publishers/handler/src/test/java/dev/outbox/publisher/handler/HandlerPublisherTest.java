@@ -454,13 +454,57 @@ class HandlerPublisherTest {
     List<Result> results = publisher.publish(deaf);
     assertThat(results).hasOnlyElementsOfType(Result.Unavailable.class);
     assertThat(results.get(4))
-        .isEqualTo(
-            Result.unavailable(
-                "the handler of the event type Deaf: all of its 2 threads are in use",
-                "the handler of the event type Deaf"));
+        .isInstanceOfSatisfying(
+            Result.Unavailable.class,
+            full -> {
+              assertThat(full.error())
+                  .isEqualTo("the handler of the event type Deaf: all of its 2 threads are in use");
+              assertThat(full.destination()).isEqualTo("the handler of the event type Deaf");
+            });
     assertThat(publishOne(publisher, "Placed")).isEqualTo(Result.delivered());
     end.countDown();
     assertThat(resultInTheEnd(deaf.get(4))).isEqualTo(Result.delivered());
+  }
+
+  @Test
+  @DisplayName("a handler that is slow and busy is no destination in trouble")
+  void busy() throws Exception {
+    publisher =
+        builder(Duration.ofSeconds(2))
+            .concurrency(1)
+            .onOthers(message -> TestMessages.waitDeaf(end))
+            .build();
+    assertThat(publisher.publish(List.of(stored("Placed", "a"), stored("Placed", "b"))))
+        .allSatisfy(
+            result ->
+                assertThat(((Result.Unavailable) result).again()).as("%s", result).isNotNull());
+    end.countDown();
+  }
+
+  @Test
+  @DisplayName("one handler of several types has one number of threads")
+  void severalTypes() throws Exception {
+    AtomicInteger now = new AtomicInteger();
+    AtomicInteger most = new AtomicInteger();
+    MessageHandler handler =
+        message -> {
+          most.accumulateAndGet(now.incrementAndGet(), Math::max);
+          Thread.yield();
+          now.decrementAndGet();
+        };
+    publisher =
+        builder(Duration.ofSeconds(60))
+            .concurrency(1)
+            .on("Sent", handler)
+            .on("Returned", handler)
+            .build();
+    assertThat(
+            publisher.publish(
+                IntStream.range(0, 200)
+                    .mapToObj(i -> stored(i % 2 == 0 ? "Sent" : "Returned", "k" + i))
+                    .toList()))
+        .containsOnly(Result.delivered());
+    assertThat(most).hasValue(1);
   }
 
   @Test

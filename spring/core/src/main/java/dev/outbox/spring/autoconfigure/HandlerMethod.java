@@ -3,6 +3,7 @@ package dev.outbox.spring.autoconfigure;
 import dev.outbox.OutboxMessage;
 import dev.outbox.publisher.handler.MessageHandler;
 import dev.outbox.publisher.handler.RejectedException;
+import dev.outbox.publisher.handler.UnavailableException;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.spring.OutboxHandler;
 import dev.outbox.spring.PayloadReader;
@@ -117,8 +118,11 @@ final class HandlerMethod implements MessageHandler {
   }
 
   private Object payload(StoredMessage message, Class<?> type) {
+    PayloadReader reads = reader.getObject(); // its failure is no fault of the payload
     try {
-      return reader.getObject().read(message.message(), type);
+      return reads.read(message.message(), type);
+    } catch (UnavailableException | RejectedException e) {
+      throw e;
     } catch (Exception e) {
       throw new RejectedException("the payload is no %s: %s".formatted(type.getName(), e), e);
     }

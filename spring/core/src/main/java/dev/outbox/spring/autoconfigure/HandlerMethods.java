@@ -6,13 +6,16 @@ import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.spring.OutboxHandler;
 import dev.outbox.spring.PayloadReader;
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.MethodIntrospector.MetadataLookup;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -38,7 +41,7 @@ final class HandlerMethods {
       ObjectProvider<PayloadReader> reader) {
     this.settings = settings;
     for (String bean : beans.getBeanNamesForType(Object.class, true, false)) {
-      Class<?> type = beans.getType(bean, false);
+      Class<?> type = type(beans, bean);
       if (type != null && !ScopedProxyUtils.isScopedTarget(bean)) {
         methods(ClassUtils.getUserClass(type))
             .forEach(
@@ -48,10 +51,24 @@ final class HandlerMethods {
     }
   }
 
+  /** Behind a proxy of its interfaces, too. */
+  private static @Nullable Class<?> type(ListableBeanFactory beans, String bean) {
+    Class<?> type = beans.getType(bean, false);
+    return type != null
+            && Proxy.isProxyClass(type)
+            && beans instanceof ConfigurableListableBeanFactory factory
+        ? AutoProxyUtils.determineTargetClass(factory, bean)
+        : type;
+  }
+
   private static Map<Method, OutboxHandler> methods(Class<?> type) {
-    return AnnotationUtils.isCandidateClass(type, OutboxHandler.class)
-        ? MethodIntrospector.selectMethods(type, ANNOTATION)
-        : Map.of();
+    try {
+      return AnnotationUtils.isCandidateClass(type, OutboxHandler.class)
+          ? MethodIntrospector.selectMethods(type, ANNOTATION)
+          : Map.of();
+    } catch (IllegalStateException | LinkageError e) { // of a bean that may never be made
+      return Map.of();
+    }
   }
 
   private void add(HandlerMethod method) {

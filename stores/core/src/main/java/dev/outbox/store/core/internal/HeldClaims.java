@@ -283,17 +283,21 @@ final class HeldClaims<H> {
     return Optional.of(new Settled(own.lostBut(ours), next(request)));
   }
 
-  /**
-   * While nothing says that there is more, what comes next is found by the next claim. What is
-   * settled is settled, also when the claim fails.
-   */
+  /** While nothing says that there is more, what comes next is found by the next claim. */
   private Claim next(Claim.Request request) {
-    if (held.haveMore() && held.claims(request)) {
-      try {
-        return claim(request);
-      } catch (OutboxException e) { // the next claim meets it again
-      }
+    return held.haveMore() && held.claims(request) ? claimOrNothing(request) : nothing(request);
+  }
+
+  /** After a settle: what is settled is settled, also when the claim fails. */
+  Claim claimOrNothing(Claim.Request request) {
+    try {
+      return claim(request);
+    } catch (OutboxException e) { // the next claim meets it again
+      return nothing(request);
     }
+  }
+
+  private Claim nothing(Claim.Request request) {
     return new OfHeld(this, Batch.empty(false), request.lease());
   }
 

@@ -68,7 +68,8 @@ public final class RelayClaims<H> {
       Holder<H> takes, Claim done, Map<Long, Decision> decisions, Claim.Request next) {
     Set<Long> lost = done.settle(decisions);
     takes.tell();
-    return new Settled(lost, claim(next));
+    boolean ignored = held.claims(next);
+    return new Settled(lost, claims.claimOrNothing(next));
   }
 
   /** As {@link dev.outbox.spi.store.KeepingStore.Keeper#hold}. */

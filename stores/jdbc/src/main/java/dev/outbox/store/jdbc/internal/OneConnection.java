@@ -61,8 +61,11 @@ record OneConnection(Connection connection, Runnable closed) implements Connecti
 
       @Override
       public void close() {
-        quietly(connection::close);
-        closed.run();
+        try {
+          quietly(connection::close);
+        } finally {
+          closed.run();
+        }
       }
     };
   }

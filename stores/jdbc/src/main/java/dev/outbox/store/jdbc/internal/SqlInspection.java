@@ -66,7 +66,14 @@ public final class SqlInspection implements Inspection<Handle> {
             .list();
     boolean isFull = found.size() == query.limit();
     Optional<Long> next = isFull ? Optional.of(found.get(found.size() - 1).sequence()) : end;
-    return new Page<>(found, next.map(String::valueOf).orElse(null));
+    return new Page<>(once(found), next.map(String::valueOf).orElse(null));
+  }
+
+  /** One that is read without locks may be seen twice, while it goes from part to part. */
+  private static List<Listed> once(List<Listed> found) {
+    Map<Long, Listed> bySequence = new LinkedHashMap<>();
+    found.forEach(one -> bySequence.put(one.sequence(), one));
+    return List.copyOf(bySequence.values());
   }
 
   private void filter(InspectionStore.Query query, StringBuilder and, Map<String, Object> values) {

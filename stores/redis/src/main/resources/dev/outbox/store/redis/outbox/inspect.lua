@@ -19,10 +19,10 @@ local function status(seq, key)
   if redis.call('ZSCORE', DEAD, seq) then
     return 'DEAD'
   end
-  if isHalted(key) or tonumber(failedOf(key) or seq + 1) <= tonumber(seq) then
-    return 'BLOCKED'
+  if tonumber(redis.call('ZSCORE', DELAYED, seq) or 0) > NOW then
+    return 'SCHEDULED'
   end
-  return tonumber(redis.call('ZSCORE', DELAYED, seq) or 0) > NOW and 'SCHEDULED' or 'PENDING'
+  return (isHalted(key) or tonumber(failedOf(key) or seq + 1) <= tonumber(seq)) and 'BLOCKED' or 'PENDING'
 end
 
 local function attemptsAndError(seq)
@@ -128,7 +128,8 @@ function ask.halted(after, limit)
   local page = redis.call('ZRANGEBYSCORE', HALTING, '(' .. after, '+inf', 'LIMIT', 0, limit)
   for _, seq in ipairs(page) do
     local key = redis.call('HGET', message(seq), 'key')
-    if key and (isHalted(key) == '1' or haltedBy(key) == seq) then
+    local first = isHalted(key or '') ~= '1' and haltedBy(key)
+    if key and (not first or first == seq) then -- one that is far behind comes rather twice
       found[#found + 1] = waiting(key, seq, true, 0)
     end
   end
