@@ -82,6 +82,11 @@ class ParserTest {
           new Unknown("LIST_END", "\\(values .*\\) s \\(status\\)", "s", VALUES),
           new Unknown("LIST_END", "top \\(\\? / \\d+\\)", "top (?)", "TOP: \"TOP (expression)\""),
           new Unknown("SHOW", "\\(values .*\\) s \\(status\\)", "s", VALUES),
+          new Unknown(
+              "SHOW",
+              "with \\(nolock(?:[a-z ]|\\(\\w+\\))*\\)(\\s+on)",
+              "$1",
+              "Table hints: \"NOLOCK\", of a table that is joined"),
           new Unknown("create table shop.outbox_message", IN_CHECK, "len($1 +", COLLATE),
           new Unknown(
               "plain SQL: insert into outbox_message (aggregate_type, aggregate_id, event_type, payload)",

@@ -166,7 +166,9 @@ final class Call {
 
     private Result notBegun() {
       Lane lane = parts.routes().lane(item(delivered()).message());
-      return lane == null ? parts.routes().withoutHandler(item(delivered()).message()) : lane.noTime();
+      return lane == null
+          ? parts.routes().withoutHandler(item(delivered()).message())
+          : lane.noTime();
     }
 
     private Result left(Handling handling) {

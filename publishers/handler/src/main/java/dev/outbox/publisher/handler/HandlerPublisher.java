@@ -9,7 +9,6 @@ import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.IdentityHashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -176,8 +175,8 @@ public final class HandlerPublisher implements MessagePublisher {
     }
 
     /**
-     * How many messages each handler handles at once; default {@value #DEFAULT_CONCURRENCY}. One
-     * that does not return, although it was interrupted, is among them.
+     * How many messages of each type are handled at once; default {@value #DEFAULT_CONCURRENCY}.
+     * One that does not return, although it was interrupted, is among them.
      */
     public Builder concurrency(int concurrency) {
       this.concurrency = concurrency;
@@ -211,32 +210,25 @@ public final class HandlerPublisher implements MessagePublisher {
             "onOthers(…) handles what ignoreOthers() drops: leave one of them out");
       }
       Timing timing = Timing.of(timeout);
-      Map<MessageHandler, Lane> made = new IdentityHashMap<>(); // one that is named twice has one
       Routes routes =
           new Routes(
-              lanes(byEventType, "the handler of the event type ", timing, made),
-              lanes(byAggregateType, "the handler of the aggregate type ", timing, made),
-              others == null ? null : lane("the handler of all others", others, timing, made),
+              lanes(byEventType, "the handler of the event type ", timing),
+              lanes(byAggregateType, "the handler of the aggregate type ", timing),
+              others == null ? null : lane("the handler of all others", others, timing),
               ignore);
       return new HandlerPublisher(new Call.Parts(routes, timing));
     }
 
     private Map<String, Lane> lanes(
-        Map<String, MessageHandler> handlers,
-        String words,
-        Timing timing,
-        Map<MessageHandler, Lane> made) {
+        Map<String, MessageHandler> handlers, String words, Timing timing) {
       Map<String, Lane> lanes = new HashMap<>();
-      handlers.forEach(
-          (type, handler) -> lanes.put(type, lane(words + type, handler, timing, made)));
+      handlers.forEach((type, handler) -> lanes.put(type, lane(words + type, handler, timing)));
       return Map.copyOf(lanes);
     }
 
-    private Lane lane(
-        String name, MessageHandler handler, Timing timing, Map<MessageHandler, Lane> made) {
+    private Lane lane(String name, MessageHandler handler, Timing timing) {
       Failures failures = new Failures(Set.copyOf(never), Set.copyOf(only));
-      return made.computeIfAbsent(
-          handler, one -> new Lane(name, one, failures, timing, concurrency, threads));
+      return new Lane(name, handler, failures, timing, concurrency, threads);
     }
   }
 }

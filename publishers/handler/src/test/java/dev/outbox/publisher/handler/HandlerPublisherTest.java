@@ -482,32 +482,6 @@ class HandlerPublisherTest {
   }
 
   @Test
-  @DisplayName("one handler of several types has one number of threads")
-  void severalTypes() throws Exception {
-    AtomicInteger now = new AtomicInteger();
-    AtomicInteger most = new AtomicInteger();
-    MessageHandler handler =
-        message -> {
-          most.accumulateAndGet(now.incrementAndGet(), Math::max);
-          Thread.yield();
-          now.decrementAndGet();
-        };
-    publisher =
-        builder(Duration.ofSeconds(60))
-            .concurrency(1)
-            .on("Sent", handler)
-            .on("Returned", handler)
-            .build();
-    assertThat(
-            publisher.publish(
-                IntStream.range(0, 200)
-                    .mapToObj(i -> stored(i % 2 == 0 ? "Sent" : "Returned", "k" + i))
-                    .toList()))
-        .containsOnly(Result.delivered());
-    assertThat(most).hasValue(1);
-  }
-
-  @Test
   @DisplayName("a handler of which many wait is waited for while it gets on")
   void getsOn() throws Exception {
     publisher =

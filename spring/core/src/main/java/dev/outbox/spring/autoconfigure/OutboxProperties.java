@@ -322,7 +322,7 @@ record OutboxProperties(
    *
    * @param timeout How long one call of all handlers may take; below relay.publish-timeout. A
    *     handler may take half of it. By default four fifths of it.
-   * @param concurrency How many messages each handler handles at once. By default 16.
+   * @param concurrency How many messages of each event type are handled at once. By default 16.
    */
   record Handlers(@Nullable Duration timeout, @Nullable Integer concurrency)
       implements PublisherSettings {
