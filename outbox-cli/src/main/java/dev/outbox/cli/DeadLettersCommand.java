@@ -3,8 +3,6 @@ package dev.outbox.cli;
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore;
-import dev.outbox.spi.store.InspectionStore;
-import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.SchemaStore;
 import java.io.PrintWriter;
 import java.util.List;
@@ -36,13 +34,13 @@ final class DeadLettersCommand extends Verbs {
         "Example:",
         "  outbox dead-letters list --url URL --type order --error \"unknown topic\""
       })
-  static final class ListThem extends StoreCommand<InspectionStore> {
+  static final class ListThem extends StoreCommand<DeadLetterStore> {
     @Mixin private final Filters filters = new Filters();
 
     @Mixin private final Listing listing = new Listing();
 
     ListThem() {
-      super(InspectionStore.class);
+      super(DeadLetterStore.class);
     }
 
     @Override
@@ -51,9 +49,9 @@ final class DeadLettersCommand extends Verbs {
     }
 
     @Override
-    int run(InspectionStore store, PrintWriter out) {
+    int run(DeadLetterStore store, PrintWriter out) {
       return listing.print(
-          (after, limit) -> store.messages(filters.query(Status.DEAD, after, limit)),
+          DeadLetterPages.of(store, filters),
           new ListedForm("There are no such dead letters."),
           out);
     }
@@ -185,9 +183,7 @@ final class DeadLettersCommand extends Verbs {
     }
 
     private DeadLetterSummary summary(DeadLetterStore store) {
-      InspectionStore looked = Stores.as(InspectionStore.class, store);
-      return DeadLetterSummary.of(
-          (after, limit) -> looked.messages(filters.query(Status.DEAD, after, limit)), err());
+      return DeadLetterSummary.of(DeadLetterPages.of(store, filters), err());
     }
 
     /** All that are there now; one that dies later is not meant. */
