@@ -163,9 +163,9 @@ abstract class BenchTest {
               assertKnown(line);
               assertThat(line.ours().cost().messageRows()).isEqualTo(3.0);
               assertThat(line.limit().cost().messageRows()).isEqualTo(2.0);
-              assertThat(line.ours().cost().logBytes())
-                  .isGreaterThan(line.limit().cost().logBytes());
-            });
+            })
+        // Not in all: where a checkpoint comes, whole pages are in the log of either.
+        .anyMatch(line -> line.ours().cost().logBytes() > line.limit().cost().logBytes());
   }
 
   @Test

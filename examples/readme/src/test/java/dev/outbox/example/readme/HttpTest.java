@@ -154,7 +154,7 @@ class HttpTest {
     properties.put("http.signingSecrets", SECRET);
     properties.put(
         "destination", "http://localhost:%d/events".formatted(server.getAddress().getPort()));
-    try (MessagePublisher publisher = provider.open(properties, Duration.ofSeconds(5))) {
+    try (MessagePublisher publisher = provider.open(properties, Duration.ofMinutes(1))) {
       assertThat(publisher.publish(List.of(placed()))).containsExactly(Result.delivered());
     }
     assertThat(received).hasSize(1);
