@@ -134,17 +134,13 @@ final class DeadLettersCommand extends Verbs {
         }
         return;
       }
-      boolean told = tables().archive() != null;
       String otherwise = otherwise();
-      if (!told && otherwise != null && store instanceof ArchiveStore kept && kept.hasArchive()) {
-        throw new Failure(
-            "this outbox has an archive, and this command was not told what it keeps: add"
-                + " --archive=full or --archive=metadata, as its relays are told, or "
-                + otherwise);
+      if (otherwise != null) {
+        refuseGap(store, otherwise);
       }
       if (person.isNamed()) {
         throw new Failure(
-            told
+            tables().archive() != null
                 ? "--by and --why are for the audit, and with --archive=none nothing is written"
                     + " there: leave them out"
                 : "--by and --why are for the audit beside an archive, and this outbox has none:"

@@ -1,5 +1,6 @@
 package dev.outbox.cli;
 
+import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.StoreProvider.Opened;
 import dev.outbox.spi.store.StoredMessage;
 import java.io.PrintWriter;
@@ -47,6 +48,21 @@ abstract class StoreCommand<A> implements Callable<Integer> {
 
   final DatabaseOptions.Tables tables() {
     return tables;
+  }
+
+  /**
+   * Refuses what would leave a gap in an archive, or in its audit, that this command was not told
+   * of: it would be noticed much later.
+   *
+   * @param otherwise another way to go on, and what comes of it
+   */
+  final void refuseGap(Object store, String otherwise) {
+    if (tables.archive() == null && store instanceof ArchiveStore kept && kept.hasArchive()) {
+      throw new Failure(
+          "this outbox has an archive, and this command was not told what it keeps: add"
+              + " --archive=full or --archive=metadata, as its relays are told, or "
+              + otherwise);
+    }
   }
 
   /** How many connections it uses at once. */

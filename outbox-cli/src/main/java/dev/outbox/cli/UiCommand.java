@@ -1,6 +1,5 @@
 package dev.outbox.cli;
 
-import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.ui.OutboxPage;
@@ -47,8 +46,8 @@ final class UiCommand extends StoreCommand<InspectionStore> {
     if (store instanceof SchemaStore schema) {
       schema.verify();
     }
-    if (allowChanges && tables().archive() == null) {
-      refuseGap(store);
+    if (allowChanges) {
+      refuseGap(store, "--archive=none, and no copy of what is discarded is kept");
     }
     PageSettings settings = new PageSettings(host, port, allowChanges, null);
     try (PageServer server = settings.serve(store, System.getProperty("user.name", "unknown"));
@@ -68,16 +67,6 @@ final class UiCommand extends StoreCommand<InspectionStore> {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return Exit.NOT_DONE;
-    }
-  }
-
-  /** A gap in an archive, or in its audit, would be noticed much later. */
-  private static void refuseGap(InspectionStore store) {
-    if (store instanceof ArchiveStore kept && kept.hasArchive()) {
-      throw new Failure(
-          "this outbox has an archive, and this command was not told what it keeps: add"
-              + " --archive=full or --archive=metadata, as its relays are told, or --archive=none,"
-              + " and no copy of what is discarded is kept");
     }
   }
 }

@@ -95,9 +95,7 @@ public interface InspectionStore {
      * @throws IllegalArgumentException when the limit is less than 1
      */
     public Query {
-      if (limit < 1) {
-        throw new IllegalArgumentException("limit is " + limit + ", at least 1 is needed");
-      }
+      int ignored = ArchiveStore.checked(limit);
     }
 
     /** The first messages of all. */
@@ -118,6 +116,21 @@ public interface InspectionStore {
         throw new IllegalArgumentException(
             "after is %s, which no page of messages has named".formatted(after), e);
       }
+    }
+
+    /** Whether a message is one of these, on any page: for stores without a query language. */
+    public boolean includes(Listed one) {
+      return is(status, one.status())
+          && is(aggregateType, one.aggregateType())
+          && is(key, one.key())
+          && is(eventType, one.eventType())
+          && is(id == null ? null : id.toString(), one.id())
+          && (error == null || (one.error() != null && one.error().contains(error)))
+          && (appendedBefore == null || one.appendedAt().isBefore(appendedBefore));
+    }
+
+    private static boolean is(@Nullable Object wanted, @Nullable Object found) {
+      return wanted == null || wanted.equals(found);
     }
 
     /** The same, from there on. */

@@ -3,6 +3,7 @@ package dev.outbox.tck.publisher;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
@@ -121,6 +122,20 @@ public abstract class PublisherFixture {
       more.putAll(attributes);
       more.put(attribute, value);
       return new Received(key, payload, headers, more);
+    }
+
+    /** The same with the attributes of a message: where the receiver gets the message itself. */
+    public Received about(StoredMessage stored) {
+      OutboxMessage message = stored.message();
+      return with(Attribute.ID, message.id().toString())
+          .with(Attribute.AGGREGATE_TYPE, message.aggregateType())
+          .with(Attribute.AGGREGATE_ID, message.aggregateId())
+          .with(Attribute.EVENT_TYPE, message.eventType())
+          .with(Attribute.CONTENT_TYPE, message.contentType())
+          .with(Attribute.CREATED_AT, stored.createdAt().toString())
+          .with(Attribute.SEQUENCE, Long.toString(stored.sequence()))
+          .with(Attribute.DEDUP_KEY, message.dedupKey())
+          .with(Attribute.CORRELATION_ID, message.correlationId());
     }
 
     @Nullable String attribute(Attribute attribute) {

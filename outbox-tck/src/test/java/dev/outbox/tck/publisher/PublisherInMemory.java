@@ -7,7 +7,6 @@ import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.publisher.PublisherBroker.NotTaken;
-import dev.outbox.tck.publisher.PublisherFixture.Attribute;
 import dev.outbox.tck.publisher.PublisherFixture.Received;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -125,15 +124,6 @@ class PublisherInMemory implements MessagePublisher, ReachablePublisher {
 
   Received record(StoredMessage stored) {
     OutboxMessage message = stored.message();
-    return Received.of(message.recordKey(), message.payload(), headers(message))
-        .with(Attribute.ID, message.id().toString())
-        .with(Attribute.AGGREGATE_TYPE, message.aggregateType())
-        .with(Attribute.AGGREGATE_ID, message.aggregateId())
-        .with(Attribute.EVENT_TYPE, message.eventType())
-        .with(Attribute.CONTENT_TYPE, message.contentType())
-        .with(Attribute.CREATED_AT, stored.createdAt().toString())
-        .with(Attribute.SEQUENCE, Long.toString(stored.sequence()))
-        .with(Attribute.DEDUP_KEY, message.dedupKey())
-        .with(Attribute.CORRELATION_ID, message.correlationId());
+    return Received.of(message.recordKey(), message.payload(), headers(message)).about(stored);
   }
 }

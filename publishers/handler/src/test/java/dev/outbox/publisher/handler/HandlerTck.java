@@ -53,16 +53,7 @@ abstract class HandlerTck extends PublisherTck
 
   private static Received received(StoredMessage stored) {
     OutboxMessage message = stored.message();
-    return Received.of(message.recordKey(), message.payload(), message.headers())
-        .with(Attribute.ID, message.id().toString())
-        .with(Attribute.AGGREGATE_TYPE, message.aggregateType())
-        .with(Attribute.AGGREGATE_ID, message.aggregateId())
-        .with(Attribute.EVENT_TYPE, message.eventType())
-        .with(Attribute.CONTENT_TYPE, message.contentType())
-        .with(Attribute.CREATED_AT, stored.createdAt().toString())
-        .with(Attribute.SEQUENCE, Long.toString(stored.sequence()))
-        .with(Attribute.DEDUP_KEY, message.dedupKey())
-        .with(Attribute.CORRELATION_ID, message.correlationId());
+    return Received.of(message.recordKey(), message.payload(), message.headers()).about(stored);
   }
 
   @Override

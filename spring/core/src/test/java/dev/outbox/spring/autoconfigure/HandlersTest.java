@@ -1,5 +1,6 @@
 package dev.outbox.spring.autoconfigure;
 
+import static dev.outbox.spring.autoconfigure.Refused.refused;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
@@ -273,19 +274,6 @@ class HandlersTest {
   static class Other {
     @OutboxHandler("A")
     public void handle() {}
-  }
-
-  private static void refused(ApplicationContextRunner runner, String problem, String action) {
-    runner.run(
-        context -> {
-          assertThat(context).hasFailed();
-          Throwable cause = context.getStartupFailure();
-          while (!(cause instanceof OutboxConfigurationException)) {
-            cause = cause.getCause();
-          }
-          assertThat(cause).hasMessageContaining(problem);
-          assertThat(((OutboxConfigurationException) cause).action()).contains(action);
-        });
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.outbox.spring.autoconfigure;
 
+import static dev.outbox.spring.autoconfigure.Refused.refused;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.publisher.http.HttpPublisher;
@@ -41,19 +42,6 @@ class PublishersTest {
                   OutboxSpringRabbitAutoConfiguration.class,
                   OutboxPublisherAutoConfiguration.class))
           .withPropertyValues("spring.kafka.bootstrap-servers=localhost:9092");
-
-  private void refused(ApplicationContextRunner runner, String problem, String action) {
-    runner.run(
-        context -> {
-          assertThat(context).hasFailed();
-          Throwable cause = context.getStartupFailure();
-          while (!(cause instanceof OutboxConfigurationException)) {
-            cause = cause.getCause();
-          }
-          assertThat(cause).hasMessageContaining(problem);
-          assertThat(((OutboxConfigurationException) cause).action()).contains(action);
-        });
-  }
 
   @Test
   void theOnlyOneNeedsNoName() {

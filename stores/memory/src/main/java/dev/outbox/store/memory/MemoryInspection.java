@@ -2,6 +2,7 @@ package dev.outbox.store.memory;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.InspectionStore.Inspected;
 import dev.outbox.spi.store.InspectionStore.Listed;
@@ -33,7 +34,7 @@ record MemoryInspection(Collection<Key> keys, Instant now) {
         keys.stream()
             .flatMap(key -> key.rows.values().stream().map(row -> listed(key, row)))
             .filter(message -> message.sequence() > after)
-            .filter(message -> isMeant(message, query))
+            .filter(query::includes)
             .sorted(Comparator.comparing(Listed::sequence)),
         query.limit(),
         last -> Long.toString(last.sequence()));
@@ -44,22 +45,6 @@ record MemoryInspection(Collection<Key> keys, Instant now) {
     return first.size() <= limit
         ? new Page<>(first, null)
         : new Page<>(first.subList(0, limit), cursor.apply(first.get(limit - 1)));
-  }
-
-  private static boolean isMeant(Listed message, Query query) {
-    return isOrAny(query.status(), message.status())
-        && isOrAny(query.aggregateType(), message.aggregateType())
-        && isOrAny(query.key(), message.key())
-        && isOrAny(query.eventType(), message.eventType())
-        && (query.id() == null || query.id().toString().equals(message.id()))
-        && (query.error() == null
-            || (message.error() != null && message.error().contains(query.error())))
-        && (query.appendedBefore() == null
-            || message.appendedAt().isBefore(query.appendedBefore()));
-  }
-
-  private static boolean isOrAny(@Nullable Object asked, @Nullable Object is) {
-    return asked == null || asked.equals(is);
   }
 
   private Listed listed(Key key, Row row) {
@@ -110,9 +95,7 @@ record MemoryInspection(Collection<Key> keys, Instant now) {
   }
 
   Page<WaitingKey> waitingKeys(boolean halted, @Nullable String after, int limit) {
-    if (limit < 1) {
-      throw new IllegalArgumentException("limit is " + limit + ", at least 1 is needed");
-    }
+    int most = ArchiveStore.checked(limit);
     if (after != null && !after.startsWith(BEHIND)) {
       throw new IllegalArgumentException(
           "after is %s, which no page of keys has named".formatted(after));
@@ -124,7 +107,7 @@ record MemoryInspection(Collection<Key> keys, Instant now) {
             .map(MemoryInspection::waiting)
             .filter(Objects::nonNull)
             .filter(key -> key.halted() || !halted),
-        limit,
+        most,
         last -> BEHIND + last.key());
   }
 

@@ -256,11 +256,8 @@ public class MemoryOutboxStore extends MemoryKeys
 
   @Override
   public synchronized List<DeadLetter> deadLetters(long afterSequence, int limit) {
-    if (limit < 1) {
-      throw new IllegalArgumentException("limit is " + limit + ", at least 1 is needed");
-    }
     return dead().tailMap(afterSequence, false).values().stream()
-        .limit(limit)
+        .limit(ArchiveStore.checked(limit))
         .map(row -> new DeadLetter(row.toStored(), row.error, row.failedAt, row.haltsKey))
         .toList();
   }

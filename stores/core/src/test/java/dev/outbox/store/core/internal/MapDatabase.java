@@ -657,24 +657,12 @@ final class MapDatabase
     List<Listed> found =
         messages.tailMap(query.afterSequence(), false).values().stream()
             .map(this::listed)
-            .filter(message -> isMeant(message, query))
+            .filter(query::includes)
             .limit(query.limit())
             .toList();
     boolean isFull = found.size() == query.limit();
     return new Page<>(
         found, isFull ? String.valueOf(found.get(found.size() - 1).sequence()) : null);
-  }
-
-  private static boolean isMeant(Listed message, Query query) {
-    return (query.status() == null || query.status() == message.status())
-        && (query.aggregateType() == null || query.aggregateType().equals(message.aggregateType()))
-        && (query.key() == null || query.key().equals(message.key()))
-        && (query.eventType() == null || query.eventType().equals(message.eventType()))
-        && (query.id() == null || query.id().toString().equals(message.id()))
-        && (query.error() == null
-            || (message.error() != null && message.error().contains(query.error())))
-        && (query.appendedBefore() == null
-            || message.appendedAt().isBefore(query.appendedBefore()));
   }
 
   private Listed listed(Message message) {
