@@ -12,7 +12,8 @@
    UNIQUE 1  0: the number of one that has died is drawn again
    COUNT  1  0: who takes the bucket does not count its token up
    FENCE  1  0: a settle does not ask for holder and token
-   LEASE  0  1: a lease may also end while its holder lives and is there                                              */
+   LEASE  0  1: a lease may also end while its holder lives and is there; the holder may prolong it then
+   AGAIN  1  0: a take of what was free does not ask whether it still is                                              */
 #ifndef N
 #define N 2
 #endif
@@ -37,6 +38,9 @@
 #ifndef LEASE
 #define LEASE 0
 #endif
+#ifndef AGAIN
+#define AGAIN 1
+#endif
 #ifndef LOSSES
 #define LOSSES 1         /* sessions that end while their relay lives */
 #endif
@@ -55,11 +59,13 @@ byte holder = NOBODY; byte token; bool ended; byte epoch;
 byte held[R];                           /* in memory, the token under which it holds the bucket; 0: it does not */
 bool gone[N]; byte first;               /* settled; delivered, by bit */
 byte seen[R]; bool ticked[R];           /* whom a relay has seen gone, and whether a tick went by */
+byte vacant[R];                         /* the token, plus 1, of what a relay has seen free */
 bool fresh;                             /* the server has just failed over */
 byte losses; bool failed; byte deaths; byte takes;
 
 #define waits (!gone[N-1])
 #define ours(r,t) (holder==nr[r] && token==t)
+#define isfree (holder==NOBODY || ended)
 
 proctype Holder(byte me) { byte who;
   atomic { me<R-1 || deaths>0 ->
@@ -69,9 +75,11 @@ end:
   do
   :: atomic { !lives[me] -> break }
   :: atomic { lives[me] && !FIRST && !present[nr[me]] && !out[me] -> present[nr[me]]=1 }
-  /* what nobody holds */
-  :: atomic { lives[me] && !out[me] && (holder==NOBODY || ended) && waits && takes<MAXT ->
-       holder=nr[me]; token=(COUNT || token==0 -> token+1 : token); epoch++; ended=0; held[me]=token; seen[me]=0; takes++ }
+  /* what nobody holds: a look, and later a write */
+  :: atomic { lives[me] && !out[me] && isfree && waits && takes<MAXT && vacant[me]!=token+1 -> vacant[me]=token+1 }
+  :: atomic { lives[me] && !out[me] && vacant[me]==token+1 && (!AGAIN || isfree) && waits && takes<MAXT ->
+       assert(isfree || !present[holder]);                                               /* C1 */
+       holder=nr[me]; token=(COUNT || token==0 -> token+1 : token); epoch++; ended=0; held[me]=token; seen[me]=0; vacant[me]=0; takes++ }
   /* what somebody holds who is not there: a look, and later a write, if it is as it was */
   :: atomic { lives[me] && !out[me] && holder!=NOBODY && holder!=nr[me] && !present[holder] && seen[me]!=holder && (!GRACE || !fresh) ->
        seen[me]=holder; ticked[me]=(LOOKS==1) }
@@ -79,6 +87,8 @@ end:
   :: atomic { lives[me] && !out[me] && seen[me]!=0 && ticked[me] && holder==seen[me] && !present[holder] && (!GRACE || !fresh) && takes<MAXT ->
        who=0; do :: who<R -> assert(!(nr[who]==holder && lives[who])); who++ :: else -> break od; who=0;
        holder=nr[me]; token=(COUNT -> token+1 : token); epoch++; ended=0; held[me]=token; seen[me]=0; ticked[me]=0; takes++ }
+  /* prolonged after its end */
+  :: atomic { lives[me] && held[me]!=0 && ours(me,held[me]) && ended && takes<MAXT -> ended=0 }
   /* given away */
   :: atomic { lives[me] && held[me]!=0 && ours(me,held[me]) && takes<MAXT-1 -> holder=NOBODY; held[me]=0 }
   /* the session is back */

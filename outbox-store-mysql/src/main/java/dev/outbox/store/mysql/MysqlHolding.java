@@ -10,7 +10,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import org.jdbi.v3.core.Handle;
@@ -60,6 +59,7 @@ final class MysqlHolding implements Holding<Handle> {
   private final MysqlLeases leases;
   private final RelayLocks locks;
   private final String look;
+  private final String free;
 
   /** Known to be so, of the server that the last session began on. */
   private volatile boolean settled;
@@ -68,6 +68,7 @@ final class MysqlHolding implements Holding<Handle> {
     this.leases = leases;
     this.locks = locks;
     look = text.fill(LOOK).replace("sysdate(6)", NOW);
+    free = text.fill("${free}");
   }
 
   @Override
@@ -139,12 +140,14 @@ final class MysqlHolding implements Holding<Handle> {
 
   @Override
   public List<Lease> take(
-      Handle handle, UUID claimId, Claim.Request request, Map<Integer, Long> tokens) {
-    return leases.take(
-        handle,
-        claimId,
-        request,
-        MysqlText.tokens(tokens.entrySet(), Map.Entry::getKey, Map.Entry::getValue));
+      Handle handle, UUID claimId, Claim.Request request, Collection<SeenBucket> seen) {
+    String asSeen =
+        MysqlText.join(
+            seen,
+            " or ",
+            one ->
+                MysqlLeases.asIs(one.bucket(), one.token()) + (one.isFree() ? " and " + free : ""));
+    return leases.take(handle, claimId, request, asSeen);
   }
 
   @Override

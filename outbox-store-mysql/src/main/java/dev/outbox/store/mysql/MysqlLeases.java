@@ -203,11 +203,16 @@ final class MysqlLeases implements Leases<Handle> {
         .list();
   }
 
+  /** The bucket with this token. */
+  static String asIs(int bucket, long token) {
+    return "b.bucket = %d and b.token = %d".formatted(bucket, token);
+  }
+
   @Override
   public List<Lease> lockHeld(Handle handle, UUID claimId, Collection<Lease> leases) {
     Map<Integer, Lease> byBucket = new HashMap<>();
     leases.forEach(lease -> byBucket.put(lease.bucket(), lease));
-    String tokens = MysqlText.tokens(leases, Lease::bucket, Lease::token);
+    String tokens = MysqlText.join(leases, " or ", l -> asIs(l.bucket(), l.token()));
     return Literal.query(handle, lockHeld.replace("${tokens}", tokens))
         .bind(0, claimId.toString())
         .map(

@@ -8,8 +8,6 @@ import dev.outbox.store.jdbc.internal.Rows;
 import java.util.Collection;
 import java.util.HexFormat;
 import java.util.function.Function;
-import java.util.function.ToIntFunction;
-import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -192,17 +190,6 @@ final class MysqlText {
         .replace("${isolation}", flavor.isolation)
         .replace("${logsFirst}", flavor.logsFirst)
         .replace("${collation}", flavor.collation);
-  }
-
-  /** Those of some buckets whose tokens are these. */
-  static <T> String tokens(
-      Collection<T> buckets, ToIntFunction<T> bucket, ToLongFunction<T> token) {
-    return join(
-        buckets,
-        " or ",
-        one ->
-            "b.bucket = %d and b.token = %d"
-                .formatted(bucket.applyAsInt(one), token.applyAsLong(one)));
   }
 
   static <T> String join(Collection<T> values, String separator, Function<T, ?> part) {

@@ -1,8 +1,10 @@
 package dev.outbox.store.mysql;
 
+import dev.outbox.Archive;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.core.internal.RelaySign;
 import dev.outbox.store.jdbc.PresenceTests;
+import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jdbi.v3.core.Handle;
@@ -15,11 +17,18 @@ import org.junit.jupiter.params.provider.EnumSource;
 @EnumSource
 @DisplayName("A relay that shows that it lives")
 class MysqlPresenceTest extends PresenceTests {
+  private static final Names NAMES = new Names(null, Names.DEFAULT_PREFIX);
+
   private final Tested server;
 
   MysqlPresenceTest(Tested server) {
     super(server);
     this.server = server;
+  }
+
+  @Override
+  protected SqlDialect dialect() {
+    return MysqlDialect.of(NAMES, server.flavor, Archive.NONE);
   }
 
   @Override
@@ -35,7 +44,7 @@ class MysqlPresenceTest extends PresenceTests {
 
   @Override
   protected Set<Long> sessions() {
-    MysqlText text = new MysqlText(new Names(null, Names.DEFAULT_PREFIX), server.flavor);
+    MysqlText text = new MysqlText(NAMES, server.flavor);
     RelayLocks locks = new RelayLocks(text);
     try (Handle handle = Jdbi.create(database.pool).open()) {
       return Literal.query(handle, locks.codes(handle))

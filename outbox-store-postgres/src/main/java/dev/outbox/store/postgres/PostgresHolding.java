@@ -14,7 +14,6 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
@@ -77,13 +76,15 @@ final class PostgresHolding implements Holding<Handle> {
           + PostgresText.MARKED
           + """
              as marked, false as scheduled, false as blocked, b.served_at
-            from ${q}${p}bucket b join unnest(?, ?) t (bucket, token)
+            from ${q}${p}bucket b join unnest(?, ?, ?) t (bucket, token, was_free)
               on t.bucket = b.bucket and t.token = b.token
             cross join now
+            where not t.was_free or ${free}
             order by b.bucket
             for no key update of b skip locked
           )
           """
+              .replace("${free}", PostgresLeases.FREE)
           + PostgresLeases.TAKE;
 
   private static final String HOLD =
@@ -208,14 +209,16 @@ final class PostgresHolding implements Holding<Handle> {
 
   @Override
   public List<Lease> take(
-      Handle handle, UUID claimId, Claim.Request request, Map<Integer, Long> tokens) {
-    List<Map.Entry<Integer, Long>> buckets = List.copyOf(tokens.entrySet());
+      Handle handle, UUID claimId, Claim.Request request, Collection<SeenBucket> seen) {
     return leases
         .take(
             handle,
             TAKE,
             parameters ->
-                parameters.integers(buckets, Map.Entry::getKey).longs(buckets, Map.Entry::getValue),
+                parameters
+                    .integers(seen, SeenBucket::bucket)
+                    .longs(seen, SeenBucket::token)
+                    .booleans(seen, SeenBucket::isFree),
             claimId,
             request)
         .stream()

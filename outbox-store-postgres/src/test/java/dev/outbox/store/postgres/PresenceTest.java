@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.outbox.spi.store.Claim;
 import dev.outbox.store.jdbc.PresenceTests;
+import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.util.Arrays;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -16,6 +17,11 @@ class PresenceTest extends PresenceTests {
 
   PresenceTest() {
     super(new Postgres());
+  }
+
+  @Override
+  protected SqlDialect dialect() {
+    return VariantStore.right();
   }
 
   @Override

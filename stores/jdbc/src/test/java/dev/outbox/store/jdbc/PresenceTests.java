@@ -1,5 +1,6 @@
 package dev.outbox.store.jdbc;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -9,14 +10,21 @@ import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.store.core.internal.Database.Holding;
+import dev.outbox.store.core.internal.Database.SeenBucket;
+import dev.outbox.store.jdbc.internal.SqlDialect;
 import dev.outbox.tck.internal.HoldingThread;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.statement.SqlStatements;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -31,6 +39,8 @@ public abstract class PresenceTests extends HoldingTests {
   protected PresenceTests(TestedStore tested) {
     super(tested);
   }
+
+  protected abstract SqlDialect dialect();
 
   /** Whether the server began so long ago that nobody waits for those who come back. */
   protected abstract boolean isSettled();
@@ -155,6 +165,32 @@ public abstract class PresenceTests extends HoldingTests {
     assertThat(settle(claim)).isEmpty();
     assertThat(settle(unshown)).isEmpty();
     await().atMost(PATIENCE).until(() -> held(database), "64"::equals);
+  }
+
+  @Test
+  @DisplayName("has what it prolongs after its end, though another has seen that it was free")
+  void prolonged() {
+    append("k");
+    Claim claim = store.claim(new Claim.Request("worker", 10, 1_000_000, LEASE));
+    int bucket =
+        Integer.parseInt(
+            database.query("select bucket from outbox_bucket where claim_id is not null"));
+    database.execute("update outbox_bucket set lease_until = leased_at where bucket = " + bucket);
+    Holding<Handle> holding = requireNonNull(dialect().database().leases().holding());
+    Claim.Request request = new Claim.Request("another", 10, 1_000_000, LEASE);
+    Jdbi jdbi = Jdbi.create(database.pool);
+    jdbi.getConfig(SqlStatements.class)
+        .setTemplateEngine((sql, context) -> dialect().server().fill(sql));
+    try (Handle handle = jdbi.open()) {
+      List<SeenBucket> free =
+          holding.look(handle).buckets().stream().filter(SeenBucket::isFree).toList();
+      assertThat(free).as("all of them").hasSize(64);
+      assertThat(claim.renew(LEASE)).hasSize(1);
+      assertThat(holding.take(handle, UUID.randomUUID(), request, free))
+          .hasSize(63)
+          .noneMatch(lease -> lease.bucket() == bucket);
+    }
+    assertThat(settle(claim)).isEmpty();
   }
 
   @Test

@@ -24,7 +24,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -164,11 +163,11 @@ public record Database<H>(
     }
 
     /**
-     * Leases buckets that are as they were seen and that nobody has locked.
-     *
-     * @param tokens by bucket
+     * Leases buckets that nobody has locked and that are as they were seen: their tokens are the
+     * same, and what was free is free. The token alone does not say that: who had a lease that had
+     * ended may have prolonged it since.
      */
-    List<Lease> take(H handle, UUID claimId, Claim.Request request, Map<Integer, Long> tokens);
+    List<Lease> take(H handle, UUID claimId, Claim.Request request, Collection<SeenBucket> seen);
 
     /**
      * Extends leases that nobody works under, as {@link Leases#renew}. Their holder is well: what
@@ -200,6 +199,10 @@ public record Database<H>(
 
     /** Of a lease that says nothing of its holder: it lasts until its end. */
     public static final long ANONYMOUS = -1;
+
+    public boolean isFree() {
+      return holder == FREE;
+    }
   }
 
   /**

@@ -377,12 +377,20 @@ final class HeldBuckets {
     return clock.getAsLong() - claimedAt >= unclaimed;
   }
 
-  /** These were leased just now. */
-  synchronized void took(long asked, Collection<Lease> leases) {
+  /**
+   * These were leased just now.
+   *
+   * @return those that are to be given back instead, where nothing is held any more
+   */
+  synchronized Collection<Lease> took(long asked, Collection<Lease> leases) {
+    if (closed) {
+      return leases;
+    }
     for (Lease lease : leases) {
       forget(lease.bucket());
       waiting.put(lease.bucket(), One.until(asked, lease, asked));
     }
+    return List.of();
   }
 
   /** Those that wait and last no longer than this. */

@@ -379,7 +379,7 @@ final class HeldClaims<H> {
   }
 
   /** What could not be given back is held on, or its key would stand still until the lease ends. */
-  void giveBack(List<Lease> given) {
+  void giveBack(Collection<Lease> given) {
     if (given.isEmpty()) {
       return;
     }

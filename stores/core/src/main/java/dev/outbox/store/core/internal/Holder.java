@@ -27,7 +27,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import java.util.stream.Collectors;
 
 /**
  * Holds buckets for one relay: shows by a session of its own that the relay lives, looks about once
@@ -288,10 +287,8 @@ final class Holder<H> {
 
   private void take(
       Transactions<H> session, Claim.Request request, Set<Integer> buckets, Seen seen) {
-    Map<Integer, Long> tokens =
-        seen.buckets().stream()
-            .filter(seenBucket -> buckets.contains(seenBucket.bucket()))
-            .collect(Collectors.toMap(SeenBucket::bucket, SeenBucket::token));
+    List<SeenBucket> asSeen =
+        seen.buckets().stream().filter(one -> buckets.contains(one.bucket())).toList();
     Claim.Request longer =
         new Claim.Request(
             request.worker(),
@@ -301,9 +298,9 @@ final class Holder<H> {
     long asked = clock.getAsLong();
     unanswered.addAll(buckets);
     List<Lease> taken =
-        session.run(PATIENCE, handle -> holding.take(handle, held.claimId(), longer, tokens));
+        session.run(PATIENCE, handle -> holding.take(handle, held.claimId(), longer, asSeen));
     unanswered.clear();
-    held.took(asked, taken);
+    claims.giveBack(held.took(asked, taken));
   }
 
   /**

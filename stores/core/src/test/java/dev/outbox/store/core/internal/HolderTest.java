@@ -17,7 +17,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
@@ -50,6 +49,7 @@ class HolderTest {
     private boolean pooled;
     private boolean endsSession;
     private boolean losesReply;
+    private Runnable beforeTake = () -> {};
     private boolean settled = true;
     private int open;
     private int abandoned;
@@ -182,11 +182,14 @@ class HolderTest {
 
     @Override
     public List<Lease> take(
-        String handle, UUID claimId, Claim.Request request, Map<Integer, Long> wanted) {
+        String handle, UUID claimId, Claim.Request request, Collection<SeenBucket> seen) {
       List<Lease> taken = new ArrayList<>();
-      wanted.forEach(
-          (bucket, token) -> {
-            if (tokens[bucket] == token) {
+      beforeTake.run();
+      seen.forEach(
+          one -> {
+            int bucket = one.bucket();
+            if (tokens[bucket] == one.token()
+                && (!one.isFree() || holders[bucket] == SeenBucket.FREE)) {
               tokens[bucket]++;
               holders[bucket] = (int) claimId.getLeastSignificantBits();
               taken.add(
@@ -421,6 +424,14 @@ class HolderTest {
     server.clock += 1;
     step();
     assertThat(ours()).as("seen with its token").isEqualTo(ALL);
+  }
+
+  @Test
+  @DisplayName("keeps nothing that it takes while its workers end")
+  void closedMeanwhile() {
+    server.beforeTake = claims::close;
+    step();
+    assertThat(ours()).isEmpty();
   }
 
   @Test
