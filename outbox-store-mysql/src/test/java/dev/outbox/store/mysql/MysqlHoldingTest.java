@@ -21,10 +21,8 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
-import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -135,54 +133,6 @@ class MysqlHoldingTest extends HoldingTests {
   private boolean show(Connection connection, int code) {
     MysqlText text = new MysqlText(new Names(null, Names.DEFAULT_PREFIX), flavor);
     return new RelayLocks(text).show(Jdbi.open(connection), code);
-  }
-
-  @Test
-  @DisplayName("and is not seen any more when its host has vanished, and says nothing")
-  void vanished() {
-    store.migrate();
-    CompletableFuture<Void> vanished = new CompletableFuture<>();
-    CompletableFuture<Void> comesBack = new CompletableFuture<>();
-    DataSource ofHost =
-        Rewriting.of(
-            database.pool,
-            sql -> {
-              if (vanished.isDone()
-                  && Thread.currentThread().getName().equals(HoldingThread.NAME)) {
-                comesBack.join();
-              }
-              return sql.replace("wait_timeout = 30", "wait_timeout = 2");
-            });
-    try (Keeper keeper = keeperOfAll(keeping(ofHost), database, LONG)) {
-      assertThat(relays()).isOne();
-      vanished.complete(null);
-      await().atMost(PATIENCE).until(this::relays, relays -> relays == 0);
-      assertThat(held(database)).as("its leases last").isEqualTo("64");
-    } finally {
-      comesBack.complete(null);
-    }
-  }
-
-  private Integer relays() {
-    return store.statistics(1).relays();
-  }
-
-  @Test
-  @DisplayName("and gives its session back as it was")
-  void givesBack() throws InterruptedException {
-    store.migrate();
-    String session = "select concat(connection_id(), ' ', @@wait_timeout)";
-    TestDatabase one = database.withOneConnection();
-    String before = one.query(session);
-    try (Keeper keeper = keeping(heldApart(database.pool, one.pool)).keeper(LONG)) {
-      Thread holding = HoldingThread.start(keeper);
-      awaitHeld(keeper, database);
-      holding.interrupt();
-      holding.join();
-      assertThat(one.query(session)).isEqualTo(before);
-    } finally {
-      one.pool.close();
-    }
   }
 
   @Test

@@ -65,6 +65,16 @@ class MysqlPresenceTest extends PresenceTests {
   }
 
   @Override
+  protected String impatient(String sql) {
+    return sql.replace("wait_timeout = 30", "wait_timeout = 2");
+  }
+
+  @Override
+  protected String sessionQuery() {
+    return "select concat(connection_id(), ' ', @@wait_timeout)";
+  }
+
+  @Override
   protected int snapshots(Set<Long> sessions) {
     return Integer.parseInt(
         database.query(

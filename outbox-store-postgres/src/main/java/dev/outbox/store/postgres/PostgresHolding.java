@@ -31,11 +31,21 @@ final class PostgresHolding implements Holding<Handle> {
   private static final String TABLE = "'${q}${p}bucket'::regclass::oid";
   private static final String TABLE_AS_INT = TABLE + "::bigint::bit(32)::int";
 
+  /** The server ends a session that says nothing for so long, as when its host has vanished. */
   private static final String BEGIN =
-      "select pg_try_advisory_lock_shared(%s, ?)".formatted(TABLE_AS_INT);
+      """
+      select pg_try_advisory_lock_shared(${table}, ?),
+        set_config('outbox.silence', current_setting('idle_session_timeout'), false),
+        set_config('idle_session_timeout', '30s', false)
+      """
+          .replace("${table}", TABLE_AS_INT);
 
   private static final String LEAVE =
-      "select pg_advisory_unlock_shared(%s, ?)".formatted(TABLE_AS_INT);
+      """
+      select pg_advisory_unlock_shared(${table}, ?),
+        set_config('idle_session_timeout', current_setting('outbox.silence'), false)
+      """
+          .replace("${table}", TABLE_AS_INT);
 
   private static final String CHANGE =
       "select pg_try_advisory_lock_shared(${table}, ?), pg_advisory_unlock_shared(${table}, ?)"

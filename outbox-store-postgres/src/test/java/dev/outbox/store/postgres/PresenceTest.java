@@ -48,6 +48,16 @@ class PresenceTest extends PresenceTests {
   }
 
   @Override
+  protected String impatient(String sql) {
+    return sql.replace("'30s'", "'2s'");
+  }
+
+  @Override
+  protected String sessionQuery() {
+    return "select pg_backend_pid() || ' ' || current_setting('idle_session_timeout')";
+  }
+
+  @Override
   protected int snapshots(Set<Long> sessions) {
     return Integer.parseInt(
         database.query(

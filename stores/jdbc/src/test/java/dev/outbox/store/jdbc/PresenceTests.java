@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
@@ -50,6 +51,12 @@ public abstract class PresenceTests extends HoldingTests {
 
   /** Ends a session, as an administrator does. */
   protected abstract void end(long session);
+
+  /** How long a session may say nothing, as the store's statement sets it for a relay: shorter. */
+  protected abstract String impatient(String sql);
+
+  /** Asks a session who it is, and how long it may say nothing. */
+  protected abstract String sessionQuery();
 
   /** How many of these sessions hold a snapshot. */
   protected abstract int snapshots(Set<Long> sessions);
@@ -266,6 +273,47 @@ public abstract class PresenceTests extends HoldingTests {
 
   private void awaitSessions(int wanted) {
     await().atMost(PATIENCE).until(() -> sessions().size() == wanted);
+  }
+
+  @Test
+  @DisplayName("is not seen any more when its host has vanished, and says nothing")
+  void vanished() {
+    CompletableFuture<Void> vanished = new CompletableFuture<>();
+    CompletableFuture<Void> comesBack = new CompletableFuture<>();
+    DataSource ofHost =
+        Rewriting.of(
+            database.pool,
+            sql -> {
+              if (vanished.isDone()
+                  && Thread.currentThread().getName().equals(HoldingThread.NAME)) {
+                comesBack.join();
+              }
+              return impatient(sql);
+            });
+    try (Keeper keeper = keeperOfAll(keeping(ofHost), database, LEASE)) {
+      assertThat(sessions()).hasSize(1);
+      vanished.complete(null);
+      await().atMost(PATIENCE).until(() -> sessions().isEmpty());
+      assertThat(held(database)).as("its leases last").isEqualTo("64");
+    } finally {
+      comesBack.complete(null);
+    }
+  }
+
+  @Test
+  @DisplayName("gives its session back as it was")
+  void givesBack() throws InterruptedException {
+    TestDatabase one = database.withOneConnection();
+    String before = one.query(sessionQuery());
+    try (Keeper keeper = keeping(heldApart(database.pool, one.pool)).keeper(LEASE)) {
+      Thread holding = HoldingThread.start(keeper);
+      awaitHeld(keeper, database);
+      holding.interrupt();
+      holding.join();
+      assertThat(one.query(sessionQuery())).isEqualTo(before);
+    } finally {
+      one.pool.close();
+    }
   }
 
   @Test
