@@ -11,12 +11,10 @@ import tools.jackson.databind.json.JsonMapper;
  */
 @Configuration(proxyBeanMethods = false)
 class Jackson3Configuration {
-
   @Bean
   OutboxEvents events(JsonMapper mapper) {
     return OutboxEvents.of(Jackson3PayloadSerializer.of(mapper));
   }
-
 
   @Bean
   EventReader eventReader(JsonMapper mapper) {
