@@ -12,23 +12,25 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.spi.ToolProvider;
 import java.util.stream.Stream;
 import org.commonmark.Extension;
 import org.commonmark.ext.gfm.tables.TablesExtension;
 import org.commonmark.node.AbstractVisitor;
-import org.commonmark.node.Block;
 import org.commonmark.node.BulletList;
 import org.commonmark.node.Code;
-import org.commonmark.node.CustomNode;
+import org.commonmark.node.Emphasis;
 import org.commonmark.node.FencedCodeBlock;
 import org.commonmark.node.Heading;
 import org.commonmark.node.Link;
 import org.commonmark.node.Node;
+import org.commonmark.node.StrongEmphasis;
 import org.commonmark.node.Text;
 import org.commonmark.parser.Parser;
 import org.commonmark.renderer.html.HtmlRenderer;
@@ -111,7 +113,8 @@ public final class Site {
     @Override
     protected void visitChildren(Node parent) {
       super.visitChildren(parent);
-      words.append(parent instanceof Block || parent instanceof CustomNode ? " " : "");
+      boolean inLine = parent instanceof Emphasis || parent instanceof StrongEmphasis;
+      words.append(inLine || parent instanceof Link ? "" : " ");
     }
 
     @Override
@@ -202,7 +205,9 @@ public final class Site {
    */
   void write(Path out, String home, boolean javadoc) throws IOException {
     StringBuilder index = new StringBuilder("const index = [");
-    for (Path path : pages.keySet()) {
+    Set<Path> order = new LinkedHashSet<>(inOrder());
+    order.addAll(pages.keySet());
+    for (Path path : order) {
       Page page = page(path);
       Path file = out.resolve(html(path));
       Files.createDirectories(requireNonNull(file.getParent()));

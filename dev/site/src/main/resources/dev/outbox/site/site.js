@@ -19,7 +19,7 @@ function show() {
       const head = (page + ' ' + title).toLowerCase();
       const body = text.toLowerCase();
       const points = words.map(word =>
-        title.toLowerCase().includes(word) ? 5 : head.includes(word) ? 3 : body.includes(word) ? 1 : 0);
+        (title.toLowerCase().includes(word) ? 5 : head.includes(word) ? 3 : 0) + Math.min(body.split(word).length - 1, 4));
       const score = points.includes(0) ? 0 : points.reduce((sum, point) => sum + point);
       // Users' pages before those of the design.
       return {url, page, title, text, at: body.indexOf(words[0]), score: url.includes('/design/') ? score / 2 : score};
