@@ -169,7 +169,7 @@ public final class Site {
     for (Node node = contents.document.getFirstChild(); node != null; node = node.getNext()) {
       if (node instanceof Heading) {
         group = new ArrayList<>();
-        groups.put(requireNonNull(contents.sections.get(node)).title, group);
+        groups.put(contents.sections.get(node).title, group);
       } else if (node instanceof BulletList list) {
         for (Node item = list.getFirstChild(); item != null; item = item.getNext()) {
           if (item.getFirstChild().getFirstChild() instanceof Link link) {
@@ -210,7 +210,7 @@ public final class Site {
     for (Path path : order) {
       Page page = page(path);
       Path file = out.resolve(html(path));
-      Files.createDirectories(requireNonNull(file.getParent()));
+      Files.createDirectories(file.getParent());
       String top = "../".repeat(path.getNameCount() - 1);
       String text =
           resource("page.html")
@@ -246,7 +246,7 @@ public final class Site {
                   if (node instanceof Link link) {
                     attributes.put("href", href(path, link.getDestination(), home));
                   } else if (page.sections.containsKey(node)) {
-                    attributes.put("id", requireNonNull(page.sections.get(node)).id);
+                    attributes.put("id", page.sections.get(node).id);
                   }
                 })
         .build()
@@ -303,7 +303,7 @@ public final class Site {
   }
 
   private static String resource(String name) throws IOException {
-    try (InputStream in = requireNonNull(Site.class.getResourceAsStream(name), name)) {
+    try (InputStream in = Site.class.getResourceAsStream(name)) {
       return new String(in.readAllBytes(), StandardCharsets.UTF_8);
     }
   }
