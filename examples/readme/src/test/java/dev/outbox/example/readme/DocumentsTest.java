@@ -14,7 +14,6 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.Set;
@@ -26,7 +25,10 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** What the documents show is what the other tests of this module compile and run. */
+/**
+ * What the documents show is what the other tests of this module compile and run. Their links are
+ * checked in dev/site.
+ */
 class DocumentsTest {
   private static final Set<String> COPIED = Set.of("java", "js", "sql", "xml");
   private static final Set<String> CHECKED = Set.of("sh", "properties", "text");
@@ -168,36 +170,6 @@ class DocumentsTest {
     return ServiceLoader.load(PublisherProvider.class).stream()
         .flatMap(provider -> provider.get().properties().stream())
         .anyMatch(known -> known.endsWith(".") ? name.startsWith(known) : name.equals(known));
-  }
-
-  @TestFactory
-  Stream<DynamicTest> linksLead() throws IOException {
-    Pattern link = Pattern.compile("\\]\\(([^)#:]*)(?:#([^):]*))?\\)");
-    List<DynamicTest> tests = new ArrayList<>();
-    for (Path document : Documents.all()) {
-      Matcher matcher = link.matcher(Files.readString(document));
-      while (matcher.find()) {
-        Path target =
-            matcher.group(1).isEmpty() ? document : document.resolveSibling(matcher.group(1));
-        String anchor = matcher.group(2);
-        String name = document.getFileName() + " -> " + target.getFileName();
-        tests.add(
-            anchor == null
-                ? DynamicTest.dynamicTest(name, () -> assertThat(target).exists())
-                : DynamicTest.dynamicTest(
-                    name + "#" + anchor, () -> assertThat(anchors(target)).contains(anchor)));
-      }
-    }
-    return tests.stream();
-  }
-
-  /** The headings of a page, as GitHub names them in links. */
-  private static List<String> anchors(Path page) throws IOException {
-    return Files.readAllLines(page).stream()
-        .filter(line -> line.startsWith("#"))
-        .map(line -> line.replaceFirst("#+ ", "").toLowerCase(Locale.ROOT))
-        .map(line -> line.replaceAll("[^\\p{L}\\p{N} _-]", "").replace(' ', '-'))
-        .toList();
   }
 
   private static Stream<Block> blocks(Set<String> languages) throws IOException {

@@ -11,14 +11,10 @@ import tools.jackson.databind.json.JsonMapper;
  */
 @Configuration(proxyBeanMethods = false)
 class Jackson3Configuration {
-
-  // tag::events-bean
   @Bean
   OutboxEvents events(JsonMapper mapper) {
     return OutboxEvents.of(Jackson3PayloadSerializer.of(mapper));
   }
-
-  // end::events-bean
 
   @Bean
   EventReader eventReader(JsonMapper mapper) {

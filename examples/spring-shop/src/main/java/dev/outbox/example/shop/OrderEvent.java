@@ -3,7 +3,6 @@ package dev.outbox.example.shop;
 import dev.outbox.payload.OutboxEvent;
 
 /** What others are told of an order. */
-// tag::events
 @OutboxEvent(aggregate = "order", key = "orderId")
 public sealed interface OrderEvent {
   record OrderPlaced(String orderId, String customer, String article, int quantity)
@@ -11,4 +10,3 @@ public sealed interface OrderEvent {
 
   record OrderPaid(String orderId, String customer) implements OrderEvent {}
 }
-// end::events

@@ -8,7 +8,6 @@ import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
 /** The business. */
-// tag::service
 @Service
 public class OrderService {
   private final Orders orders;
@@ -36,4 +35,3 @@ public class OrderService {
     return order;
   }
 }
-// end::service
