@@ -12,6 +12,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -19,33 +20,47 @@ import java.util.concurrent.TimeUnit;
 import org.bson.Document;
 
 /**
- * Runs the container image where there is no container: unpacks its layers into an empty folder, and
- * runs its command there by chroot, as its user, until it has delivered a message. Needs root.
+ * Runs the container image where there is no container: unpacks its layers into an empty folder,
+ * and runs its command there by chroot, as its user, until it has delivered a message. Needs root.
  *
  * <pre>
  * java -cp CLASSPATH RunImage.java IMAGE EMPTY_FOLDER
  * </pre>
  */
 public final class RunImage {
+  /**
+   * What a container's runtime does: the kernel's folders, the image's variables and nobody's else.
+   */
+  private static final String START =
+      """
+      user=$1
+      shift
+      mount --rbind /proc "$0/proc"
+      mount --rbind /dev "$0/dev"
+      exec env -i OUTBOX_PASSWORD="$OUTBOX_PASSWORD" $VARIABLES \\
+        "$(command -v chroot)" --userspec="$user" "$0" "$@"
+      """;
+
   private final Path layout;
   private final Path root;
   private final Document config;
 
   private RunImage(Path tar, Path folder) throws Exception {
     layout = Files.createDirectories(folder.resolve("layout"));
-    root = Files.createDirectory(folder.resolve("root"));
+    root = folder.resolve("root");
+    Files.createDirectories(root.resolve("proc"));
+    Files.createDirectories(root.resolve("dev"));
     unpack(tar, layout);
     Document index = Document.parse(Files.readString(layout.resolve("index.json")));
-    Document manifest =
-        Document.parse(
-            Files.readString(blob(index.getList("manifests", Document.class).get(0))));
+    Document manifest = read(index.getList("manifests", Document.class).get(0));
+    Document described = read(manifest.get("config", Document.class));
+    config = described.get("config", Document.class);
+    Iterator<Document> history = described.getList("history", Document.class).iterator();
     for (Document layer : manifest.getList("layers", Document.class)) {
       System.out.printf(
-          "image: layer %s, %,d bytes, %d entries%n",
-          layer.getString("digest"), layer.get("size"), unpack(blob(layer), root));
+          "image: a layer of %,d bytes, %d entries: %s%n",
+          layer.get("size"), unpack(blob(layer), root), history.next().getString("comment"));
     }
-    Path described = blob(manifest.get("config", Document.class));
-    config = Document.parse(Files.readString(described)).get("config", Document.class);
   }
 
   public static void main(String[] arguments) throws Exception {
@@ -57,18 +72,29 @@ public final class RunImage {
     }
   }
 
-  private Path blob(Document described) {
-    return layout.resolve("blobs").resolve(described.getString("digest").replace(':', '/'));
+  private Path blob(Document reference) {
+    return layout.resolve("blobs").resolve(reference.getString("digest").replace(':', '/'));
+  }
+
+  private Document read(Document reference) throws IOException {
+    return Document.parse(Files.readString(blob(reference)));
   }
 
   /** Returns how many files and folders there were. */
   private static long unpack(Path tar, Path to) throws Exception {
     Process process =
-        new ProcessBuilder("tar", "-xvf", tar.toString(), "-C", to.toString())
+        new ProcessBuilder(
+                "tar",
+                "-xv",
+                "--warning=no-unknown-keyword",
+                "-f",
+                tar.toString(),
+                "-C",
+                to.toString())
             .redirectError(ProcessBuilder.Redirect.INHERIT)
             .start();
     long entries = new String(process.getInputStream().readAllBytes(), UTF_8).lines().count();
-    assertThat(process.waitFor()).as("tar -xvf " + tar).isZero();
+    assertThat(process.waitFor()).as("tar -xf " + tar).isZero();
     return entries;
   }
 
@@ -82,7 +108,10 @@ public final class RunImage {
     http.createContext(
         "/",
         exchange -> {
-          delivered.add(new String(exchange.getRequestBody().readAllBytes(), UTF_8));
+          String body = new String(exchange.getRequestBody().readAllBytes(), UTF_8);
+          if (exchange.getRequestMethod().equals("POST")) { // and not OPTIONS, of who looks around
+            delivered.add(body);
+          }
           exchange.sendResponseHeaders(204, -1);
           exchange.close();
         });
@@ -122,16 +151,13 @@ public final class RunImage {
   }
 
   private Process start(EmbeddedPostgres server, List<String> arguments) throws IOException {
-    List<String> command = new ArrayList<>();
-    command.addAll(List.of("chroot", "--userspec=" + config.getString("User"), root.toString()));
+    List<String> command = new ArrayList<>(List.of("unshare", "--mount", "sh", "-euc", START));
+    command.addAll(List.of(root.toString(), config.getString("User")));
     command.addAll(config.getList("Entrypoint", String.class));
     command.addAll(arguments);
     ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
+    builder.environment().put("VARIABLES", String.join(" ", config.getList("Env", String.class)));
     builder.environment().put("OUTBOX_PASSWORD", server.password());
-    for (String variable : config.getList("Env", String.class)) {
-      String[] both = variable.split("=", 2);
-      builder.environment().put(both[0], both[1]);
-    }
     return builder.start();
   }
 
