@@ -691,32 +691,4 @@ class ProgramPacked {
       return values.get(0);
     }
   }
-
-  @Test
-  @DisplayName("fits the Containerfile, which runs it as a user who is not root")
-  void containerfile() throws Exception {
-    Map<String, List<String>> instructions = new LinkedHashMap<>();
-    for (String line : Files.readAllLines(Path.of("Containerfile"))) {
-      if (!line.isBlank() && !line.startsWith("#")) {
-        String[] part = line.split(" ", 2);
-        instructions.computeIfAbsent(part[0], name -> new ArrayList<>()).add(part[1]);
-      }
-    }
-    assertThat(instructions.keySet())
-        .containsExactly("FROM", "ADD", "RUN", "USER", "ENTRYPOINT", "CMD");
-    assertThat(instructions.get("FROM").get(0)).matches("[a-z./-]+:17-jre");
-    String glob = instructions.get("ADD").get(0).split(" ")[0];
-    try (var found = Files.newDirectoryStream(Path.of("target"), glob.replace("target/", ""))) {
-      assertThat(found)
-          .as("what %s adds", glob)
-          .containsExactly(Path.of("target", TAR.getFileName().toString()));
-    }
-    assertThat(instructions.get("USER").get(0)).matches("[1-9]\\d*:[1-9]\\d*");
-    assertThat(instructions.get("ENTRYPOINT")).containsExactly("[\"/opt/outbox/bin/outbox\"]");
-    assertThat(home.resolve("bin/outbox")).isExecutable();
-    assertThat(Files.readAllLines(Path.of(".containerignore"))).containsExactly("*", "!" + glob);
-    // Every other argument of CMD is one that the program takes.
-    Ran relay = outbox(Map.of(), "relay", "--config", "/etc/outbox/relay.properties");
-    assertThat(relay.err()).startsWith("outbox: there is no file /etc/outbox/relay.properties");
-  }
 }

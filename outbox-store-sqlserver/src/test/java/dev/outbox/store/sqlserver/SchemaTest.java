@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.microsoft.sqlserver.jdbc.SQLServerDataSource;
 import dev.outbox.Archive;
 import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.jdbc.SchemaTests;
 import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -33,7 +34,7 @@ class SchemaTest {
             .prefix("billing_")
             .build()
             .ddl();
-    assertThat(offline("changelog.sql", "billing_", directory))
+    assertThat(offline("changelog.sql", new Names("shop", "billing_"), directory))
         .isEqualTo(statements(ddl))
         .hasSize(16);
   }
@@ -47,7 +48,7 @@ class SchemaTest {
             .prefix("billing_")
             .build()
             .ddl();
-    assertThat(offline("inbox-changelog.sql", "billing_", directory))
+    assertThat(offline("inbox-changelog.sql", new Names("shop", "billing_"), directory))
         .isEqualTo(statements(ddl))
         .hasSize(7);
   }
@@ -59,15 +60,31 @@ class SchemaTest {
         SqlServerOutboxStore.builder(new SQLServerDataSource()).schema("shop").prefix("billing_");
     int before = statements(outbox.build().ddl()).size();
     List<String> both = statements(outbox.archive(Archive.FULL).build().ddl());
-    assertThat(offline("archive-changelog.sql", "billing_archive_", directory))
+    assertThat(offline("archive-changelog.sql", new Names("shop", "billing_archive_"), directory))
         .isEqualTo(both.subList(before, both.size()))
         .hasSize(6);
   }
 
-  /** What Liquibase would send to a server, for tables of schema shop. */
-  private static List<String> offline(String changelog, String prefix, Path directory)
+  @Test
+  @DisplayName("of release 0.1.0 is how each changelog begins: what a database has is not changed")
+  void fromRelease(@TempDir Path directory) throws Exception {
+    SqlServerOutboxStore outbox = SqlServerOutboxStore.of(new SQLServerDataSource());
+    SqlServerInboxStore inbox = SqlServerInboxStore.of(new SQLServerDataSource());
+    assertThat(offline("changelog.sql", new Names(null, "outbox_"), directory))
+        .startsWith(released("outbox", outbox));
+    assertThat(offline("archive-changelog.sql", new Names(null, "outbox_archive_"), directory))
+        .startsWith(released("archive", outbox));
+    assertThat(offline("inbox-changelog.sql", new Names(null, "inbox_"), directory))
+        .startsWith(released("inbox", inbox));
+  }
+
+  private static String[] released(String part, Object store) {
+    return statements(SchemaTests.released(part, store)).toArray(String[]::new);
+  }
+
+  /** What Liquibase would send to a server. */
+  private static List<String> offline(String changelog, Names names, Path directory)
       throws Exception {
-    Names names = new Names("shop", prefix);
     Logger.getLogger("liquibase").setLevel(Level.WARNING); // it says more than our tests need
     StringWriter out = new StringWriter();
     Scope.child(

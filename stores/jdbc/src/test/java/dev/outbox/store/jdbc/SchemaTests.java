@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.Archive;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.SchemaException;
 import dev.outbox.inbox.InboxKey;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -277,9 +279,11 @@ public abstract class SchemaTests extends DatabaseTests {
    */
   @Test
   @DisplayName("of release 0.1.0 is migrated, with a message and a handled one in it")
-  void fromRelease() throws IOException {
+  void fromRelease() {
     JdbcInboxStore inbox = tested().inbox(database.pool).build();
-    runByHand(database, released("outbox", store));
+    JdbcOutboxStore archiving = builder(database.pool).archive(Archive.FULL).build();
+    runByHand(database, released("outbox", archiving));
+    runByHand(database, released("archive", archiving));
     runByHand(database, released("inbox", inbox));
     database.execute(
         "insert into outbox_message (aggregate_type, aggregate_id, event_type, payload) values"
@@ -287,26 +291,33 @@ public abstract class SchemaTests extends DatabaseTests {
     database.execute(
         "insert into inbox_message (consumer, message_id, state, attempts, expires_at) values"
             + " ('shipping', '1', 'DONE', 1, '2037-01-01')");
-    store.migrate();
+    archiving.migrate();
     inbox.migrate();
-    store.verify();
+    archiving.verify();
     inbox.verify();
-    assertThat(store.claim(request()).messages()).hasSize(1);
+    assertThat(archiving.claim(request()).messages()).hasSize(1);
     InboxKey key = new InboxKey("shipping", "1");
     database.inTransaction(false, c -> assertThat(inbox.firstTime(c, key)).isFalse());
     try (TestDatabase fresh = tested().database(config -> {})) {
-      builder(fresh.pool).build().migrate();
+      builder(fresh.pool).archive(Archive.FULL).build().migrate();
       tested().inbox(fresh.pool).build().migrate();
       String counted = " AUTO_INCREMENT=\\d+";
       assertThat(catalog(database).replaceAll(counted, "")).isEqualTo(catalog(fresh));
     }
   }
 
-  private static String released(String part, Object store) throws IOException {
+  /**
+   * The statements of release 0.1.0.
+   *
+   * @param part outbox, inbox or archive
+   */
+  public static String released(String part, Object store) {
     String database = store.getClass().getSimpleName().replaceAll("(Outbox|Inbox)Store", "");
     String name = "0.1.0/%s-%s.sql".formatted(part, database.toLowerCase(Locale.ROOT));
     try (InputStream file = SchemaTests.class.getResourceAsStream(name)) {
       return new String(file.readAllBytes(), UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 
