@@ -64,8 +64,12 @@ public final class Stores {
     }
   }
 
-  /** The one that takes a URL. */
-  static StoreProvider of(String url) {
+  /**
+   * The one that takes a URL.
+   *
+   * @throws Failure when there is none, or more than one
+   */
+  public static StoreProvider of(String url) {
     List<StoreProvider> found = Offered.stores();
     List<StoreProvider> taking =
         found.stream()
@@ -88,7 +92,12 @@ public final class Stores {
     return taking.get(0);
   }
 
-  static StoreProvider named(String name) {
+  /**
+   * The one of this name.
+   *
+   * @throws TypeConversionException when there is none
+   */
+  public static StoreProvider named(String name) {
     List<StoreProvider> found;
     try {
       found = Offered.stores();

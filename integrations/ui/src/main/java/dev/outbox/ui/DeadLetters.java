@@ -7,14 +7,14 @@ import static dev.outbox.ui.Html.foreign;
 import static dev.outbox.ui.Html.link;
 
 import dev.outbox.spi.store.InspectionStore;
-import dev.outbox.spi.store.InspectionStore.Listed;
 import dev.outbox.spi.store.InspectionStore.Status;
+import dev.outbox.ui.Deciding.Found;
 import dev.outbox.ui.Tables.Row;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeSet;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -25,39 +25,17 @@ final class DeadLetters {
 
   private DeadLetters() {}
 
-  /** Those with errors of one kind. */
-  private static final class Group {
-    private final TreeSet<String> kinds = new TreeSet<>();
-    private final Listed first;
-    private int count;
-
-    Group(Listed first) {
-      this.first = first;
-    }
-
-    void add(Listed letter) {
-      count++;
-      kinds.add(MessageList.kind(letter));
-    }
-
-    Html kinds() {
-      return all(
-          foreign(kinds.stream().limit(MOST_KINDS).collect(Collectors.joining(", "))),
-          kinds.size() > MOST_KINDS ? " and others" : null);
-    }
-  }
-
   static Html of(Source source, PageRequest request) {
-    Map<String, Group> groups = new HashMap<>();
+    Map<String, Found> groups = new HashMap<>();
     boolean more =
         Selection.read(
             source.messages(),
             letter ->
                 groups
                     .computeIfAbsent(
-                        Selection.group(source.masked(letter.error())), name -> new Group(letter))
+                        Selection.group(source.masked(letter.error())), name -> new Found())
                     .add(letter));
-    int count = groups.values().stream().mapToInt(group -> group.count).sum();
+    int count = groups.values().stream().mapToInt(Found::count).sum();
     return all(
         Deciding.done(request),
         Frame.live(
@@ -83,33 +61,39 @@ final class DeadLetters {
         "; there are more behind them.");
   }
 
-  private static Html table(Source source, Map<String, Group> groups) {
+  private static Html table(Source source, Map<String, Found> groups) {
     return Tables.table(
         "Dead letters by error",
         List.of("Error", "Letters", "Events", "Oldest", "Decision"),
         groups.entrySet().stream()
             .sorted(
-                Comparator.<Map.Entry<String, Group>>comparingInt(one -> -one.getValue().count)
+                Comparator.<Map.Entry<String, Found>>comparingInt(one -> -one.getValue().count())
                     .thenComparing(Map.Entry::getKey))
             .map(one -> row(source, one.getKey(), one.getValue()))
             .toList());
   }
 
-  private static Row row(Source source, String name, Group group) {
+  private static Row row(Source source, String name, Found group) {
     return Row.of(
         el("div", css("error"), foreign(name)),
         link(
             MessageList.of(Status.DEAD).with("error", Selection.common(name)),
-            Words.number(group.count)),
-        group.kinds(),
-        link(Link.message(group.first.sequence()), group.first.sequence()),
+            Words.number(group.count())),
+        kinds(group.kinds.keySet()),
+        link(Link.message(group.sequences.get(0)), group.sequences.get(0)),
         source.letters() == null ? "not allowed here" : decisions(source, name, group));
   }
 
-  private static @Nullable Html decisions(Source source, String name, Group group) {
+  private static @Nullable Html decisions(Source source, String name, Found group) {
     return Deciding.links(
         source,
-        group.count == 1 ? Selection.one(group.first.sequence()) : new Selection(null, name),
-        group.count);
+        group.count() == 1 ? Selection.one(group.sequences.get(0)) : new Selection(null, name),
+        group.count());
+  }
+
+  private static Html kinds(Set<String> kinds) {
+    return all(
+        foreign(kinds.stream().limit(MOST_KINDS).collect(Collectors.joining(", "))),
+        kinds.size() > MOST_KINDS ? " and others" : null);
   }
 }

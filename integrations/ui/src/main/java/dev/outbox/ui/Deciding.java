@@ -51,12 +51,16 @@ final class Deciding {
     }
   }
 
-  /** What is meant, and there. */
-  private static final class Found {
-    private final List<Long> sequences = new ArrayList<>();
-    private final Map<String, Integer> kinds = new TreeMap<>();
+  /** Dead letters that are there, the oldest first. */
+  static final class Found {
+    final List<Long> sequences = new ArrayList<>();
+    final Map<String, Integer> kinds = new TreeMap<>();
     private int halting;
     private boolean more;
+
+    int count() {
+      return sequences.size();
+    }
 
     void add(Listed letter) {
       sequences.add(letter.sequence());
@@ -122,7 +126,7 @@ final class Deciding {
       tokens.require(request, subject());
     }
     Found found = find();
-    String title = action.verb() + " " + Words.count(found.sequences.size(), "dead letter");
+    String title = action.verb() + " " + Words.count(found.count(), "dead letter");
     String missing = request.isPost() ? missing(found) : "";
     if (missing == null) {
       return PageResponse.seeOther(Link.to("dead-letters").with(action.done, decide(found)));

@@ -7,7 +7,7 @@ import static dev.outbox.ui.Html.el;
 import static dev.outbox.ui.Html.foreign;
 import static dev.outbox.ui.Html.link;
 
-import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -18,14 +18,12 @@ final class Frame {
           + " fill='%232f6fd0' d='M1 2h14v12H1z'/%3E%3Cpath fill='%23fff' d='M3 9h3l1 2h2l1-2h3v3H3z"
           + "M7 4h2v2h2L8 9 5 6h2z'/%3E%3C/svg%3E";
 
-  private static final Map<String, String> PAGES = new LinkedHashMap<>();
-
-  static {
-    PAGES.put("", "Overview");
-    PAGES.put("messages", "Messages");
-    PAGES.put("dead-letters", "Dead letters");
-    PAGES.put("keys", "Keys");
-  }
+  private static final List<Map.Entry<String, String>> PAGES =
+      List.of(
+          Map.entry("", "Overview"),
+          Map.entry("messages", "Messages"),
+          Map.entry("dead-letters", "Dead letters"),
+          Map.entry("keys", "Keys"));
 
   private Frame() {}
 
@@ -86,7 +84,7 @@ final class Frame {
         at("aria-label", "Pages"),
         el(
             "ul",
-            PAGES.entrySet().stream()
+            PAGES.stream()
                 .map(
                     page ->
                         el(

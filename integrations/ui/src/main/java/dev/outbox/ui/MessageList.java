@@ -15,10 +15,8 @@ import dev.outbox.ui.Tables.Row;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.stream.Stream;
@@ -28,14 +26,9 @@ import org.jspecify.annotations.Nullable;
 final class MessageList {
   private static final int LIMIT = 50;
 
-  private static final Map<String, String> AGES = new LinkedHashMap<>();
-
-  static {
-    AGES.put("PT1M", "1 minute");
-    AGES.put("PT10M", "10 minutes");
-    AGES.put("PT1H", "1 hour");
-    AGES.put("P1D", "1 day");
-  }
+  private static final List<String> AGES = List.of("PT1M", "PT10M", "PT1H", "P1D");
+  private static final List<String> AGES_IN_WORDS =
+      List.of("1 minute", "10 minutes", "1 hour", "1 day");
 
   private MessageList() {}
 
@@ -108,8 +101,7 @@ final class MessageList {
         input(request, "key", "Key"),
         input(request, "id", "Id"),
         input(request, "error", "Error has"),
-        select(
-            request, "older", "Older than", List.copyOf(AGES.keySet()), List.copyOf(AGES.values())),
+        select(request, "older", "Older than", AGES, AGES_IN_WORDS),
         el("button", "Filter"),
         link(Link.to("messages"), "Show all"));
   }
@@ -153,7 +145,7 @@ final class MessageList {
         link(Link.message(message.sequence()), message.sequence()),
         state(message.status()),
         foreign(message.key()),
-        all(event(message), error(source.masked(message.error()))),
+        all(foreign(kind(message)), error(source.masked(message.error()))),
         message.attempts(),
         Words.ago(message.appendedAt(), now));
   }
@@ -167,10 +159,6 @@ final class MessageList {
     List<String> types =
         Stream.of(message.aggregateType(), message.eventType()).filter(Objects::nonNull).toList();
     return types.isEmpty() ? "no type" : String.join(" · ", types);
-  }
-
-  private static Html event(Listed message) {
-    return foreign(kind(message));
   }
 
   /** The first line of an error. */

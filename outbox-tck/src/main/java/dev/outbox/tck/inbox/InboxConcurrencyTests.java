@@ -23,6 +23,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
@@ -38,13 +39,8 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
     private static final long serialVersionUID = 1L;
   }
 
-  /** What one of the consumers does with a message that all of them have. */
-  private interface Handling {
-    void handle(InboxKey key, Random random);
-  }
-
   /** All consumers go over all messages, in different orders. */
-  private void run(Handling handling) {
+  private void run(BiConsumer<InboxKey, Random> handling) {
     List<InThread<Boolean>> consumers =
         IntStream.range(0, CONSUMERS)
             .mapToObj(i -> new InThread<>("consumer", () -> goOver(handling, new Random(seed + i))))
@@ -61,9 +57,9 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
     }
   }
 
-  private boolean goOver(Handling handling, Random random) {
+  private boolean goOver(BiConsumer<InboxKey, Random> handling, Random random) {
     for (int i = 0; i < tck.load(); i++) {
-      handling.handle(key("m" + (i ^ random.nextInt(2))), random); // mostly the same ones at once
+      handling.accept(key("m" + (i ^ random.nextInt(2))), random); // mostly the same ones at once
     }
     return true;
   }

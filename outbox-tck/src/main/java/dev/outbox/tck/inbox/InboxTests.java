@@ -54,11 +54,7 @@ abstract class InboxTests<T> extends SuiteTests<PatientInbox<T>> {
 
   /** The same in one that rolls back. */
   boolean rolledBack(String what, Predicate<T> work) {
-    try (OpenWork<T> transaction = open()) {
-      boolean said = transaction.get(what, transaction.start(work::test));
-      transaction.rollback();
-      return said;
-    }
+    return call(what, () -> tck.rollBack(work::test));
   }
 
   /** A transaction in a thread of its own, so that it can stay open. */

@@ -12,7 +12,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /** A caller's transaction that stays open, in a thread of its own, until it is told to end. */
-public class OpenWork<T> implements AutoCloseable {
+public final class OpenWork<T> implements AutoCloseable {
   private final Patient<T, ?> tck;
   private final LinkedBlockingQueue<Consumer<T>> work = new LinkedBlockingQueue<>();
   private final CompletableFuture<Boolean> ended;
@@ -52,7 +52,7 @@ public class OpenWork<T> implements AutoCloseable {
   }
 
   /** Begins something in the transaction. */
-  public final <R> CompletableFuture<R> start(Function<T, R> action) {
+  public <R> CompletableFuture<R> start(Function<T, R> action) {
     CompletableFuture<R> result = new CompletableFuture<>();
     work.add(
         t -> {
@@ -66,7 +66,7 @@ public class OpenWork<T> implements AutoCloseable {
     return result;
   }
 
-  public final void commit() {
+  public void commit() {
     work.add(
         t -> {
           throw new Commit();
@@ -74,7 +74,7 @@ public class OpenWork<T> implements AutoCloseable {
     get("commit", ended);
   }
 
-  public final void rollback() {
+  public void rollback() {
     work.add(
         t -> {
           throw new RollBack();
@@ -82,7 +82,7 @@ public class OpenWork<T> implements AutoCloseable {
     get("rollback", ended);
   }
 
-  public final void end(boolean commits) {
+  public void end(boolean commits) {
     if (commits) {
       commit();
     } else {
@@ -90,7 +90,7 @@ public class OpenWork<T> implements AutoCloseable {
     }
   }
 
-  public final <R> R get(String what, CompletableFuture<R> future) {
+  public <R> R get(String what, CompletableFuture<R> future) {
     Duration patience = tck.patience();
     try {
       return new Deadline(patience).get(future);
@@ -106,7 +106,7 @@ public class OpenWork<T> implements AutoCloseable {
   }
 
   /** That the work fails, where the database cannot wait, and says that it is to run again. */
-  public final void assertToRunAgain(String what, CompletableFuture<?> started) {
+  public void assertToRunAgain(String what, CompletableFuture<?> started) {
     FailsOnConflict fixture = tck.fixture(FailsOnConflict.class);
     Throwable failure = get(what, started.handle((done, failed) -> failed));
     assertThat(failure)

@@ -99,6 +99,24 @@ public final class Patience {
     return current == owner ? inOtherThread(one, what, cause, of(full), action) : action.call();
   }
 
+  /** Something that gives nothing. */
+  public interface Action {
+    void run() throws Exception;
+  }
+
+  /** The same for what gives nothing. */
+  public void run(String what, String cause, Duration full, Action action) {
+    boolean ignored =
+        callUnchecked(
+            what,
+            cause,
+            full,
+            () -> {
+              action.run();
+              return true;
+            });
+  }
+
   /** The same for what throws no checked exception that anybody expects. */
   public <R> R callUnchecked(String what, String cause, Duration full, Callable<R> action) {
     try {

@@ -75,15 +75,27 @@ public abstract class Patient<T, S> {
     return given.get(0);
   }
 
+  private static final class RollBack extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+  }
+
+  /** Does it in a transaction that rolls back, and gives what it gave. */
+  public final <R> R rollBack(Function<T, R> work) {
+    List<R> given = new ArrayList<>();
+    try {
+      inTransaction(
+          t -> {
+            given.add(work.apply(t));
+            throw new RollBack();
+          });
+    } catch (RollBack e) {
+      // as it was told
+    }
+    return given.get(0);
+  }
+
   private void run(String what, String cause, Runnable action) {
-    patience.callUnchecked(
-        what,
-        cause,
-        suite.patience(),
-        () -> {
-          action.run();
-          return true;
-        });
+    patience.run(what, cause, suite.patience(), action::run);
   }
 
   public final S createStore() {
@@ -199,6 +211,11 @@ public abstract class Patient<T, S> {
   /** Does something that may not return, with patience. */
   public final <R> R call(String what, Callable<R> action) {
     return patience.callUnchecked(what, causes.store(), suite.patience(), action);
+  }
+
+  /** The same of what gives nothing. */
+  protected final void run(String what, Patience.Action action) {
+    patience.run(what, causes.store(), suite.patience(), action);
   }
 
   /** A store, or what it made, with patience. */

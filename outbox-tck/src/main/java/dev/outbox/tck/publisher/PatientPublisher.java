@@ -131,13 +131,11 @@ final class PatientPublisher {
 
   /** {@link PublisherFixture#reset}. */
   void clear() {
-    call(
+    patience.run(
         "reset()",
         "a producer or consumer of an earlier test still uses what is removed",
-        () -> {
-          fixture.reset();
-          return true;
-        });
+        fixture.patience(),
+        fixture::reset);
   }
 
   /** {@link PublisherFixture#createPublisher}; it is closed after the test. */

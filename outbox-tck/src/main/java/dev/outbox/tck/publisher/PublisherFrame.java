@@ -9,22 +9,15 @@ import org.junit.jupiter.api.extension.TestInstances;
 /** The frame of the suite of publishers, whose tests leave something to each other. */
 final class PublisherFrame extends Frame {
   private final PublisherRun run = new PublisherRun();
-  private final Outages outages = new Outages();
   private @Nullable PatientPublisher tck;
 
   @Override
   protected Numbers prepare(TestInstances tests, Patience patience, boolean all) {
-    outages.all = all;
+    run.all = all;
     PublisherFixture fixture = tests.findInstance(PublisherFixture.class).orElseThrow();
     PatientPublisher current = new PatientPublisher(fixture, patience, run);
     tck = current;
-    tests
-        .findInstance(PublisherTests.class)
-        .ifPresent(
-            test -> {
-              test.tck = current;
-              test.outages = outages;
-            });
+    tests.findInstance(PublisherTests.class).ifPresent(test -> test.tck = current);
     current.prepare();
     return current.numbers();
   }

@@ -1,9 +1,13 @@
 package dev.outbox.tck.publisher;
 
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.opentest4j.TestAbortedException;
 
 /** What one test of a run of the publishers' suite leaves to the others. */
 final class PublisherRun {
@@ -28,8 +32,42 @@ final class PublisherRun {
   private static final Set<String> HAVE_A_TEST =
       Set.of(BESIDE_MISSING, STOPPED, STOPPED + MUCH, HUNG, HUNG + MUCH, CLOSED);
 
+  /** Whether all tests are to run, however long they take. */
+  boolean all;
+
+  private final Map<String, Outage> outages = new HashMap<>();
+  private final Set<String> failed = new HashSet<>();
   private final Map<String, String> hung = new LinkedHashMap<>();
   private @Nullable String closing;
+
+  /**
+   * The outage of these circumstances, which happens when it is first asked for. Once publish did
+   * not return from one, there is no other, unless all tests are to run: it takes long, and shows
+   * the same.
+   */
+  Outage outage(String when, Supplier<Outage> happens) {
+    Outage known = outages.get(when);
+    if (known != null) {
+      return known;
+    }
+    if (!all) {
+      for (Outage other : outages.values()) {
+        String hungThen = other.during().hung();
+        if (hungThen != null) {
+          throw new TestAbortedException(
+              "skipped: P5 is broken, so what happens %s is not tested: %s"
+                  .formatted(when, hungThen));
+        }
+      }
+    }
+    if (!failed.add(when)) {
+      throw new TestAbortedException(
+          "skipped: a test before this one failed to find out what happens " + when);
+    }
+    Outage outage = happens.get();
+    outages.put(when, outage);
+    return outage;
+  }
 
   /** In these circumstances publish does not return. */
   void hangs(String when, Published published) {

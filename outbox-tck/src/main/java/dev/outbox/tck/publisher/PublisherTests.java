@@ -24,26 +24,28 @@ abstract class PublisherTests {
   /** {@link PublisherFrame} sets it before each test. */
   PatientPublisher tck;
 
-  /** The same. */
-  Outages outages;
-
   @SuppressWarnings("NullAway.Init")
   PublisherTests() {}
 
   /** What the publisher did while its broker was stopped in good order. */
   Outage whileStopped() {
     PublisherFixture.BrokerStops broker = tck.fixture(PublisherFixture.BrokerStops.class);
-    return outages.once(
-        PublisherRun.STOPPED,
-        when -> Outage.happen(tck, when, broker::stopBroker, broker::startBroker));
+    return outage(PublisherRun.STOPPED, broker::stopBroker, broker::startBroker);
   }
 
   /** What the publisher did while its broker hung. */
   Outage whileHung() {
     PublisherFixture.BrokerHangs broker = tck.fixture(PublisherFixture.BrokerHangs.class);
-    return outages.once(
-        PublisherRun.HUNG,
-        when -> Outage.happen(tck, when, broker::pauseBroker, broker::resumeBroker));
+    return outage(PublisherRun.HUNG, broker::pauseBroker, broker::resumeBroker);
+  }
+
+  private Outage outage(String when, Runnable begin, Runnable end) {
+    return tck.run().outage(when, () -> Outage.happen(tck, when, begin, end));
+  }
+
+  /** Fails with this sentence unless it is so. */
+  static void check(boolean so, String otherwise, @Nullable Object... values) {
+    check(so ? null : otherwise.formatted(values));
   }
 
   /** Fails with the sentence, if there is one. */
@@ -145,26 +147,24 @@ abstract class PublisherTests {
             "publish threw %s for the first message".formatted(thrown), thrown);
       }
       List<PublisherFixture.Received> received = tck.await(r -> !r.isEmpty());
-      if (received.size() != 1) {
-        fail(
-            "received() has %d messages after one was published, whose result was %s"
-                .formatted(received.size(), Published.words(published.result(0))));
-      }
+      check(
+          received.size() == 1,
+          "received() has %d messages after one was published, whose result was %s",
+          received.size(),
+          Published.words(published.result(0)));
       String id = PatientPublisher.ids(received).get(0);
-      if (!id.equals(Published.id(message))) {
-        fail(
-            "received() gives the attribute ID %s, not that of message 1. It is where the publisher puts the id"
-                .formatted(id));
-      }
+      check(
+          id.equals(Published.id(message)),
+          "received() gives the attribute ID %s, not that of message 1. It is where the publisher puts the id",
+          id);
       tck.clear();
       int left = tck.receive().size();
-      if (left != 0) {
-        fail("received() still has %d messages after reset()".formatted(left));
-      }
+      check(left == 0, "received() still has %d messages after reset()", left);
     }
   }
 
   /** P1. */
+  @Rule("P1")
   abstract static class ResultTests extends PublisherTests {
     private static final int MANY = 300;
     private static final int WORKERS = 4;
@@ -184,17 +184,14 @@ abstract class PublisherTests {
       }
     }
 
-    @Rule("P1")
     @Sentence("one result a message, and what is delivered is at the broker by then")
     void delivered() {
-      Published published = tck.publish(many(MANY, "k"));
-      Published.because("P5", published.hung(), "P1");
+      Published published = tck.publish(many(MANY, "k")).inTime("P1");
       checkNotThrown(published);
       check(published.notThere(PatientPublisher.ids(tck.receive())));
       checkDelivered(published);
     }
 
-    @Rule("P1")
     @Sentence("calls of several threads at once have each their own results")
     void workersAtOnce() {
       List<PatientPublisher.Publishing> running = new ArrayList<>();
@@ -212,26 +209,23 @@ abstract class PublisherTests {
       }
       List<String> arrived = PatientPublisher.ids(tck.receive());
       for (Published one : published) {
-        Published.because("P5", one.hung(), "P1");
-        checkNotThrown(one);
+        checkNotThrown(one.inTime("P1"));
         check(one.notThere(arrived));
       }
     }
 
-    @Rule("P1")
     @Sentence("a call's results stay what they were when the next call is made")
     void resultsStay() throws InterruptedException {
       PublisherFixture.BrokerRejects broker = tck.fixture(PublisherFixture.BrokerRejects.class);
-      Published.because(
-          "P5", tck.publish(PublisherRun.BESIDE_REJECTED, besideOne(broker)).hung(), "P1");
+      Published ignored = tck.publish(PublisherRun.BESIDE_REJECTED, besideOne(broker)).inTime("P1");
       List<Result> first = given(tck.batch(tck.message("a"), tck.message("b")));
       List<Result> before = List.copyOf(first);
-      List<Result> ignored = given(besideOne(broker));
-      if (!first.equals(before)) {
-        fail(
-            "the results of a call were %s, and %s after the next call: each call returns a list of its own"
-                .formatted(before, first));
-      }
+      var unused = given(besideOne(broker));
+      check(
+          first.equals(before),
+          "the results of a call were %s, and %s after the next call: each call returns a list of its own",
+          before,
+          first);
     }
 
     private List<StoredMessage> besideOne(PublisherFixture.BrokerRejects broker) {
@@ -246,33 +240,28 @@ abstract class PublisherTests {
       }
     }
 
-    @Rule("P1")
     @Sentence("a message that the broker refuses is not delivered, and the others are not blamed")
     void resultsBesideRejected() {
       checkHonest(besideRejected());
     }
 
-    @Rule("P1")
     @Sentence("a message to a missing destination is not delivered, and others are not blamed")
     void resultsBesideMissing() {
       checkHonest(besideMissing());
     }
 
     private static void checkHonest(Beside beside) {
-      Published.because("P5", beside.published().hung(), "P1");
-      check(beside.published().notThere(beside.arrived()));
-      check(beside.published().blamed("good", beside.arrived()));
+      Published published = beside.published().inTime("P1");
+      check(published.notThere(beside.arrived()));
+      check(published.blamed("good", beside.arrived()));
     }
 
-    @Rule("P1")
     @Sentence("results are in the order of the messages, with rejected ones anywhere")
     void resultsInOrder() {
       Beside beside = besideManyRejected(seed());
-      Published.because("P5", beside.published().hung(), "P1");
-      check(beside.published().notThere(beside.arrived()));
+      check(beside.published().inTime("P1").notThere(beside.arrived()));
     }
 
-    @Rule("P1")
     @Sentence("what a destination took and did not make durable is not delivered")
     void notDurable() {
       PublisherFixture.DestinationNotDurable broker =
@@ -281,15 +270,12 @@ abstract class PublisherTests {
           tck.publish(
               "to a destination that cannot make it durable",
               tck.batch(broker.toNotDurable(tck.message("k"))));
-      Published.because("P5", published.hung(), "P1");
-      check(published.miscounted());
-      if (published.delivered(0)) {
-        fail(
-            "message 1 was reported delivered by a destination that cannot make it durable now: wait for the acknowledgement of all replicas that there have to be");
-      }
+      check(published.inTime("P1").miscounted());
+      check(
+          !published.delivered(0),
+          "message 1 was reported delivered by a destination that cannot make it durable now: wait for the acknowledgement of all replicas that there have to be");
     }
 
-    @Rule("P1")
     @Sentence("what was delivered is still there after the broker has crashed")
     void survivesCrash() {
       PublisherFixture.BrokerCrashes broker = tck.fixture(PublisherFixture.BrokerCrashes.class);
@@ -299,31 +285,27 @@ abstract class PublisherTests {
               tck.batch(tck.message("a"), tck.message("b"), tck.message("a")));
       broker.killBroker();
       broker.startBroker();
-      Published.because("P5", published.hung(), "P1");
-      check(published.notThere(PatientPublisher.ids(tck.receive())));
+      check(published.inTime("P1").notThere(PatientPublisher.ids(tck.receive())));
     }
 
-    @Rule("P1")
     @Sentence("nothing is delivered while the broker is stopped")
     void notDeliveredWhileStopped() {
       checkNotDelivered(whileStopped());
     }
 
-    @Rule("P1")
     @Sentence("nothing is delivered while the broker hangs")
     void notDeliveredWhileItHangs() {
       checkNotDelivered(whileHung());
     }
 
     private static void checkNotDelivered(Outage outage) {
-      Published.because("P5", outage.during().hung(), "P1");
-      check(outage.during().notThere(List.of()));
+      check(outage.during().inTime("P1").notThere(List.of()));
     }
   }
 
   /** P2 and what follows from it. */
+  @Rule("P2")
   abstract static class OrderTests extends PublisherTests {
-    @Rule("P2")
     @Sentence("messages of a key arrive in their order, call after call")
     void inOrder() {
       List<StoredMessage> all = new ArrayList<>();
@@ -337,25 +319,21 @@ abstract class PublisherTests {
       check(outOfOrder(all, PatientPublisher.ids(received)));
     }
 
-    @Rule("P2")
     @Sentence("after a rejected message no later one of its key is delivered in that call")
     void stopsAfterRejected() {
       checkStops(besideRejected());
     }
 
-    @Rule("P2")
     @Sentence("after one to a missing destination no later one of its key is delivered")
     void stopsAfterMissing() {
       checkStops(besideMissing());
     }
 
-    @Rule("P2")
     @Sentence("with rejected messages anywhere, each key's deliveries stop at its first one")
     void stopsAnywhere() {
       checkStops(besideManyRejected(seed()));
     }
 
-    @Rule("P2")
     @Sentence("with missing destinations anywhere, each key's deliveries stop at its first one")
     void stopsAnywhereAtMissing() {
       checkStops(besideManyMissing(seed()));
@@ -365,13 +343,11 @@ abstract class PublisherTests {
       check(beside.published().forRule("P2", beside.arrived()).passedBy(beside.arrived()));
     }
 
-    @Rule("P2")
     @Sentence("messages that waited while the broker was stopped arrive in their order")
     void orderAfterStop() {
       checkOrder(whileStopped());
     }
 
-    @Rule("P2")
     @Sentence("messages that waited while the broker hung arrive in their order")
     void orderAfterHang() {
       checkOrder(whileHung());
@@ -397,8 +373,7 @@ abstract class PublisherTests {
       killed.join();
       broker.startBroker();
       for (Published call : calls) {
-        Published.because("P5", call.hung(), "P1");
-        check(call.miscounted());
+        check(call.inTime("P1").miscounted());
       }
       Published.because("P3", tck.publishUntilDelivered(undelivered(calls)), "P2");
       List<StoredMessage> all = calls.stream().flatMap(call -> call.messages().stream()).toList();

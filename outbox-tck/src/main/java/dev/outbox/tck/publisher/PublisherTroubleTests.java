@@ -24,10 +24,10 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 
 /** P3, P5 and P6: what a publisher says and does when something is wrong. */
+@Rule("P3")
 abstract class PublisherTroubleTests extends PublisherTests {
   // ---- P3
 
-  @Rule("P3")
   @Sentence("a message that the broker never takes is rejected, and the others are delivered")
   void rejected() {
     Published published = honest(besideRejected());
@@ -42,16 +42,14 @@ abstract class PublisherTroubleTests extends PublisherTests {
     checkBeside(published, "the broker never takes");
   }
 
-  @Rule("P3")
   @Sentence("a missing destination is unavailable by name, and the others are delivered")
   void missing() {
     for (int call = 0; call < 3; call++) {
       Published published = honest(besideMissing());
       check(notUnavailable(published, 1, "for a missing destination"));
-      if (((Result.Unavailable) published.result(1)).destination() == null) {
-        fail(
-            "message 2 was unavailable without a destination, and only its destination is missing: all others wait too. Name it");
-      }
+      check(
+          ((Result.Unavailable) published.result(1)).destination() != null,
+          "message 2 was unavailable without a destination, and only its destination is missing: all others wait too. Name it");
       checkBeside(published, "went to a missing destination");
     }
   }
@@ -65,15 +63,15 @@ abstract class PublisherTroubleTests extends PublisherTests {
 
   private static void checkBeside(Published published, String what) {
     for (int i : new int[] {0, 2, 4}) {
-      if (!published.delivered(i)) {
-        fail(
-            "message %d of key \"good\" was %s, because message 2 %s: one message or destination must not stop the others"
-                .formatted(i + 1, Published.words(published.result(i)), what));
-      }
+      check(
+          published.delivered(i),
+          "message %d of key \"good\" was %s, because message 2 %s: one message or destination must not stop the others",
+          i + 1,
+          Published.words(published.result(i)),
+          what);
     }
   }
 
-  @Rule("P3")
   @Sentence("a destination that hangs is unavailable, and slows no other")
   void hangingDestination() {
     PublisherFixture.DestinationHangs broker = tck.fixture(PublisherFixture.DestinationHangs.class);
@@ -82,16 +80,13 @@ abstract class PublisherTroubleTests extends PublisherTests {
     checkBeside(first, "went to a destination that hangs");
     Traffic.Compared compared = Traffic.compare(tck, broker);
     Published.because("P5", compared.hung(), "P3");
-    if (compared.isSlower()) {
-      fail(
-          "beside messages to a destination that hangs, one of ten others waited %s or longer for its result, and %s without them, at the same time: a destination that was silent once must not keep a call. Return what is decided, and call the rest unavailable"
-              .formatted(
-                  Patience.seconds(compared.beside().slow()),
-                  Patience.seconds(compared.without().slow())));
-    }
+    check(
+        !compared.isSlower(),
+        "beside messages to a destination that hangs, one of ten others waited %s or longer for its result, and %s without them, at the same time: a destination that was silent once must not keep a call. Return what is decided, and call the rest unavailable",
+        Patience.seconds(compared.beside().slow()),
+        Patience.seconds(compared.without().slow()));
   }
 
-  @Rule("P3")
   @Sentence("while the broker is stopped all is unavailable, and afterwards it is delivered")
   void stopped() {
     Published during = checkOutage(whileStopped(), PublisherRun.STOPPED);
@@ -99,15 +94,14 @@ abstract class PublisherTroubleTests extends PublisherTests {
     for (int i = 0; i < during.messages().size(); i++) {
       String destination = ((Result.Unavailable) during.result(i)).destination();
       // One behind another of its key may say that it waits for that one.
-      if (keys.add(during.messages().get(i).key()) && destination != null) {
-        fail(
-            "message %d was unavailable at %s while the broker was stopped: name no destination when the broker as a whole is away, so that the relay pauses"
-                .formatted(i + 1, destination));
-      }
+      check(
+          !keys.add(during.messages().get(i).key()) || destination == null,
+          "message %d was unavailable at %s while the broker was stopped: name no destination when the broker as a whole is away, so that the relay pauses",
+          i + 1,
+          destination);
     }
   }
 
-  @Rule("P3")
   @Sentence("while the broker hangs all is unavailable, and afterwards it is delivered")
   void unavailableWhileItHangs() {
     Published ignored = checkOutage(whileHung(), PublisherRun.HUNG);
@@ -119,9 +113,7 @@ abstract class PublisherTroubleTests extends PublisherTests {
     for (int i = 0; i < honest.messages().size(); i++) {
       check(notUnavailable(honest, i, when));
     }
-    if (outage.late() != null) {
-      fail("%s, once the broker was back".formatted(outage.late()));
-    }
+    check(outage.late() == null, "%s, once the broker was back", outage.late());
     return honest;
   }
 
@@ -140,18 +132,17 @@ abstract class PublisherTroubleTests extends PublisherTests {
     return null;
   }
 
-  @Rule("P3")
   @Sentence("what was delivered before is delivered again, as after a crash of the relay")
   void repeated() {
     List<StoredMessage> messages = tck.batch(tck.message("a"), tck.message("b"), tck.message("a"));
     Published.because("P1", tck.publishUntilDelivered(messages), "P3");
     Published again = tck.publish(messages).forRule("P3", PatientPublisher.ids(tck.receive()));
     for (int i = 0; i < messages.size(); i++) {
-      if (!again.delivered(i)) {
-        fail(
-            "message %d was %s when it was published again: a relay that stopped before its settle repeats what was delivered, and must be told so. What the broker knows already is delivered"
-                .formatted(i + 1, Published.words(again.result(i))));
-      }
+      check(
+          again.delivered(i),
+          "message %d was %s when it was published again: a relay that stopped before its settle repeats what was delivered, and must be told so. What the broker knows already is delivered",
+          i + 1,
+          Published.words(again.result(i)));
     }
   }
 
@@ -220,11 +211,11 @@ abstract class PublisherTroubleTests extends PublisherTests {
   }
 
   private static void checkClosed(Outage outage, String when) {
-    if (outage.closing() != null) {
-      fail(
-          "%s %s: give it a time limit. What it drops is published again"
-              .formatted(outage.closing(), when));
-    }
+    check(
+        outage.closing() == null,
+        "%s %s: give it a time limit. What it drops is published again",
+        outage.closing(),
+        when);
   }
 
   // ---- P6
@@ -256,32 +247,32 @@ abstract class PublisherTroubleTests extends PublisherTests {
   void unreachableInTime() {
     ReachablePublisher ignored = tck.reachable();
     Outage outage = whileHung();
-    if (outage.asked().compareTo(Outage.TO_ASK.plus(PatientPublisher.BUSY_MACHINE)) >= 0) {
-      fail(
-          "unreachable(%s) did not return in %s while the broker hung: keep to the time it is given"
-              .formatted(Patience.seconds(Outage.TO_ASK), Patience.seconds(outage.asked())));
-    }
+    check(
+        outage.asked().compareTo(Outage.TO_ASK.plus(PatientPublisher.BUSY_MACHINE)) < 0,
+        "unreachable(%s) did not return in %s while the broker hung: keep to the time it is given",
+        Patience.seconds(Outage.TO_ASK),
+        Patience.seconds(outage.asked()));
     checkUnreachable(outage, "hung");
   }
 
   private static void checkUnreachable(Outage outage, String what) {
     Optional<String> said = outage.unreachable();
-    if (said == null || said.isEmpty()) {
-      fail("unreachable() said that the broker answers, while it %s".formatted(what));
-    }
+    check(
+        said != null && said.isPresent(),
+        "unreachable() said that the broker answers, while it %s",
+        what);
   }
 
   /** What only the end of a run can tell. */
   @Place(Place.LAST)
   @DisplayName("The end")
+  @Rule("P5")
   abstract static class EndTests extends PublisherTests {
-    @Rule("P5")
     @Sentence("publish returned in time in all other tests")
     void alwaysReturned() {
       check(tck.run().hungElsewhere());
     }
 
-    @Rule("P5")
     @Sentence("close returned in time in all tests, and threw nothing")
     void alwaysClosed() {
       check(tck.run().closing());

@@ -9,6 +9,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.tck.AutoCommit;
 import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.internal.Sentence;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,8 +19,8 @@ abstract class AppendTests<T> extends StoreTests<T> {
   @Sentence("what is not committed yet is not claimed; once committed, it is")
   void becomesVisibleAtCommit() {
     OutboxMessage message = message("k").build();
-    try (OpenTransaction<T> transaction = open()) {
-      transaction.append(message);
+    try (OpenWork<T> transaction = open()) {
+      append(transaction, message);
       assertNothingDue("claimed before its transaction committed");
       transaction.commit();
     }
@@ -30,8 +31,8 @@ abstract class AppendTests<T> extends StoreTests<T> {
   @Sentence("what is rolled back is never claimed, and nothing else is lost with it")
   void rolledBackIsGone() {
     OutboxMessage before = committed(message("k"));
-    try (OpenTransaction<T> transaction = open()) {
-      transaction.append(message("k").build(), message("l").build());
+    try (OpenWork<T> transaction = open()) {
+      append(transaction, message("k").build(), message("l").build());
       transaction.rollback();
     }
     OutboxMessage after = committed(message("k"));

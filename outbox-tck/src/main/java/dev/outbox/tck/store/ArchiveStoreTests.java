@@ -6,14 +6,12 @@ import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Archived;
 import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.ArchiveStore.Who;
-import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
-import java.util.function.Supplier;
 
 /** What the tests of an archive (S7) say. */
 @Rule("S7")
@@ -43,10 +41,6 @@ abstract class ArchiveStoreTests<T> extends StoreTests<T> {
 
   final void assertArchived(String when, Object... expected) {
     assertCame("the archive, %s".formatted(when), messages(archived(ALL))).inAnyOrder(expected);
-  }
-
-  static Decision delivered(Supplier<String> answer) {
-    return Decision.delivered(answer);
   }
 
   final Archived one(Search search) {

@@ -43,7 +43,7 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     Claim claim = claim();
     StoredMessage claimed = first(claim);
     assertArchived("while it is claimed");
-    settle(claim, Map.of(claimed.sequence(), delivered(() -> "orders-3@1742")));
+    settle(claim, Map.of(claimed.sequence(), Decision.delivered(() -> "orders-3@1742")));
     Archived archived = one(ALL);
     requires("A3", () -> assertThat(claimed.message()).isEqualTo(message));
     expect("the archived message", archived.message().message()).isEqualTo(message);
@@ -86,7 +86,7 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
           asked.add("asked");
           return "orders-3@1742";
         };
-    decideAll(100, m -> delivered(answer));
+    decideAll(100, m -> Decision.delivered(answer));
     expect("answers that were asked for", asked).isEmpty();
     with(Archive.FULL);
     assertArchived("of what was delivered without one");
@@ -97,13 +97,13 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     with(Archive.FULL);
     String hostile = "\u0000\uD800' \\ \u202E" + "x".repeat(3 * Texts.MAX_ERROR);
     committed(message("long"));
-    settle(claim(), delivered(() -> hostile));
+    settle(claim(), Decision.delivered(() -> hostile));
     expect("a long answer with what no database stores", one(ALL.key(key("long"))).answer())
         .isEqualTo(Texts.clean(hostile));
     committed(message("throws"));
     settle(
         claim(),
-        delivered(
+        Decision.delivered(
             () -> {
               throw new IllegalStateException("the connection is gone");
             }));
@@ -233,7 +233,7 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
         came.add(id(message));
         String answer = "orders@" + message.sequence();
         answers.put(id(message), answer);
-        decisions.put(message.sequence(), delivered(() -> answer));
+        decisions.put(message.sequence(), Decision.delivered(() -> answer));
       }
       claim = settleAndClaim(claim, decisions, request(100, LONG)).next();
       if (claim.messages().isEmpty()) {
@@ -281,13 +281,13 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     with(Archive.FULL);
     OutboxMessage message = committed(message("k"));
     TakenOver claims = takenOver();
-    settle(claims.stale(), delivered(() -> "stale"));
+    settle(claims.stale(), Decision.delivered(() -> "stale"));
     settle(claims.current(), Map.of());
     Claim again = claim();
     requires("S1", () -> assertCame(again).inOrder(message));
     assertArchived("after the stale settle");
-    settle(again, delivered(() -> "current"));
-    settle(claims.stale(), delivered(() -> "stale"));
+    settle(again, Decision.delivered(() -> "current"));
+    settle(claims.stale(), Decision.delivered(() -> "stale"));
     expect("whose answer", one(ALL.id(message.id())).answer()).isEqualTo("current");
   }
 

@@ -10,6 +10,7 @@ import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.InThread;
+import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.internal.Sentence;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -162,10 +163,10 @@ abstract class ClaimTests<T> extends StoreTests<T> {
   @Sentence("claim returns, with what else is due, while a producer's transaction is open")
   void doesNotWaitForProducers() {
     OutboxMessage before = committed(message("other"));
-    try (OpenTransaction<T> transaction = open()) {
+    try (OpenWork<T> transaction = open()) {
       List<OutboxMessage> open =
           IntStream.range(0, 200).mapToObj(i -> message("k" + i % 50).build()).toList();
-      transaction.get("append", transaction.startAppend(open));
+      transaction.get("append", startAppend(transaction, open));
       List<UUID> delivered = ids(drain());
       assertCame("due beside an open transaction", delivered).contains(before);
       transaction.rollback();

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import org.opentest4j.TestAbortedException;
 
 /** T1. */
@@ -127,23 +128,17 @@ abstract class ClockTests<T> extends StoreTests<T> {
         new Clients<>("the second's clock is ahead", exact, ahead));
   }
 
-  /**
-   * The first client does something that has to end for the second, after a short time or later.
-   */
-  private interface Timed<T> {
-    void does(OutboxStore<T> store, Duration time);
-  }
-
-  private void assertEndsByTheStoresClock(String what, Timed<T> timed) {
+  /** That what the first client does ends for the second, after a short time or later. */
+  private void assertEndsByTheStoresClock(String what, BiConsumer<OutboxStore<T>, Duration> timed) {
     for (Clients<T> clients : clients(OFF)) {
       tck.prepare();
-      timed.does(clients.first(), SOME);
+      timed.accept(clients.first(), SOME);
       assertNotOver(
           "for another client a %s of 30 s, where %s by ten minutes,"
               .formatted(what, clients.clocks()),
           claim(clients.second(), request(100, LONG)));
       tck.prepare();
-      timed.does(clients.first(), soon());
+      timed.accept(clients.first(), soon());
       await(
           "the end of a %s of %s of another client, where %s by ten minutes"
               .formatted(what, Patience.seconds(soon()), clients.clocks()),

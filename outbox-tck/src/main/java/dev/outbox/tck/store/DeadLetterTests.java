@@ -9,6 +9,7 @@ import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.tck.BreaksConnections;
 import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.internal.Sentence;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -67,8 +68,8 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
   void blocksLateCommit() {
     letters();
     OutboxMessage low = message("k").build();
-    try (OpenTransaction<T> late = open()) {
-      late.append(low);
+    try (OpenWork<T> late = open()) {
+      append(late, low);
       List<OutboxMessage> high = committed("k", 2);
       long dead = die(true);
       late.commit();

@@ -9,6 +9,7 @@ import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.tck.FailsOnConflict;
 import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.internal.Sentence;
 import java.util.HashMap;
 import java.util.List;
@@ -100,8 +101,8 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
 
   @Sentence("a dedup key that was rolled back can be used again")
   void rolledBackDedupKey() {
-    try (OpenTransaction<T> transaction = open()) {
-      transaction.append(dedup("k", "d"));
+    try (OpenWork<T> transaction = open()) {
+      append(transaction, dedup("k", "d"));
       transaction.rollback();
     }
     OutboxMessage again = dedup("k", "d");
@@ -125,12 +126,12 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
     OutboxMessage second = dedup("k", "d");
     OutboxMessage stored = commits ? first : second;
     String ended = commits ? "committed" : "rolled back";
-    try (OpenTransaction<T> one = open();
-        OpenTransaction<T> other = open()) {
-      one.append(first);
+    try (OpenWork<T> one = open();
+        OpenWork<T> other = open()) {
+      append(one, first);
       OutboxMessage before = message("before").build();
-      other.append(before);
-      CompletableFuture<Set<UUID>> waiting = other.startAppend(List.of(second));
+      append(other, before);
+      CompletableFuture<Set<UUID>> waiting = startAppend(other, List.of(second));
       if (tck.is(FailsOnConflict.class)) {
         other.assertToRunAgain("append", waiting);
         one.end(commits);
@@ -150,7 +151,7 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
           .as("whether it is a duplicate, after the other transaction %s", ended)
           .isEqualTo(commits);
       OutboxMessage more = message("k").build();
-      other.append(more);
+      append(other, more);
       other.commit();
       assertCame("what was stored and comes", drain()).inAnyOrder(stored, before, meanwhile, more);
     }

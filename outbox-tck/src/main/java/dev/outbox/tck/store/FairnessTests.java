@@ -10,6 +10,7 @@ import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.internal.Sentence;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -151,9 +152,9 @@ abstract class FairnessTests<T> extends StoreTests<T> {
     }
 
     void play() {
-      try (OpenTransaction<T> late = open()) {
+      try (OpenWork<T> late = open()) {
         OutboxMessage low = message("k").build();
-        late.append(low);
+        append(late, low);
         int commitAt = random.nextInt(12);
         for (int i = 0; i < 12; i++) {
           if (i == commitAt) {

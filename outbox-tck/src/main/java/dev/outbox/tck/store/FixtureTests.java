@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.internal.Place;
 import dev.outbox.tck.internal.Sentence;
 import java.util.List;
@@ -65,10 +66,10 @@ abstract class FixtureTests<T> extends StoreTests<T> {
   @Order(4)
   @Sentence("two transactions can be open at once")
   void opensTwo() {
-    try (OpenTransaction<T> first = open();
-        OpenTransaction<T> second = open()) {
-      first.append(message("k").build());
-      second.append(message("l").build());
+    try (OpenWork<T> first = open();
+        OpenWork<T> second = open()) {
+      append(first, message("k").build());
+      append(second, message("l").build());
       first.commit();
       second.commit();
     }

@@ -13,7 +13,6 @@ import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
@@ -22,6 +21,7 @@ import org.junit.jupiter.api.Tag;
 
 /** C9. A store may hand a message over or not: what is said holds for what it does not, too. */
 @DisplayName("Hand-over")
+@Rule("C9")
 abstract class HandOverTests<T> extends KeeperTests<T> {
   private @Nullable KeepingStore<T> handing;
 
@@ -33,13 +33,9 @@ abstract class HandOverTests<T> extends KeeperTests<T> {
 
   /** Appends and commits; that has not been said yet. */
   private Uncommitted append(Keeper keeper, OutboxMessage... messages) {
-    List<Uncommitted> appended = new ArrayList<>();
-    run(
+    return inTransaction(
         "append to hand over, and commit",
-        () ->
-            tck.inTransaction(
-                t -> appended.add(requireNonNull(handing).append(keeper, t, List.of(messages)))));
-    return appended.get(0);
+        t -> requireNonNull(handing).append(keeper, t, List.of(messages)));
   }
 
   private void say(Uncommitted committed) {
@@ -54,11 +50,9 @@ abstract class HandOverTests<T> extends KeeperTests<T> {
     return message("k").build();
   }
 
-  @Rule("C9")
   @Sentence("what is handed over comes once, in order, as it was appended")
   void once() {
-    Keeper keeper = keeper(LONG);
-    serveOften(keeper, "k", LONG);
+    Keeper keeper = keeperOfKey();
     for (int i = 0; i < 10; i++) {
       OutboxMessage first = message("k").header("n", "" + i).correlationId("c").build();
       OutboxMessage second = message();
@@ -79,48 +73,28 @@ abstract class HandOverTests<T> extends KeeperTests<T> {
     assertNothingDue("all was delivered");
   }
 
-  @Rule("C9")
   @Sentence("what nobody says to be committed comes from a claim")
   void unsaid() {
-    Keeper keeper = keeper(LONG);
-    serveOften(keeper, "k", LONG);
+    Keeper keeper = keeperOfKey();
     OutboxMessage message = message();
     Uncommitted ignored = append(keeper, message);
     assertDelivered("a message of which nobody said more", keeper, List.of(message.id()));
     assertNothingIsLeft(keeper);
   }
 
-  @Rule("C9")
   @Sentence("what is rolled back does not come")
   void rolledBack() {
-    Keeper keeper = keeper(LONG);
-    serveOften(keeper, "k", LONG);
-    run(
-        "append to hand over, and roll back",
-        () -> {
-          try {
-            tck.inTransaction(
-                t -> {
-                  Uncommitted ignored =
-                      requireNonNull(handing).append(keeper, t, List.of(message()));
-                  throw new RolledBack();
-                });
-          } catch (RolledBack expected) {
-            assertThat(expected).hasNoCause();
-          }
-        });
+    Keeper keeper = keeperOfKey();
+    Uncommitted ignored =
+        call(
+            "append to hand over, and roll back",
+            () -> tck.rollBack(t -> requireNonNull(handing).append(keeper, t, List.of(message()))));
     assertNothingIsLeft(keeper);
   }
 
-  private static final class RolledBack extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-  }
-
-  @Rule("C9")
   @Sentence("what is handed over comes behind an older message of its key")
   void behindOlder() {
-    Keeper keeper = keeper(LONG);
-    serveOften(keeper, "k", LONG);
+    Keeper keeper = keeperOfKey();
     OutboxMessage older = message();
     OutboxMessage message = message();
     commit(List.of(older));
@@ -129,11 +103,9 @@ abstract class HandOverTests<T> extends KeeperTests<T> {
     assertNothingIsLeft(keeper);
   }
 
-  @Rule("C9")
   @Sentence("what is handed over waits behind a message of its key that waits")
   void waits() {
-    Keeper keeper = keeper(LONG);
-    serveOften(keeper, "k", LONG);
+    Keeper keeper = keeperOfKey();
     commit(List.of(message()));
     Claim claim = await("a message", () -> nonEmpty(claim(keeper, request(100, LONG))));
     Settled settled =
@@ -144,11 +116,9 @@ abstract class HandOverTests<T> extends KeeperTests<T> {
     assertCame("due behind one that waits", claim(keeper, request(100, LONG))).isEmpty();
   }
 
-  @Rule("C9")
   @Sentence("what was claimed before somebody said that it is committed does not come again")
   void late() {
-    Keeper keeper = keeper(LONG);
-    serveOften(keeper, "k", LONG);
+    Keeper keeper = keeperOfKey();
     OutboxMessage message = message();
     Uncommitted slow = append(keeper, message);
     assertDelivered("the message", keeper, List.of(message.id()));
@@ -159,9 +129,7 @@ abstract class HandOverTests<T> extends KeeperTests<T> {
   @Rule({"C9", "C8"})
   @Sentence("what another took over is not taken from it")
   void takeover() {
-    Keeper keeper = keeper(LONG);
-    requires("C4", () -> serveOften(keeper, "k", soon()));
-    tck.stopHolding();
+    Keeper keeper = keeperThatStandsStill();
     Uncommitted slow = append(keeper, message());
     Claim others = awaitClaim("the end of the lease of a relay that stood still");
     say(slow);

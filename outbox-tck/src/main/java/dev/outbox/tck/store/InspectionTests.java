@@ -14,6 +14,7 @@ import dev.outbox.spi.store.InspectionStore.Query;
 import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.InspectionStore.WaitingKey;
 import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.internal.Sentence;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -333,8 +334,8 @@ abstract class InspectionTests<T> extends StoreTests<T> {
   @Sentence("looking changes nothing, and waits for no claim and no open transaction")
   void changesNothing() {
     List<OutboxMessage> messages = committed("k", 2);
-    try (OpenTransaction<T> open = open()) {
-      open.append(message("open").build());
+    try (OpenWork<T> open = open()) {
+      append(open, message("open").build());
       Claim claim = awaitClaim("what is looked at while it is claimed");
       expect(
               "what is listed of it",

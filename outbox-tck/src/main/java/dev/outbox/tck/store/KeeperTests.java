@@ -36,6 +36,21 @@ abstract class KeeperTests<T> extends StoreTests<T> {
     return requireNonNull(keeping).keeper(unclaimed);
   }
 
+  /** One that keeps the key "k", in a store that ever keeps one. */
+  Keeper keeperOfKey() {
+    Keeper keeper = keeper(LONG);
+    serveOften(keeper, "k", LONG);
+    return keeper;
+  }
+
+  /** The same, of a relay that crashed or stands still, with a short lease. */
+  Keeper keeperThatStandsStill() {
+    Keeper keeper = keeper(LONG);
+    requires("C4", () -> serveOften(keeper, "k", soon()));
+    tck.stopHolding();
+    return keeper;
+  }
+
   /** Delivers what is due, in claims that follow each other. */
   List<UUID> deliver(Claim.Source source, Duration lease) {
     List<UUID> came = new ArrayList<>();

@@ -16,9 +16,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 
 /** C8. A store may keep a key or not: what is said of what is kept holds for what is not, too. */
+@Rule("C8")
 abstract class KeepingTests<T> extends KeeperTests<T> {
 
-  @Rule("C8")
   @Sentence("those for whom a key is kept find its next messages")
   void next() {
     Keeper keeper = keeper(LONG);
@@ -27,21 +27,17 @@ abstract class KeepingTests<T> extends KeeperTests<T> {
     }
   }
 
-  @Rule("C8")
   @Sentence("those for whom a key is kept find what nobody holds")
   void others() {
-    Keeper keeper = keeper(LONG);
-    serveOften(keeper, "k", LONG);
+    Keeper keeper = keeperOfKey();
     List<OutboxMessage> messages = committed(20, i -> "other " + i);
     assertCame("delivered", awaitDelivered("messages of other keys", keeper, messages.size()))
         .inAnyOrder(messages);
   }
 
-  @Rule("C8")
   @Sentence("a key that is kept and busy leaves no other behind")
   void busy() {
-    Keeper keeper = keeper(LONG);
-    serveOften(keeper, "k", LONG);
+    Keeper keeper = keeperOfKey();
     OutboxMessage other = committed(message("other"));
     Claim.Request request = request(100, LONG);
     committed("k", 1);
@@ -62,11 +58,9 @@ abstract class KeepingTests<T> extends KeeperTests<T> {
             });
   }
 
-  @Rule("C8")
   @Sentence("of a key that is kept comes what is due again or was delayed, in its turn")
   void due() {
-    Keeper keeper = keeper(LONG);
-    serveOften(keeper, "k", LONG);
+    Keeper keeper = keeperOfKey();
     List<OutboxMessage> failing = committed("k", 2);
     Claim claim = await("a message", () -> nonEmpty(claim(keeper, request(1, LONG))));
     Settled settled =
@@ -82,11 +76,9 @@ abstract class KeepingTests<T> extends KeeperTests<T> {
     assertDelivered("a message that was delayed", keeper, List.of(delayed.id()));
   }
 
-  @Rule("C8")
   @Sentence("of a key that is kept comes at once what was given back without a decision")
   void undecided() {
-    Keeper keeper = keeper(LONG);
-    serveOften(keeper, "k", LONG);
+    Keeper keeper = keeperOfKey();
     List<UUID> ids = idsOf(committed("k", 2));
     Claim claim = await("two messages", () -> nonEmpty(claim(keeper, request(100, LONG))));
     Settled settled = settleAndClaim(keeper, claim, Map.of(), request(100, LONG));
@@ -94,22 +86,18 @@ abstract class KeepingTests<T> extends KeeperTests<T> {
     assertDelivered("what was given back", keeper, ids);
   }
 
-  @Rule("C8")
   @Sentence("others have a key at once when the relay let go of what it keeps")
   void letGo() {
-    Keeper keeper = keeper(LONG);
-    serveOften(keeper, "k", LONG);
+    Keeper keeper = keeperOfKey();
     run("close", keeper::close);
     OutboxMessage message = committed(message("k"));
     assertCame("claimed by another", claim()).inOrder(message);
     run("close again", keeper::close);
   }
 
-  @Rule("C8")
   @Sentence("nothing is kept after the relay let go: what a worker still had is free when settled")
   void letGoBefore() {
-    Keeper keeper = keeper(LONG);
-    serveOften(keeper, "k", LONG);
+    Keeper keeper = keeperOfKey();
     committed("k", 1);
     Claim claim = await("a message", () -> nonEmpty(claim(keeper, request(100, LONG))));
     run("close", keeper::close);
@@ -120,7 +108,6 @@ abstract class KeepingTests<T> extends KeeperTests<T> {
     assertCame("claimed by another", claim()).inOrder(message);
   }
 
-  @Rule("C8")
   @Sentence("others have a key of a relay whose workers do not claim")
   void unused() {
     Keeper keeper = keeper(soon());
@@ -137,12 +124,9 @@ abstract class KeepingTests<T> extends KeeperTests<T> {
     assertCame("claimed by another", came).inOrder(message);
   }
 
-  @Rule("C8")
   @Sentence("others have a key of a relay that crashed, after the lease")
   void abandoned() {
-    Keeper keeper = keeper(LONG);
-    requires("C4", () -> serveOften(keeper, "k", soon()));
-    tck.stopHolding();
+    Keeper keeper = keeperThatStandsStill();
     OutboxMessage message = committed(message("k"));
     assertCame(
             "claimed by another",
@@ -150,12 +134,9 @@ abstract class KeepingTests<T> extends KeeperTests<T> {
         .inOrder(message);
   }
 
-  @Rule("C8")
   @Sentence("what another took over is not handed out")
   void lost() {
-    Keeper keeper = keeper(LONG);
-    requires("C4", () -> serveOften(keeper, "k", soon()));
-    tck.stopHolding();
+    Keeper keeper = keeperThatStandsStill();
     committed("k", 2);
     Claim other = awaitClaim("the end of the lease of a relay that stood still");
     assertCame("claimed by the one that had kept the key", claim(keeper, request(100, LONG)))

@@ -8,6 +8,7 @@ import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.internal.Sentence;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,8 +17,8 @@ import java.util.UUID;
 import org.opentest4j.TestAbortedException;
 
 /** O1, O2 and O4, by scripted interleavings. */
+@Rule("O1")
 abstract class OrderTests<T> extends StoreTests<T> {
-  @Rule("O1")
   @Sentence("messages of a key come in order over many claims")
   void overClaims() {
     List<OutboxMessage> messages = committed("k", 20);
@@ -31,7 +32,6 @@ abstract class OrderTests<T> extends StoreTests<T> {
     assertCame("first deliveries", came).inOrder(messages);
   }
 
-  @Rule("O1")
   @Sentence("after a crash, a key begins again at its oldest message")
   void afterCrash() {
     List<OutboxMessage> messages = committed("k", 4);
@@ -43,7 +43,6 @@ abstract class OrderTests<T> extends StoreTests<T> {
         .isSorted();
   }
 
-  @Rule("O1")
   @Sentence("a clock that is put back changes no order")
   void clockPutBack() {
     MovesClock clock = tck.fixture(MovesClock.class);
@@ -56,15 +55,14 @@ abstract class OrderTests<T> extends StoreTests<T> {
         .inOrder(before, after);
   }
 
-  @Rule("O1")
   @Sentence("a transaction that began first and appends last to a key comes last in it")
   void beganFirstAppendedLast() {
     OutboxMessage first = message("k").build();
     OutboxMessage last = message("k").build();
-    try (OpenTransaction<T> began = open()) {
-      began.append(message("other").build());
+    try (OpenWork<T> began = open()) {
+      append(began, message("other").build());
       commit(List.of(first));
-      began.append(last);
+      append(began, last);
       began.commit();
     }
     assertCame(
@@ -186,12 +184,11 @@ abstract class OrderTests<T> extends StoreTests<T> {
         .inOrder(clock);
   }
 
-  @Rule("O1")
   @Sentence("a low sequence that commits late is not lost, however far the others are")
   void lateCommit() {
     OutboxMessage low = message("k").build();
-    try (OpenTransaction<T> late = open()) {
-      late.append(low);
+    try (OpenWork<T> late = open()) {
+      append(late, low);
       List<OutboxMessage> high = committed(200, i -> i % 5 == 0 ? "k" : "l" + i);
       List<UUID> came = new ArrayList<>();
       for (Claim c = claim(20, LONG); !c.messages().isEmpty(); c = claim(20, LONG)) {
@@ -205,12 +202,11 @@ abstract class OrderTests<T> extends StoreTests<T> {
     }
   }
 
-  @Rule("O1")
   @Sentence("a low sequence that commits while its key is claimed comes after that claim")
   void lateCommitWhileClaimed() {
     OutboxMessage low = message("k").build();
-    try (OpenTransaction<T> late = open()) {
-      late.append(low);
+    try (OpenWork<T> late = open()) {
+      append(late, low);
       List<OutboxMessage> high = committed("k", 3);
       Claim claim = claim(1, LONG);
       expect("what is due now", claim.messages()).isNotEmpty();
@@ -223,12 +219,11 @@ abstract class OrderTests<T> extends StoreTests<T> {
     }
   }
 
-  @Rule("O1")
   @Sentence("a low sequence that commits while its key waits for a retry leaves no key stuck")
   void lateCommitWhileBlocked() {
     OutboxMessage low = message("k").build();
-    try (OpenTransaction<T> late = open()) {
-      late.append(low);
+    try (OpenWork<T> late = open()) {
+      append(late, low);
       List<OutboxMessage> high = committed("k", 2);
       retryFirst(claim(1, LONG), tck.shortTime(), true);
       late.commit();

@@ -112,26 +112,12 @@ final class PatientFixture<T> extends Patient<T, OutboxStore<T>> {
     List<Thread> threads = new ArrayList<>(holding);
     holding.clear();
     threads.forEach(Thread::interrupt);
-    for (Thread thread : threads) {
-      boolean ignored =
-          call(
-              "hold",
-              () -> {
-                thread.join();
-                return true;
-              });
-    }
+    threads.forEach(thread -> run("hold", thread::join));
   }
 
   private void letGo(Keeper keeper) {
     try {
-      boolean ignored =
-          call(
-              "close",
-              () -> {
-                keeper.close();
-                return true;
-              });
+      run("close", keeper::close);
     } catch (RuntimeException e) {
       // As with a claim: the schema may be gone.
     }

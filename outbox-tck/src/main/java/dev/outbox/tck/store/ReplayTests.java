@@ -115,7 +115,6 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
   @Sentence("a replay appends again, in order, as new messages that say which they repeat")
   void archiveReplayed() {
     ArchiveStore store = with(Archive.FULL);
-    ArchiveStore audit = tck.ability(ArchiveStore.class);
     OutboxMessage first = committed(full("k"));
     OutboxMessage second = committed(full("k"));
     List<StoredMessage> came = drain();
@@ -143,7 +142,7 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
     assertArchived(
         "after the replays were delivered",
         List.of(first.id(), second.id(), id(again.get(0)), id(again.get(1))));
-    expect("the audit", audit.audit(Instant.EPOCH, MANY))
+    expect("the audit", store.audit(Instant.EPOCH, MANY))
         .extracting(ArchiveStore.Entry::action, ArchiveStore.Entry::who, ArchiveStore.Entry::id)
         .containsExactlyInAnyOrder(
             tuple(ArchiveStore.Action.REPLAYED, "alice", first.id().toString()),
@@ -153,14 +152,13 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
   @Sentence("a replay with one that cannot be decoded names it, and appends none of them")
   void archiveReplayedWhole() {
     ArchiveStore store = with(Archive.FULL);
-    ArchiveStore audit = tck.ability(ArchiveStore.class);
     committed("k", 1);
     settle(claim(), Decision.delivered());
     insertUndecodable("k");
     Claim claim = requires("C7", () -> claim());
     long sequence = first(claim).sequence();
     settle(claim, Decision.dead("undecodable"));
-    call("discard", () -> audit.discard(sequence));
+    call("discard", () -> store.discard(sequence));
     List<Archived> both = archived(ALL);
     expect("archived", both).hasSize(2);
     assertRefused(
@@ -168,7 +166,7 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
         Long.toString(sequence),
         () -> store.replay(both, SOMEBODY));
     expect("how many are due after a replay that was refused", claim().messages().size()).isZero();
-    expect("the audit of it", audit.audit(Instant.EPOCH, MANY)).isEmpty();
+    expect("the audit of it", store.audit(Instant.EPOCH, MANY)).isEmpty();
     assertThat(call("replay of none", () -> store.replay(List.of(), SOMEBODY)).allStored())
         .as("whether a replay of nothing stored all")
         .isTrue();
@@ -182,11 +180,10 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
     List<Archived> archived = archived(ALL);
     assertRefused("replay of metadata", "full", () -> store.replay(archived, SOMEBODY));
     assertNothingDue("a replay that was refused appends nothing");
-    with(Archive.NONE);
+    ArchiveStore none = with(Archive.NONE);
     committed("k", 1);
     Claim claim = claim();
     settle(claim, Decision.dead("rejected"));
-    ArchiveStore none = tck.ability(ArchiveStore.class);
     assertThatThrownBy(() -> none.discard(first(claim).sequence(), SOMEBODY))
         .as("discard with an audit that is not there")
         .isInstanceOf(OutboxException.class);
@@ -195,8 +192,7 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
 
   @Sentence("who requeues and discards, and why, is in the audit")
   void archiveAudited() {
-    with(Archive.METADATA);
-    ArchiveStore store = tck.ability(ArchiveStore.class);
+    ArchiveStore store = with(Archive.METADATA);
     OutboxMessage message = committed(message("k"));
     Claim claim = claim();
     long sequence = first(claim).sequence();
@@ -227,8 +223,7 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
   @Sentence(
       "what is decided about several has an entry for each, and none for what was no dead letter")
   void archiveAuditsSeveral() {
-    with(Archive.METADATA);
-    ArchiveStore store = tck.ability(ArchiveStore.class);
+    ArchiveStore store = with(Archive.METADATA);
     List<OutboxMessage> messages = committed(3, i -> "k" + i);
     List<Long> sequences =
         decideAll(100, m -> dead(false)).stream().map(StoredMessage::sequence).toList();

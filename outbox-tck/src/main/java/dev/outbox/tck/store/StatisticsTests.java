@@ -67,9 +67,12 @@ abstract class StatisticsTests<T> extends StoreTests<T> {
   @Sentence("statistics are exact below the cap, and are the cap from there on")
   void statisticsEndAtTheCap() {
     int each = 7;
-    decide(each, "retried", Decision.retry(LONG, "refused"));
-    decide(each, "dead", Decision.dead("rejected"));
-    decide(each, "halted", Decision.deadHaltingKey("rejected"));
+    committed(each, i -> "retried" + i);
+    decideAll(100, m -> Decision.retry(LONG, "refused"));
+    committed(each, i -> "dead" + i);
+    decideAll(100, m -> Decision.dead("rejected"));
+    committed(each, i -> "halted" + i);
+    decideAll(100, m -> Decision.deadHaltingKey("rejected"));
     for (int i = 0; i < each; i++) {
       committed("free" + i, 1);
       committed(message("later").deliverAfter(LONG));
@@ -88,19 +91,6 @@ abstract class StatisticsTests<T> extends StoreTests<T> {
     long few = Math.min(cap, each);
     long dead = Math.min(cap, 2 * each);
     return new Statistics(cap, few, few, few, dead, few, few, null, null, null);
-  }
-
-  /** One message for each of so many keys. */
-  private void decide(int keys, String name, Decision decision) {
-    for (int i = 0; i < keys; i++) {
-      committed(name + i, 1);
-    }
-    for (int decided = 0; decided < keys; ) {
-      Claim claim = awaitClaim("messages to decide about");
-      Map<Long, Decision> decisions = all(claim, decision);
-      settle(claim, decisions);
-      decided += decisions.size();
-    }
   }
 
   @Sentence("statistics of one key are exact too, and end at the cap")

@@ -9,6 +9,7 @@ import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.internal.Patience;
 import dev.outbox.tck.internal.SuiteTests;
 import java.time.Duration;
@@ -19,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
@@ -94,8 +96,17 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
   }
 
   /** A transaction in a thread of its own, so that it can stay open. */
-  OpenTransaction<T> open() {
-    return new OpenTransaction<>(tck);
+  OpenWork<T> open() {
+    return new OpenWork<>(tck);
+  }
+
+  /** Begins an append; it may have to wait for another transaction. */
+  CompletableFuture<Set<UUID>> startAppend(OpenWork<T> transaction, List<OutboxMessage> messages) {
+    return transaction.start(t -> store().append(t, messages).duplicates());
+  }
+
+  void append(OpenWork<T> transaction, OutboxMessage... messages) {
+    Set<UUID> ignored = transaction.get("append", startAppend(transaction, List.of(messages)));
   }
 
   // ---- claim

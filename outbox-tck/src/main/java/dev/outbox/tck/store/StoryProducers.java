@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.tck.FailsOnConflict;
+import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.store.RawRows.RawRow;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -50,7 +51,7 @@ final class StoryProducers<T> extends StoreTests<T> {
   }
 
   private record Open<T>(
-      OpenTransaction<T> actual,
+      OpenWork<T> actual,
       Reference.Transaction expected,
       List<StoryMessage> appended,
       AtomicBoolean dedup) {}
@@ -69,7 +70,7 @@ final class StoryProducers<T> extends StoreTests<T> {
           open.dedup.compareAndSet(false, dedup);
           Set<UUID> actual =
               open.actual.get(
-                  "append", open.actual.startAppend(some.stream().map(m -> m.content).toList()));
+                  "append", startAppend(open.actual, some.stream().map(m -> m.content).toList()));
           for (StoryMessage message : some) {
             boolean stored = open.expected.append(message.content);
             mustBe(
@@ -163,7 +164,7 @@ final class StoryProducers<T> extends StoreTests<T> {
             number,
             n ->
                 new Open<>(
-                    new OpenTransaction<>(tck),
+                    new OpenWork<>(tck),
                     reference.begin(),
                     new ArrayList<>(),
                     new AtomicBoolean()));

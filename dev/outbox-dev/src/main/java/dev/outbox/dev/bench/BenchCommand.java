@@ -67,11 +67,6 @@ public final class BenchCommand implements Callable<Integer> {
 
   @Mixin private final ServerOptions server = new ServerOptions();
 
-  @Option(
-      names = "--bootstrap-servers",
-      description = "Your own Kafka (topics of its own are used).")
-  private @Nullable String bootstrapServers;
-
   private @Nullable String kafka;
 
   @Spec
@@ -130,15 +125,10 @@ public final class BenchCommand implements Callable<Integer> {
 
   private String kafka() {
     if (kafka == null) {
-      if (bootstrapServers == null) {
-        KafkaBroker started = resources.add(new KafkaBroker(null, "", List.of()));
-        started.start();
-        cpu.add(started.pid());
-        kafka = started.address();
-      } else {
-        cpu.add(OptionalLong.empty());
-        kafka = bootstrapServers;
-      }
+      KafkaBroker started = resources.add(new KafkaBroker(null, "", List.of()));
+      started.start();
+      cpu.add(started.pid());
+      kafka = started.address();
     }
     return kafka;
   }

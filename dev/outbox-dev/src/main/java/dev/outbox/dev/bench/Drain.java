@@ -45,7 +45,7 @@ final class Drain {
    * @throws IllegalStateException when the store failed or a lease was lost on the way: such a run
    *     says nothing about speed
    */
-  static Pace relay(
+  static Meter relay(
       OutboxStore<?> store,
       long messages,
       MessagePublisher publisher,
@@ -60,7 +60,7 @@ final class Drain {
     if (watch.trouble.get() != null) {
       throw new IllegalStateException("a relay was disturbed: " + watch.trouble());
     }
-    return watch.meter.pace();
+    return watch.meter;
   }
 
   private static String left(OutboxStore<?> store) {
@@ -70,7 +70,7 @@ final class Drain {
   }
 
   /** So many workers of the limit, until so many messages are deleted. */
-  static Pace limit(Access<?> access, int workers, long messages) throws InterruptedException {
+  static Meter limit(Access<?> access, int workers, long messages) throws InterruptedException {
     Meter meter = new Meter(messages);
     AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
     List<LimitWorker> loops = new ArrayList<>();
@@ -93,7 +93,7 @@ final class Drain {
     if (problem != null) {
       throw problem;
     }
-    return meter.pace();
+    return meter;
   }
 
   private static void run(

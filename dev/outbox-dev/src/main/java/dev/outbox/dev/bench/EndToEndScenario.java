@@ -40,7 +40,8 @@ final class EndToEndScenario {
           2 clients append, 50 messages of 200 bytes a transaction, as fast as they can, while a relay with defaults \
           publishes to Kafka; from the first append until the last message is settled. Limit: a bare KafkaProducer with \
           its defaults, idempotent, acks=all, that sends the same records. Where the broker takes 2 MB a second (a quota, \
-          of both alike) the producer is what limits; otherwise appending is.""",
+          of both alike) the producer is what limits; otherwise appending is.\
+          """,
           EndToEndScenario::run);
 
   private EndToEndScenario() {}
@@ -80,13 +81,13 @@ final class EndToEndScenario {
         run);
   }
 
-  private static Pace ours(Access<?> access, KafkaBroker topic, long messages) throws Exception {
+  private static Meter ours(Access<?> access, KafkaBroker topic, long messages) throws Exception {
     List<? extends Business<?>> clients =
         IntStream.range(0, CLIENTS).mapToObj(i -> access.business()).toList();
     try (MessagePublisher publisher = topic.measured();
         Load load = new Load("a client", clients.stream().map(EndToEndScenario::client).toList())) {
       load.allow(messages / A_TRANSACTION, Integer.MAX_VALUE);
-      Pace pace = Drain.relay(access.store(), messages, publisher, relay -> relay);
+      Meter pace = Drain.relay(access.store(), messages, publisher, relay -> relay);
       load.await();
       return pace;
     } finally {
@@ -104,7 +105,7 @@ final class EndToEndScenario {
                 .toList());
   }
 
-  private static Pace bare(KafkaBroker topic, long messages) throws Exception {
+  private static Meter bare(KafkaBroker topic, long messages) throws Exception {
     Meter meter = new Meter(messages);
     try (Client producer = topic.client()) {
       meter.begin();
@@ -114,7 +115,7 @@ final class EndToEndScenario {
             StoredMessage.of(i, 0, Instant.now(), message), taken -> meter.done(taken ? 1 : 0));
       }
       meter.await(() -> "the producer had errors");
-      return meter.pace();
+      return meter;
     }
   }
 }

@@ -1,44 +1,50 @@
 package dev.outbox.dev.bench;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
-/** Takes the pace of some messages. Safe for use by many threads. */
+/** Takes the pace of some messages, in tenths of them. Safe for use by many threads. */
 final class Meter {
+  static final int TENTHS = 10;
 
   /** So long without a message is not slow but stuck. */
   private static final Duration STUCK = Duration.ofMinutes(2);
 
   private final long messages;
+  private final LongSupplier clock;
   private final AtomicLong done = new AtomicLong();
-  private final AtomicLongArray ends = new AtomicLongArray(Pace.TENTHS);
+  private final AtomicLongArray ends = new AtomicLongArray(TENTHS);
   private final CountDownLatch end = new CountDownLatch(1);
   private volatile long begin;
 
   Meter(long messages) {
-    if (messages < Pace.TENTHS) {
+    this(messages, System::nanoTime);
+  }
+
+  Meter(long messages, LongSupplier clock) {
+    if (messages < TENTHS) {
       throw new IllegalArgumentException(
-          "%d messages, at least %d are needed".formatted(messages, Pace.TENTHS));
+          "%d messages, at least %d are needed".formatted(messages, TENTHS));
     }
     this.messages = messages;
+    this.clock = clock;
   }
 
   void begin() {
-    begin = System.nanoTime();
+    begin = clock.getAsLong();
   }
 
   void done(long count) {
     long after = done.addAndGet(count);
-    long tenthsBefore = Math.min(Pace.TENTHS, (after - count) * Pace.TENTHS / messages);
-    long tenths = Math.min(Pace.TENTHS, after * Pace.TENTHS / messages);
+    long tenthsBefore = Math.min(TENTHS, (after - count) * TENTHS / messages);
+    long tenths = Math.min(TENTHS, after * TENTHS / messages);
     if (tenths > tenthsBefore) {
-      long now = System.nanoTime();
+      long now = clock.getAsLong();
       for (int i = (int) tenthsBefore; i < tenths; i++) {
         ends.set(i, now);
       }
@@ -70,12 +76,14 @@ final class Meter {
     }
   }
 
-  /** To be called when all is done and nothing is under way any more. */
-  Pace pace() {
-    List<Long> nanos = new ArrayList<>();
-    for (int i = 0; i < Pace.TENTHS; i++) {
-      nanos.add(ends.get(i) - (i == 0 ? begin : ends.get(i - 1)));
-    }
-    return new Pace(messages, done.get(), nanos);
+  /** How many went through, with what was under way when the time was over. */
+  long total() {
+    return done.get();
+  }
+
+  /** Messages a second, from the tenth {@code from}, the first being 0, to before {@code to}. */
+  double rate(int from, int to) {
+    long time = ends.get(to - 1) - (from == 0 ? begin : ends.get(from - 1));
+    return messages * (to - from) * 1e9 / TENTHS / Math.max(1, time);
   }
 }

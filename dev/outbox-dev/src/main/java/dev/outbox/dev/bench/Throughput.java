@@ -18,12 +18,12 @@ import java.util.Map;
 final class Throughput {
   /** A part of the messages whose rate becomes a line of its own; without a name, the main one. */
   record Part(String name, int from, int to) {
-    static final Part WHOLE = new Part("", 0, Pace.TENTHS);
+    static final Part WHOLE = new Part("", 0, Meter.TENTHS);
   }
 
   /** What is measured. */
   interface Run {
-    Pace of(Access<?> access) throws Exception;
+    Meter of(Access<?> access) throws Exception;
   }
 
   /**
@@ -47,7 +47,7 @@ final class Throughput {
   record Case(String name, int connections, Round ours, Round limit) {}
 
   /** How fast it was, and what it took: nanoseconds for all messages. */
-  private record Timed(Pace pace, CpuClock.Time cpu) {}
+  private record Timed(Meter pace, CpuClock.Time cpu) {}
 
   private static final String UNIT = "messages/s";
 
@@ -97,7 +97,7 @@ final class Throughput {
     round.prepare().run();
     bench.settle();
     CpuClock.Time before = bench.cpu().now();
-    Pace pace = round.run().of(access);
+    Meter pace = round.run().of(access);
     return new Timed(pace, bench.cpu().now().since(before));
   }
 
@@ -112,7 +112,7 @@ final class Throughput {
     WorkCounter counter = new WorkCounter();
     Side tables = round.tables();
     ServerWork before = database.written(tables);
-    Pace pace;
+    Meter pace;
     try (Access<?> access = database.open(one.connections(), counter)) {
       pace = round.run().of(access);
     }

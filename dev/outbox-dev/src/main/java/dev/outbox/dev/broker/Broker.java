@@ -78,7 +78,7 @@ public abstract class Broker implements AutoCloseable {
     return ours == null ? label : ours.toString().replace("embedded ", "");
   }
 
-  /** Where it is, with its user; a file where it writes one. */
+  /** Where it is, with its user. */
   public final String address() {
     String known = address;
     if (known == null) {
@@ -138,7 +138,9 @@ public abstract class Broker implements AutoCloseable {
   abstract Started launch(int proxyPort);
 
   /** What to install where it cannot be started. */
-  public abstract String needs();
+  public String needs() {
+    throw onlyMeasured();
+  }
 
   /** Makes the topics. */
   public void createTopics() {
@@ -194,21 +196,21 @@ public abstract class Broker implements AutoCloseable {
   }
 
   /** Whether it is ours to stop. */
-  public boolean canStop() {
+  public final boolean canStop() {
     return server != null;
   }
 
-  public void stop() {
+  public final void stop() {
     server().stop();
   }
 
   /** Starts it again, with all that it has acknowledged. */
-  public void restart() {
+  public final void restart() {
     server().restart();
   }
 
   /** What it writes, where that can be read. */
-  public Optional<Path> log() {
+  public final Optional<Path> log() {
     return Optional.ofNullable(server).map(EmbeddedServer::log);
   }
 

@@ -5,7 +5,10 @@ import static java.util.Objects.requireNonNull;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
 
 /** The brokers that are started for commands. */
 public enum BrokerKind {
@@ -13,6 +16,9 @@ public enum BrokerKind {
   RABBITMQ,
   NATS,
   HTTP;
+
+  /** What was published there can be read. */
+  private static final List<BrokerKind> READABLE = List.of(KAFKA, RABBITMQ);
 
   /**
    * One of this kind, to be started, or to be reached where it is.
@@ -26,7 +32,7 @@ public enum BrokerKind {
       case KAFKA -> new KafkaBroker(address, name, types);
       case RABBITMQ -> new RabbitBroker(address, name, types);
       case NATS -> new NatsBroker(address, name, types);
-      case HTTP -> new HttpBroker(address, types);
+      case HTTP -> new HttpBroker(address, name, types);
     };
   }
 
@@ -40,6 +46,21 @@ public enum BrokerKind {
   public static Broker open(Map<String, String> settings, List<String> types) {
     return valueOf(requireNonNull(settings.get("broker")))
         .open(settings.get("broker-address"), requireNonNull(settings.get("broker-name")), types);
+  }
+
+  /**
+   * Refuses one that is only measured.
+   *
+   * @throws ParameterException when it is one
+   */
+  public void checkReadable(CommandLine command) {
+    if (!READABLE.contains(this)) {
+      throw new ParameterException(
+          command,
+          "--broker is %s, but it takes one of %s"
+              .formatted(
+                  this, READABLE.stream().map(Object::toString).collect(Collectors.joining(", "))));
+    }
   }
 
   /** As in options: kafka. */

@@ -38,11 +38,6 @@ final class NatsBroker extends Broker {
   }
 
   @Override
-  public String needs() {
-    return "the package nats-server, or name the program in the variable OUTBOX_EMBEDDED_NATS";
-  }
-
-  @Override
   public MessagePublisher measured() {
     return NatsPublisher.builder()
         .servers(address())

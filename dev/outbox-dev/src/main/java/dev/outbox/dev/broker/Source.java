@@ -1,8 +1,5 @@
 package dev.outbox.dev.broker;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
-import java.net.URLDecoder;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -17,10 +14,7 @@ public interface Source extends AutoCloseable {
   enum Reading {
     /** All that is there, from the beginning. */
     WHOLE,
-    /**
-     * As a consumer that goes on from what was acknowledged last; or again from the beginning,
-     * where nobody but the consumer knows how far it was.
-     */
+    /** As a consumer that goes on from what was acknowledged last. */
     ALONE,
     /** As one of several consumers that share what is there. */
     TOGETHER
@@ -36,11 +30,6 @@ public interface Source extends AutoCloseable {
 
     static UUID id(@Nullable String header) {
       return header == null ? new UUID(0, 0) : UUID.fromString(header);
-    }
-
-    /** As headers of ASCII have it: percent-encoded, and a plus is a plus. */
-    static String key(@Nullable String header) {
-      return URLDecoder.decode(String.valueOf(header).replace("+", "%2B"), UTF_8);
     }
   }
 

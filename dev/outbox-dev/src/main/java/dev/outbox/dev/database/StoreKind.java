@@ -8,61 +8,33 @@ import dev.outbox.embedded.EmbeddedMysql;
 import dev.outbox.embedded.EmbeddedPostgres;
 import dev.outbox.embedded.EmbeddedRedis;
 import dev.outbox.embedded.MongoServer;
-import dev.outbox.store.mongo.MongoUrl;
-import dev.outbox.store.redis.RedisUrl;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.opentest4j.TestAbortedException;
 
 /** The stores that there are, and where their databases come from. */
 public enum StoreKind {
-  POSTGRES(
-      JdbcKind.POSTGRES,
-      List.of("jdbc:postgresql:"),
-      "jdbc:postgresql://host:5432/name",
-      StoreKind::postgres),
-  MYSQL(
-      JdbcKind.MYSQL,
-      List.of("jdbc:mysql:"),
-      "jdbc:mysql://host:3306/name",
-      settings -> StartedServer.of(started(EmbeddedMysql.builder(), settings))),
-  MARIADB(
-      JdbcKind.MARIADB,
-      List.of("jdbc:mariadb:"),
-      "jdbc:mariadb://host:3306/name",
-      StoreKind::mariadb),
-  SQLSERVER(
-      JdbcKind.SQLSERVER,
-      List.of("jdbc:sqlserver:"),
-      "jdbc:sqlserver://host:1433;databaseName=name",
-      null),
-  MONGO(null, MongoUrl.BEGIN, "mongodb://host:27017/name?replicaSet=rs0", settings -> mongo()),
-  REDIS(null, RedisUrl.BEGIN, "redis://host:6379", settings -> redis());
+  POSTGRES(JdbcKind.POSTGRES, StoreKind::postgres),
+  MYSQL(JdbcKind.MYSQL, settings -> StartedServer.of(started(EmbeddedMysql.builder(), settings))),
+  MARIADB(JdbcKind.MARIADB, StoreKind::mariadb),
+  SQLSERVER(JdbcKind.SQLSERVER, null),
+  MONGO(null, settings -> mongo()),
+  REDIS(null, settings -> redis());
 
   private final @Nullable JdbcKind jdbc;
-  private final List<String> urls;
-  private final String exampleUrl;
   private final @Nullable Function<Map<String, String>, StartedServer> server;
 
   /**
    * @param jdbc null: it is not relational
-   * @param urls what they begin with
    * @param server starts one with settings of its own; null: there is none
    */
   StoreKind(
-      @Nullable JdbcKind jdbc,
-      List<String> urls,
-      String exampleUrl,
-      @Nullable Function<Map<String, String>, StartedServer> server) {
+      @Nullable JdbcKind jdbc, @Nullable Function<Map<String, String>, StartedServer> server) {
     this.jdbc = jdbc;
-    this.urls = urls;
-    this.exampleUrl = exampleUrl;
     this.server = server;
   }
 
@@ -104,7 +76,7 @@ public enum StoreKind {
     } catch (TestAbortedException e) {
       throw new Failure(
           "there is no MongoDB to be started: give your own with --url %s or in the variable OUTBOX_TEST_MONGO_URL, or run Docker"
-              .formatted(MONGO.exampleUrl),
+              .formatted(MONGO.exampleUrl()),
           e);
     } catch (IllegalStateException e) {
       throw new Failure("there is no MongoDB to be started: " + e.getMessage(), e);
@@ -117,18 +89,15 @@ public enum StoreKind {
    * @throws Failure when no store knows it
    */
   public static StoreKind of(String url) {
+    String name = Stores.of(url).name();
     return Arrays.stream(values())
-        .filter(kind -> kind.urls.stream().anyMatch(url::startsWith))
+        .filter(kind -> kind.toString().equals(name))
         .findFirst()
-        .orElseThrow(
-            () ->
-                new Failure(
-                    "the URL %s is not of a database that this release knows: give one that begins with one of %s"
-                        .formatted(
-                            url,
-                            Arrays.stream(values())
-                                .flatMap(kind -> kind.urls.stream())
-                                .collect(Collectors.joining(", ")))));
+        .orElseThrow(() -> new Failure("the store %s is not of this release".formatted(name)));
+  }
+
+  private String exampleUrl() {
+    return Stores.named(toString()).exampleUrl();
   }
 
   /** What is meant where nothing is said. */
@@ -197,7 +166,7 @@ public enum StoreKind {
     } catch (UnsupportedOperationException e) {
       throw new Failure(
           "%s cannot be started on this machine, %s: give your own with --url %s"
-              .formatted(label(), e.getMessage(), exampleUrl),
+              .formatted(label(), e.getMessage(), exampleUrl()),
           e);
     }
   }
@@ -211,7 +180,7 @@ public enum StoreKind {
     if (server == null) {
       throw new Failure(
           "%s cannot be started from here: give your own with --url %s"
-              .formatted(label(), exampleUrl));
+              .formatted(label(), exampleUrl()));
     }
     return server.apply(settings);
   }

@@ -40,9 +40,7 @@ public final class DemoCommand implements Callable<Integer> {
   @Option(
       names = "--broker",
       paramLabel = "BROKER",
-      description =
-          "Which broker is started: kafka, rabbitmq, or http, which is a receiver of CloudEvents;"
-              + " default: kafka.")
+      description = "Which broker is started: kafka or rabbitmq; default: kafka.")
   private @Nullable BrokerKind broker;
 
   @Option(
@@ -77,10 +75,8 @@ public final class DemoCommand implements Callable<Integer> {
           spec.commandLine(),
           "--broker says what to start, --bootstrap-servers names your own Kafka: give one of them");
     }
-    if (broker == BrokerKind.NATS) {
-      throw new ParameterException(
-          spec.commandLine(), "--broker is nats, but it takes one of kafka, rabbitmq, http");
-    }
-    return broker != null ? broker : BrokerKind.KAFKA;
+    BrokerKind chosen = broker != null ? broker : BrokerKind.KAFKA;
+    chosen.checkReadable(spec.commandLine());
+    return chosen;
   }
 }

@@ -16,7 +16,6 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
@@ -40,8 +39,6 @@ import picocli.CommandLine.Spec;
           + " accounted for in the end. Exit code 1: something was wrong."
     })
 public final class TortureCommand implements Callable<Integer> {
-  private static final List<BrokerKind> BROKERS = List.of(BrokerKind.KAFKA, BrokerKind.RABBITMQ);
-
   @Option(
       names = "--store",
       paramLabel = "STORE",
@@ -158,21 +155,15 @@ public final class TortureCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(),
           "--store is %s, but it takes a database that can be started and killed here: one of %s"
-              .formatted(chosen, names(Servers.DATABASES)));
+              .formatted(
+                  chosen,
+                  Servers.DATABASES.stream().map(StoreKind::toString).collect(joining(", "))));
     }
     return chosen;
   }
 
-  private static String names(List<?> all) {
-    return all.stream().map(Object::toString).collect(joining(", "));
-  }
-
   private void check() {
-    if (!BROKERS.contains(broker)) {
-      throw new ParameterException(
-          spec.commandLine(),
-          "--broker is %s, but it takes one of %s".formatted(broker, names(BROKERS)));
-    }
+    broker.checkReadable(spec.commandLine());
     if (time.toMillis() < 1) {
       throw new ParameterException(spec.commandLine(), "--time is 0, at least 1ms is needed");
     }

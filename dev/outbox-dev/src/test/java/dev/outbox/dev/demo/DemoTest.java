@@ -28,7 +28,6 @@ class DemoTest {
     "MYSQL, KAFKA, Kafka",
     "MONGO, KAFKA, Kafka",
     "POSTGRES, RABBITMQ, RabbitMQ",
-    "POSTGRES, HTTP, the HTTP receiver",
   })
   @DisplayName("messages get through a kill and an outage, and nothing is left behind")
   void small(StoreKind store, BrokerKind broker, String label) throws Exception {
