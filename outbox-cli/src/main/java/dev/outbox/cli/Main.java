@@ -36,14 +36,15 @@ import picocli.CommandLine.UnmatchedArgumentException;
     synopsisSubcommandLabel = "COMMAND",
     footer = {
       "",
-      "Exit codes: 0 fine; 1 a check failed, or a limit of status is passed; 2 bad usage, or something"
-          + " could not be reached."
+      "Exit codes: 0 fine; 1 a check failed, a limit of status is passed, or doctor has found a"
+          + " problem; 2 bad usage, or something could not be reached."
     },
     subcommands = {
       MigrateCommand.class,
       GrantsCommand.class,
       RelayCommand.class,
       StatusCommand.class,
+      DoctorCommand.class,
       UiCommand.class,
       MessagesCommand.class,
       KeysCommand.class,

@@ -1,12 +1,15 @@
 package dev.outbox.cli;
 
 import dev.outbox.ui.OutboxPage;
+import dev.outbox.ui.PageResponse;
 import dev.outbox.ui.PageServer;
 import java.io.UncheckedIOException;
+import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the operator's page is, and what can be done there.
+ * Where the operator's page is, health and metrics, and what can be done on the page.
  *
  * @param port 0: any that is free
  * @param token what who asks must have; null: a random one
@@ -25,7 +28,7 @@ record PageSettings(String host, int port, boolean allowChanges, @Nullable Strin
    */
   PageSettings {
     if (port < 0 || port > MOST_PORT) {
-      throw new Failure("the page's port is %d, it must be 0 to %d".formatted(port, MOST_PORT));
+      throw new Failure("the port is %d, it must be 0 to %d".formatted(port, MOST_PORT));
     }
     if (token != null && !token.matches("[A-Za-z0-9._~+/=-]+")) {
       throw new Failure("ui.token must have only letters, digits and . _ ~ + / = -");
@@ -33,21 +36,34 @@ record PageSettings(String host, int port, boolean allowChanges, @Nullable Strin
   }
 
   /**
-   * Serves the page.
+   * The page.
    *
    * @param person who decides, unless the page is told
-   * @throws Failure when that store has no page, or it cannot listen there
+   * @throws Failure when that store has no page
    */
-  PageServer serve(Object store, String person) {
+  OutboxPage page(Object store, String person) {
+    try {
+      return OutboxPage.builder(store)
+          .allowChanges(allowChanges)
+          .person(person)
+          .mask(Secrets::mask)
+          .build();
+    } catch (IllegalArgumentException e) {
+      throw new Failure(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  /**
+   * Begins to serve.
+   *
+   * @param page null: none
+   * @param open as {@link PageServer#start}
+   * @throws Failure when it cannot listen there
+   */
+  PageServer serve(@Nullable OutboxPage page, Map<String, Supplier<PageResponse>> open) {
     System.setProperty("sun.net.httpserver.maxReqTime", MOST_SECONDS);
     try {
-      OutboxPage page =
-          OutboxPage.builder(store)
-              .allowChanges(allowChanges)
-              .person(person)
-              .mask(Secrets::mask)
-              .build();
-      return PageServer.start(page, host, port, token);
+      return PageServer.start(page, open, host, port, token);
     } catch (IllegalArgumentException | UncheckedIOException e) {
       throw new Failure(String.valueOf(e.getMessage()), e);
     }

@@ -70,7 +70,7 @@ final class RelayCommand implements Callable<Integer> {
     }
   }
 
-  private static Properties read(Path file) {
+  static Properties read(Path file) {
     Properties properties = new OncePerFile();
     try (Reader in = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
       properties.load(in);

@@ -31,7 +31,9 @@ final class RelayConfig {
   private static final String INBOX_PREFIX = "store.inboxPrefix";
   private static final String ARCHIVE = "store.archive";
 
-  private static final String PAGE_PORT = "ui.port";
+  private static final String PORT = "server.port";
+  private static final String PAGE = "ui.enabled";
+  private static final String CHANGES = "ui.allowChanges";
 
   private static final Set<String> KNOWN =
       new TreeSet<>(
@@ -53,9 +55,10 @@ final class RelayConfig {
               "retry.firstDelay",
               "retry.maxDelay",
               "relay.haltKeyWhenDead",
-              PAGE_PORT,
-              "ui.host",
-              "ui.allowChanges",
+              PORT,
+              "server.host",
+              PAGE,
+              CHANGES,
               "ui.token",
               "log.level"));
 
@@ -235,17 +238,31 @@ final class RelayConfig {
         history());
   }
 
-  /** The operator's page, or null when there is none. */
-  @Nullable PageSettings page() {
-    if (!values.containsKey(PAGE_PORT)) {
+  /** Where health, metrics and perhaps the page are, or null when they are nowhere. */
+  @Nullable PageSettings server() {
+    if (!hasPage() && (values.containsKey("ui.token") || values.containsKey(CHANGES))) {
+      throw new Failure(
+          "a property begins with ui., and the page is off: set %s to true, or leave it out"
+              .formatted(PAGE));
+    }
+    if (!values.containsKey(PORT)) {
+      if (hasPage()) {
+        throw new Failure(
+            "the property %s is true, and %s is missing: say at which port".formatted(PAGE, PORT));
+      }
       return null;
     }
     String token = text("ui.token", "");
     return new PageSettings(
-        text("ui.host", PageSettings.DEFAULT_HOST),
-        integer(PAGE_PORT, PageSettings.DEFAULT_PORT),
-        new Value("ui.allowChanges", text("ui.allowChanges", "false")).bool(),
+        text("server.host", PageSettings.DEFAULT_HOST),
+        integer(PORT, PageSettings.DEFAULT_PORT),
+        new Value(CHANGES, text(CHANGES, "false")).bool(),
         token.isEmpty() ? null : token);
+  }
+
+  /** Whether the operator's page is served, too. */
+  boolean hasPage() {
+    return new Value(PAGE, text(PAGE, "false")).bool();
   }
 
   MessagePublisher publisher() {

@@ -10,10 +10,8 @@ import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StoreProvider.Opened;
 import dev.outbox.ui.OutboxPage;
-import dev.outbox.ui.PageServer;
 import java.util.Properties;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A relay from a configuration, with its pool and its publisher. */
@@ -22,19 +20,19 @@ public final class RelayProcess implements AutoCloseable {
   private final MessagePublisher publisher;
   private final Relay relay;
   private final @Nullable InboxHousekeeping inbox;
-  private final @Nullable PageServer page;
+  private final @Nullable RelayServer server;
 
   private RelayProcess(
       Opened outbox,
       MessagePublisher publisher,
       Relay relay,
       @Nullable InboxHousekeeping inbox,
-      @Nullable PageServer page) {
+      @Nullable RelayServer server) {
     this.outbox = outbox;
     this.publisher = publisher;
     this.relay = relay;
     this.inbox = inbox;
-    this.page = page;
+    this.server = server;
   }
 
   /**
@@ -51,8 +49,8 @@ public final class RelayProcess implements AutoCloseable {
     try (Opened once = Stores.connect(config.address())) {
       String gap = gap(config, once.store());
       if (gap != null) {
-        PageSettings page = config.page();
-        if (page != null && page.allowChanges()) {
+        PageSettings server = config.server();
+        if (server != null && server.allowChanges()) {
           throw new Failure(gap + "; ui.allowChanges needs it");
         }
         LoggerFactory.getLogger(RelayProcess.class).warn(gap);
@@ -61,15 +59,22 @@ public final class RelayProcess implements AutoCloseable {
     Opened outbox = Stores.open(config.address(), config.dedupWindow(), connections(config));
     MessagePublisher publisher = null;
     InboxHousekeeping inbox = null;
-    PageServer page = null;
+    RelayServer server = null;
     try {
       publisher = config.publisher();
       Relay.Builder relay = Relay.builder(outbox.store(), publisher);
       config.configure(relay);
+      PageSettings settings = config.server();
+      if (settings != null) {
+        server = new RelayServer(outbox.store());
+        relay.listener(server);
+      }
       Relay built = relay.build();
       inbox = inbox(outbox, config.inboxPrefix());
-      page = page(outbox, config.page());
-      RelayProcess process = new RelayProcess(outbox, publisher, built, inbox, page);
+      if (settings != null && server != null) {
+        server.serve(settings, config.hasPage(), built);
+      }
+      RelayProcess process = new RelayProcess(outbox, publisher, built, inbox, server);
       LoggerFactory.getLogger(RelayProcess.class)
           .info(
               "From {} to {}",
@@ -80,7 +85,7 @@ public final class RelayProcess implements AutoCloseable {
       process.relay.start();
       return process;
     } catch (RuntimeException e) {
-      close(page, inbox, publisher, outbox);
+      close(server, inbox, publisher, outbox);
       throw e instanceof IllegalArgumentException
           ? new Failure(String.valueOf(e.getMessage()), e)
           : e;
@@ -99,26 +104,13 @@ public final class RelayProcess implements AutoCloseable {
 
   /**
    * One for each worker, one that holds, one for the relay's housekeeping, one for an inbox's, and
-   * those of the page.
+   * those of what is served.
    */
   private static int connections(RelayConfig config) {
     return Math.max(1, config.workers())
         + (config.inboxPrefix() == null ? 2 : 3)
-        + (config.page() == null ? 0 : OutboxPage.MOST_READS);
-  }
-
-  /** Serves the operator's page of the outbox, where it is wanted. */
-  private static @Nullable PageServer page(Opened outbox, @Nullable PageSettings settings) {
-    if (settings == null) {
-      return null;
-    }
-    PageServer page = settings.serve(outbox.store(), "the page of a relay");
-    Logger log = LoggerFactory.getLogger(RelayProcess.class);
-    log.info("The operator's page is at {}", page.url());
-    if (!page.isLocal()) {
-      log.warn(PageSettings.WARNING);
-    }
-    return page;
+        + (config.server() == null ? 0 : RelayServer.CONNECTIONS)
+        + (config.hasPage() ? OutboxPage.MOST_READS : 0);
   }
 
   /** Purges the inbox beside the outbox, where there is one. */
@@ -145,16 +137,16 @@ public final class RelayProcess implements AutoCloseable {
   @Override
   public void close() {
     relay.close();
-    close(page, inbox, publisher, outbox);
+    close(server, inbox, publisher, outbox);
   }
 
   private static void close(
-      @Nullable PageServer page,
+      @Nullable RelayServer server,
       @Nullable InboxHousekeeping inbox,
       @Nullable MessagePublisher publisher,
       Opened outbox) {
-    if (page != null) {
-      page.close();
+    if (server != null) {
+      server.close();
     }
     if (inbox != null) {
       inbox.close();

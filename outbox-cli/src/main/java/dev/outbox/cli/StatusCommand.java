@@ -1,8 +1,8 @@
 package dev.outbox.cli;
 
 import dev.outbox.Texts;
-import dev.outbox.spi.store.InspectionStore;
-import dev.outbox.spi.store.InspectionStore.WaitingKey;
+import dev.outbox.relay.Diagnosis;
+import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
@@ -11,11 +11,11 @@ import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.spi.store.StoreProvider.Opened;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -30,13 +30,13 @@ import picocli.CommandLine.Spec;
     name = "status",
     mixinStandardHelpOptions = true,
     description = {
-      "Check the schema, count what waits, and say which keys are halted and which relays hold"
-          + " something. Counts up to --cap; what is more is said as so many or more.",
+      "Check the schema, count what waits, and say which relays hold something and what is wrong."
+          + " Counts up to --cap; what is more is said as so many or more.",
       "With --inbox: count what is in progress, what was left in it, and what failed.",
-      "A WARNING says what makes the outbox slow, and leaves the exit code as it is: a probe looks"
-          + " at the limits, or at warnings of --json. On PostgreSQL other users' sessions are seen"
-          + " by members of pg_read_all_stats only.",
-      "Exit codes: 0 fine, with or without warnings; 1 a limit (--max-...) is passed; 2 bad usage,"
+      "A WARNING or PROBLEM has what to do below it, and leaves the exit code as it is: a probe looks"
+          + " at the limits, or at findings of --json, or uses doctor. On PostgreSQL other users'"
+          + " sessions are seen by members of pg_read_all_stats only.",
+      "Exit codes: 0 fine, whatever was found; 1 a limit (--max-...) is passed; 2 bad usage,"
           + " or the outbox could not be looked at."
     })
 final class StatusCommand implements Callable<Integer> {
@@ -85,16 +85,21 @@ final class StatusCommand implements Callable<Integer> {
   @SuppressWarnings("NullAway.Init") // set by picocli
   private CommandSpec spec;
 
-  /** The most halted keys that are named. */
-  private static final int MOST_KEYS = 10;
-
   /** What was found about an outbox. */
-  private record Found(
-      @Nullable String place,
-      Statistics statistics,
-      List<WaitingKey> halted,
-      List<WorkerLease> leases,
-      List<String> warnings) {}
+  private record Found(@Nullable String place, Diagnosis diagnosis) {
+    Statistics statistics() {
+      return diagnosis.statistics();
+    }
+
+    List<WorkerLease> leases() {
+      return diagnosis.leases().orElse(List.of());
+    }
+
+    /** All but what is fine. */
+    List<Finding> wrong() {
+      return diagnosis.findings().stream().filter(one -> !one.isFine()).toList();
+    }
+  }
 
   @Override
   public Integer call() {
@@ -129,20 +134,10 @@ final class StatusCommand implements Callable<Integer> {
       if (store instanceof SchemaStore schema) {
         schema.verify();
       }
-      StatisticsStore figures = Stores.as(StatisticsStore.class, store);
-      Statistics statistics = figures.statistics(cap());
-      Optional<List<WorkerLease>> held = figures.leases();
-      List<String> warnings = new ArrayList<>(figures.warnings());
-      held.flatMap(leases -> Unattended.warning(statistics, leases)).ifPresent(warnings::add);
       found =
           new Found(
               store instanceof SchemaStore schema ? schema.place() : null,
-              statistics,
-              statistics.haltedKeys() > 0 && store instanceof InspectionStore looked
-                  ? looked.waitingKeys(true, null, MOST_KEYS).found()
-                  : List.of(),
-              held.orElse(List.of()),
-              warnings);
+              Diagnosis.of(Stores.as(StatisticsStore.class, store), cap(), Instant.now(), null));
     }
     List<String> passed = passed(found.statistics());
     PrintWriter out = spec.commandLine().getOut();
@@ -212,17 +207,9 @@ final class StatusCommand implements Callable<Integer> {
           fields.put("until", held.until());
           return fields;
         };
-    Function<WaitingKey, Map<String, Object>> halted =
-        key -> {
-          Map<String, Object> fields = new LinkedHashMap<>();
-          fields.put("key", key.key());
-          fields.put("deadLetter", key.behind());
-          return fields;
-        };
     all.put("cap", found.statistics().cap());
-    all.put("someHaltedKeys", found.halted().stream().map(halted).toList());
     all.put("leases", found.leases().stream().map(lease).toList());
-    all.put("warnings", found.warnings());
+    all.put("findings", Findings.json(found.wrong()));
     all.put("passedLimits", passed);
     return all;
   }
@@ -237,14 +224,6 @@ final class StatusCommand implements Callable<Integer> {
   private static void print(Found found, PrintWriter out) {
     rows(found)
         .forEach((name, value) -> out.printf("%-22s %s%n", name, text(found.statistics(), value)));
-    for (WaitingKey halted : found.halted()) {
-      out.printf(
-          "%-22s %s is halted by dead letter %d%n",
-          "key", Texts.printable(halted.key()), halted.behind());
-    }
-    if (found.statistics().haltedKeys() > found.halted().size()) {
-      out.printf("%-22s and others: keys --halted lists them%n", "key");
-    }
     for (WorkerLease held : found.leases()) {
       out.printf(
           "%-22s %s holds %d buckets since %s until %s%n",
@@ -253,9 +232,6 @@ final class StatusCommand implements Callable<Integer> {
     if (found.leases().isEmpty()) {
       out.printf("%-22s none holds anything now%n", "worker");
     }
-    for (String warning : found.warnings()) {
-      // It may name what others have named, as an application.
-      out.println("WARNING: " + Texts.printable(Secrets.mask(warning)));
-    }
+    Findings.print(found.wrong(), out);
   }
 }

@@ -5,6 +5,7 @@ import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.ui.OutboxPage;
 import dev.outbox.ui.PageServer;
 import java.io.PrintWriter;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -50,7 +51,8 @@ final class UiCommand extends StoreCommand<InspectionStore> {
       refuseGap(store, "--archive=none, and no copy of what is discarded is kept");
     }
     PageSettings settings = new PageSettings(host, port, allowChanges, null);
-    try (PageServer server = settings.serve(store, System.getProperty("user.name", "unknown"));
+    OutboxPage page = settings.page(store, System.getProperty("user.name", "unknown"));
+    try (PageServer server = settings.serve(page, Map.of());
         Cleanup ignored = Cleanup.atEnd(server::close)) {
       if (!server.isLocal()) {
         err().println("WARNING: " + PageSettings.WARNING);

@@ -1,6 +1,7 @@
 package dev.outbox.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.outbox.embedded.DatabaseServer;
 import java.util.ArrayList;
@@ -12,6 +13,26 @@ class MysqlCommandsTest extends JdbcCommandsTest {
   @Override
   DatabaseServer server() {
     return DatabaseServer.mysql();
+  }
+
+  @Test
+  @DisplayName("doctor names a setting that loses commits, and what to type")
+  void settings() throws Exception {
+    assumeTrue(
+        query("show grants").toString().contains("SYSTEM_VARIABLES_ADMIN"),
+        "the user of outbox.test.mysql.url may not set global variables");
+    assertThat(cli("migrate").code()).isZero();
+    query("set global innodb_flush_log_at_trx_commit = 2");
+    List<String> lines = cli("doctor").out().lines().toList();
+    int found =
+        lines.indexOf(
+            lines.stream().filter(l -> l.startsWith("WARNING: settings")).findFirst().get());
+    assertThat(lines.get(found)).contains("innodb_flush_log_at_trx_commit is 2: ");
+    query(lines.get(found + 1));
+    assertThat(cli("doctor").out())
+        .containsPattern("settings +fine")
+        .containsPattern("clock +fine")
+        .containsPattern("open transactions +fine");
   }
 
   @Test

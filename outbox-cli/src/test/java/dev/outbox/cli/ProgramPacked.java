@@ -147,6 +147,7 @@ class ProgramPacked {
         .containsExactly(
             "outbox-api",
             "outbox-cli",
+            "outbox-micrometer",
             "outbox-publisher-core",
             "outbox-publisher-http",
             "outbox-publisher-kafka",
@@ -192,7 +193,7 @@ class ProgramPacked {
       assertThat(version.code()).isZero();
     }
     assertThat(outbox(Map.of(), "--help").out())
-        .contains("relay", "migrate", "grants", "status", "dead-letters")
+        .contains("relay", "migrate", "grants", "status", "doctor", "dead-letters")
         .doesNotContain("demo", "torture");
   }
 

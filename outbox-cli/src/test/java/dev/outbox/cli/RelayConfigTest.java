@@ -84,24 +84,35 @@ class RelayConfigTest {
   }
 
   @Test
-  @DisplayName("there is a page where its port is set, which only shows unless it is said")
+  @DisplayName(
+      "what is served has a port; there is a page where it is said, which only shows unless it is said")
   void page() throws Exception {
-    assertThat(config(LEAST).page()).isNull();
-    assertThat(config(LEAST + "ui.port=8025").page())
+    assertThat(config(LEAST).server()).isNull();
+    assertThat(config(LEAST + "server.port=8025").hasPage()).isFalse();
+    assertThat(config(LEAST + "server.port=8025").server())
         .isEqualTo(new PageSettings("127.0.0.1", 8025, false, null));
     assertThat(
             config(
-                    LEAST + "ui.port=0\nui.host=0.0.0.0\nui.allowChanges=true\nui.token=${TOKEN}",
+                    LEAST
+                        + "server.port=0\nserver.host=0.0.0.0\n"
+                        + "ui.enabled=true\nui.allowChanges=true\nui.token=${TOKEN}",
                     Map.of("TOKEN", "t0ps3cret"))
-                .page())
+                .server())
         .isEqualTo(new PageSettings("0.0.0.0", 0, true, "t0ps3cret"));
     assertThat(Secrets.mask("http://h/?token=t0ps3cret")).isEqualTo("http://h/?token=***");
-    assertThatThrownBy(() -> config(LEAST + "ui.port=70000").page())
+    assertThatThrownBy(() -> config(LEAST + "server.port=70000").server())
         .isInstanceOf(Failure.class)
-        .hasMessage("the page's port is 70000, it must be 0 to 65535");
-    assertThatThrownBy(() -> config(LEAST + "ui.port=1\nui.allowChanges=yes").page())
+        .hasMessage("the port is 70000, it must be 0 to 65535");
+    assertThatThrownBy(
+            () -> config(LEAST + "server.port=1\nui.enabled=true\nui.allowChanges=yes").server())
         .isInstanceOf(Failure.class)
         .hasMessage("the property ui.allowChanges is 'yes', it must be true or false");
+    assertThatThrownBy(() -> config(LEAST + "ui.enabled=true").server())
+        .isInstanceOf(Failure.class)
+        .hasMessageContaining("ui.enabled is true, and server.port is missing");
+    assertThatThrownBy(() -> config(LEAST + "server.port=1\nui.token=x").server())
+        .isInstanceOf(Failure.class)
+        .hasMessageContaining("the page is off: set ui.enabled to true");
   }
 
   @ParameterizedTest

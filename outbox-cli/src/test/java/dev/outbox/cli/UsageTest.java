@@ -28,6 +28,7 @@ class UsageTest {
         "grants",
         "relay",
         "status",
+        "doctor",
         "messages",
         "keys",
         "dead-letters",

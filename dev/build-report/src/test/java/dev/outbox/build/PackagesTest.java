@@ -288,7 +288,7 @@ class PackagesTest {
     "dev.outbox.tracing.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
     "dev.outbox.jakarta.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
     "dev.outbox.servlet.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
-    "dev.outbox.ui.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
+    "dev.outbox.ui.., dev.outbox.store.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
     "dev.outbox.consumer.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
     "dev.outbox.debezium.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.handler.. dev.outbox.publisher.http.. dev.outbox.publisher.kafka.. dev.outbox.publisher.nats.. dev.outbox.publisher.rabbitmq.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
     "dev.outbox.publisher.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",

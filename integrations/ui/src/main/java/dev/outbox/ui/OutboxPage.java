@@ -37,7 +37,7 @@ public final class OutboxPage implements AutoCloseable {
 
   static final int LIMIT_SECONDS = 10;
   private static final int LIMIT_OF_CHANGES_SECONDS = 30;
-  private static final int MOST_WAITING = 16;
+  static final int MOST_WAITING = 16;
 
   private final Source source;
   private final Readings readings;
@@ -209,7 +209,8 @@ public final class OutboxPage implements AutoCloseable {
     }
     refuseOthers(request, false);
     return switch (request.path()) {
-      case "" -> page("", "Overview", Overview.of(readings.read(), readings.samples()));
+      case "" ->
+          page("", "Overview", Overview.of(readings.read(), source.mask(), readings.samples()));
       case "messages" -> page("messages", "Messages", MessageList.of(source, request));
       case "dead-letters" -> page("dead-letters", "Dead letters", DeadLetters.of(source, request));
       case "keys" -> page("keys", "Keys that wait", KeyList.of(source, request));

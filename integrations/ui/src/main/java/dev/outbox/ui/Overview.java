@@ -6,25 +6,26 @@ import static dev.outbox.ui.Html.css;
 import static dev.outbox.ui.Html.el;
 import static dev.outbox.ui.Html.foreign;
 
+import dev.outbox.relay.Diagnosis;
+import dev.outbox.spi.store.Finding.Severity;
 import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
-import dev.outbox.ui.Health.Mood;
-import dev.outbox.ui.Readings.Reading;
 import dev.outbox.ui.Readings.Sample;
 import dev.outbox.ui.Tables.Row;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.ToLongFunction;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** The first page: how the outbox does, why, what it has, and who works on it. */
 final class Overview {
   private Overview() {}
 
-  static Html of(Reading reading, List<Sample> samples) {
-    Health health = Health.of(reading);
+  static Html of(Diagnosis reading, UnaryOperator<String> mask, List<Sample> samples) {
+    Health health = Health.of(reading, mask);
     return all(
         top(reading, health),
         Frame.live(
@@ -32,7 +33,7 @@ final class Overview {
   }
 
   /** Only the verdict is read out when it changes: the age always does. */
-  private static Html top(Reading reading, Health health) {
+  private static Html top(Diagnosis reading, Health health) {
     Duration oldest = reading.statistics().oldestFree();
     return el(
         "p",
@@ -55,7 +56,7 @@ final class Overview {
         ? null
         : el(
             "section",
-            el("h2", health.mood() == Mood.BAD ? "Why" : "To look at"),
+            el("h2", health.mood() == Severity.PROBLEM ? "Why" : "To look at"),
             el("ul", health.reasons().stream().map(reason -> el("li", reason)).toList()));
   }
 
@@ -124,7 +125,7 @@ final class Overview {
             line));
   }
 
-  private static Html relays(Reading reading) {
+  private static Html relays(Diagnosis reading) {
     Integer live = reading.statistics().relays();
     return el(
         "section",
@@ -140,7 +141,7 @@ final class Overview {
             .orElseGet(() -> el("p", "This store does not say who holds what.")));
   }
 
-  private static Html held(List<WorkerLease> leases, Reading reading) {
+  private static Html held(List<WorkerLease> leases, Diagnosis reading) {
     return Tables.table(
         "Who holds what",
         List.of("Worker", "Buckets", "Since", "Until"),

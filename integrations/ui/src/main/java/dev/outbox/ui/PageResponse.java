@@ -31,11 +31,13 @@ public record PageResponse(int status, Map<String, String> headers, String body)
     headers = Map.copyOf(headers);
   }
 
-  static PageResponse of(int status, String type, String body) {
+  /** Nobody keeps it, and it is text of this type in UTF-8. */
+  public static PageResponse of(int status, String type, String body) {
     return new PageResponse(status, ALWAYS, body).with("Content-Type", type + "; charset=utf-8");
   }
 
-  static PageResponse text(int status, String sentence) {
+  /** A sentence, as a line of plain text. */
+  public static PageResponse text(int status, String sentence) {
     return of(status, "text/plain", sentence + "\n");
   }
 

@@ -12,22 +12,27 @@ import java.net.URLEncoder;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeSet;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Serves an {@link OutboxPage} by HTTP, to those who have a token. Without TLS: for this machine,
- * or behind a proxy.
+ * Serves an {@link OutboxPage} by HTTP, to those who have a token, and beside it, or without it,
+ * what anybody may read. Without TLS: for this machine, or behind a proxy.
  */
 public final class PageServer implements AutoCloseable {
-  private static final int THREADS = 4;
+  /** As many as the page can keep waiting, and some that answer what anybody may ask. */
+  private static final int THREADS = OutboxPage.MOST_READS + OutboxPage.MOST_WAITING + 4;
+
   private static final int TOKEN_BYTES = 18;
 
   /** The most bytes of a form. */
   private static final int MOST_FORM = 65_536;
 
-  private final OutboxPage page;
+  private final @Nullable OutboxPage page;
+  private final Map<String, Supplier<PageResponse>> open;
   private final HttpServer server;
   private final Access access;
   private final String url;
@@ -40,8 +45,14 @@ public final class PageServer implements AutoCloseable {
             return made;
           });
 
-  private PageServer(OutboxPage page, HttpServer server, String host, String token) {
+  private PageServer(
+      @Nullable OutboxPage page,
+      Map<String, Supplier<PageResponse>> open,
+      HttpServer server,
+      String host,
+      String token) {
     this.page = page;
+    this.open = Map.copyOf(open);
     this.server = server;
     int port = server.getAddress().getPort();
     String name = host.contains(":") ? "[" + host + "]" : host;
@@ -56,19 +67,26 @@ public final class PageServer implements AutoCloseable {
   /**
    * Begins to serve.
    *
-   * @param page is closed with the server
+   * @param page is closed with the server; null: there is none
+   * @param open what anybody may read, who needs no token: by its path, as {@code /health/live}
    * @param host the name or address of this machine to listen at
    * @param port 0: any that is free
    * @param token what who asks must have; null: a random one
    * @throws UncheckedIOException when it cannot listen there
    */
-  public static PageServer start(OutboxPage page, String host, int port, @Nullable String token) {
+  public static PageServer start(
+      @Nullable OutboxPage page,
+      Map<String, Supplier<PageResponse>> open,
+      String host,
+      int port,
+      @Nullable String token) {
     try {
       HttpServer server =
           HttpServer.create(new InetSocketAddress(InetAddress.getByName(host), port), 0);
       PageServer started =
           new PageServer(
               page,
+              open,
               server,
               host,
               token == null ? FormTokens.text(FormTokens.random(TOKEN_BYTES)) : token);
@@ -76,11 +94,11 @@ public final class PageServer implements AutoCloseable {
       return started;
     } catch (IOException e) {
       throw new UncheckedIOException(
-          "the page cannot listen at %s, port %d: %s".formatted(host, port, e.getMessage()), e);
+          "the server cannot listen at %s, port %d: %s".formatted(host, port, e.getMessage()), e);
     }
   }
 
-  /** Where it is, with the token: a secret. */
+  /** Where the page is, with the token: a secret. */
   public String url() {
     return url;
   }
@@ -92,11 +110,15 @@ public final class PageServer implements AutoCloseable {
 
   private void handle(HttpExchange exchange) throws IOException {
     try (exchange) {
-      send(exchange, answer(exchange));
+      Supplier<PageResponse> anybody = open.get(exchange.getRequestURI().getPath());
+      send(exchange, anybody == null ? answer(exchange) : anybody.get());
     }
   }
 
   private PageResponse answer(HttpExchange exchange) throws IOException {
+    if (page == null) {
+      return PageResponse.text(404, "Here are " + String.join(", ", new TreeSet<>(open.keySet())));
+    }
     String method = exchange.getRequestMethod();
     Map<String, String> headers = new HashMap<>();
     exchange
@@ -138,6 +160,8 @@ public final class PageServer implements AutoCloseable {
   public void close() {
     server.stop(0);
     threads.shutdownNow();
-    page.close();
+    if (page != null) {
+      page.close();
+    }
   }
 }

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -81,7 +82,7 @@ class BrowserTest {
     try (Fixture outbox = new Fixture(Archive.FULL, true)) {
       outbox.append(message("order", "<img src=x onerror=alert(1)>"));
       outbox.settle(stored -> Decision.deadHaltingKey("</p><script>alert(1)</script>"));
-      try (PageServer server = PageServer.start(outbox.page, "127.0.0.1", 0, null)) {
+      try (PageServer server = PageServer.start(outbox.page, Map.of(), "127.0.0.1", 0, null)) {
         Document page = dom(server.url(), 1_000);
         assertThat(page.select("#top").text()).isEqualTo("nothing to do");
         assertThat(page.select("main").text()).contains("order/<img src=x onerror=alert(1)>");
@@ -99,7 +100,7 @@ class BrowserTest {
         OutboxPage.builder(new MemoryOutboxStore())
             .clock(() -> Instant.EPOCH.plusSeconds(10L * looks.incrementAndGet()))
             .build();
-    try (PageServer server = PageServer.start(page, "127.0.0.1", 0, null)) {
+    try (PageServer server = PageServer.start(page, Map.of(), "127.0.0.1", 0, null)) {
       assertThat(dom(server.url(), 12_000).select("polyline")).hasSize(5);
     }
   }

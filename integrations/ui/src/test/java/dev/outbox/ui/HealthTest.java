@@ -2,89 +2,54 @@ package dev.outbox.ui;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.relay.Diagnosis;
+import dev.outbox.spi.store.Finding;
+import dev.outbox.spi.store.Finding.Severity;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
-import dev.outbox.spi.store.StatisticsStore.WorkerLease;
-import dev.outbox.ui.Health.Mood;
-import dev.outbox.ui.Readings.Reading;
-import dev.outbox.ui.Readings.Sample;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.api.Test;
 
 @DisplayName("The first line")
 class HealthTest {
-  private static final Instant NOW = Instant.parse("2026-11-27T10:00:00Z");
+  private static final Statistics NONE = new Statistics(10_000, 0, 0, 0, 0, 0, 0, null, null, null);
 
-  /**
-   * The ages of the oldest free message, now and ten seconds ago, and of the oldest blocked one, in
-   * seconds; who lives and who holds something, where the store can say.
-   */
-  @ParameterizedTest(name = "free {0}, before {1}, blocked {2}, {3} live, {4} hold: {5}, {6}")
-  @DisplayName("says how it does")
-  @CsvSource({
-    ",    ,    ,    ,  , nothing to do, FINE",
-    "0.5, ,    , 2,   1, delivering, FINE",
-    "59,  49,  , 2,   1, delivering, FINE",
-    "0.5, ,    , 0,   0, standing still because no relay lives, BAD",
-    "61,  ,    ,  ,   0, standing still because no relay holds anything, BAD",
-    "61,  51,  , 2,   1, standing still although relays hold it, BAD",
-    "61,  51,  ,  ,    , standing still although relays hold it, BAD",
-    "61,  ,    , 2,   1, delivering a backlog, CARE",
-    "900, 895, , 2,   1, delivering a backlog, CARE",
-    ",    ,   5, 2,   1, waiting for a retry, CARE",
-    ",    ,  61, 2,   1, standing still because all keys that wait have failed, BAD",
-    ",    ,  -1, 2,   1, standing still because dead letters halt all keys that wait, BAD",
-  })
-  void verdict(
-      Double free,
-      Double before,
-      Integer blocked,
-      Integer relays,
-      Integer holding,
-      String verdict,
-      Mood mood) {
-    boolean halted = blocked != null && blocked < 0;
-    Health health =
-        Health.of(
-            new Reading(
-                NOW,
-                statistics(free, blocked, relays),
-                before == null
-                    ? null
-                    : new Sample(NOW.minus(Readings.SAMPLED), statistics(before, null, null)),
-                Optional.ofNullable(holding)
-                    .map(
-                        count ->
-                            count == 0
-                                ? List.of()
-                                : List.of(new WorkerLease("relay/0", 64, NOW, NOW))),
-                List.of("the disk is slow"),
-                List.of(),
-                Optional.empty()));
-    assertThat(health.verdict()).startsWith(verdict);
-    assertThat(health.mood()).isEqualTo(mood);
-    assertThat(health.reasons()).hasSize(blocked == null ? 1 : 2);
-    assertThat(health.reasons().toString())
-        .contains("Warning: <bdi>the disk is slow")
-        .contains(halted ? "Halted in all" : "", blocked != null && !halted ? "retry" : "");
+  private static Health health(Finding delivery, Finding... others) {
+    return Health.of(
+        new Diagnosis(Instant.EPOCH, NONE, Optional.empty(), delivery, List.of(others)),
+        text -> text.replace("geheim", "***"));
   }
 
-  private static Statistics statistics(Double free, Integer blocked, Integer relays) {
-    boolean halted = blocked != null && blocked < 0;
-    return new Statistics(
-        10_000,
-        free == null ? 0 : 1,
-        0,
-        blocked == null ? 0 : 3,
-        0,
-        blocked == null || halted ? 0 : 1,
-        halted ? 1 : 0,
-        free == null ? null : Duration.ofMillis((long) (free * 1_000)),
-        blocked == null || halted ? null : Duration.ofSeconds(blocked),
-        relays);
+  @Test
+  @DisplayName("is as good as delivery, and no better than a warning where something is wrong")
+  void mood() {
+    Finding fine = Finding.fine("delivery", "delivering");
+    Finding halted = Finding.problem(Diagnosis.HALTED_KEY, "key a is halted", "decide");
+    Finding still = Finding.problem("delivery", "standing still", "start a relay");
+    assertThat(health(fine, Finding.fine("clock", "fine")))
+        .isEqualTo(new Health(Severity.FINE, "delivering", List.of()));
+    assertThat(health(fine, halted).mood()).isEqualTo(Severity.WARNING);
+    assertThat(health(still, halted).mood()).isEqualTo(Severity.PROBLEM);
+    assertThat(health(still, halted).reasons()).hasSize(2);
+    assertThat(health(Finding.warning("delivery", "waiting for a retry", null)).mood())
+        .isEqualTo(Severity.WARNING);
+  }
+
+  @Test
+  @DisplayName("has below it what is wrong, with a link there, what to type, and no secrets")
+  void reasons() {
+    Health health =
+        health(
+            Finding.fine("delivery", "delivering"),
+            Finding.problem(Diagnosis.HALTED_KEY, "<b> geheim", "outbox keys"),
+            Finding.fine("clock", "fine"),
+            Finding.warning("settings", "the disk is slow", null));
+    assertThat(health.reasons().toString())
+        .contains("<a href=\"keys?halted=yes\">halted key</a>: <bdi>&lt;b&gt; ***</bdi>")
+        .contains("<em><bdi>outbox keys</bdi></em>")
+        .contains("settings: <bdi>the disk is slow</bdi>")
+        .doesNotContain("clock");
   }
 }

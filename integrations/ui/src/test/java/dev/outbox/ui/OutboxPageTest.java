@@ -107,12 +107,18 @@ class OutboxPageTest {
           .anySatisfy(
               why ->
                   assertThat(why)
-                      .isEqualTo("Key order/7 is halted by dead letter 1, 1 message behind it."))
+                      .matches(
+                          "halted key: key order/7 is halted by dead letter 1, 1 behind it.*"
+                              + " outbox dead-letters requeue 1, or outbox dead-letters discard 1"))
           .anySatisfy(
               why ->
                   assertThat(why)
-                      .startsWith("Waiting for a retry: 1 key, as mail/9 behind message 4"))
-          .anySatisfy(why -> assertThat(why).isEqualTo("Waiting for a decision: 2 dead letters."));
+                      .startsWith(
+                          "failed key: 1 key is waiting for a retry, as key mail/9 behind message 4"))
+          .anySatisfy(
+              why ->
+                  assertThat(why)
+                      .startsWith("dead letters: 2 dead letters wait for a decision, as 1 "));
       for (String link : page.select("main a").eachAttr("href")) {
         assertThat(outbox.get(link).status()).as(link).isEqualTo(200);
       }

@@ -18,6 +18,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.util.Map;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jsoup.Jsoup;
 import org.junit.jupiter.api.AfterEach;
@@ -26,8 +27,11 @@ import org.junit.jupiter.api.Test;
 
 @DisplayName("The page's server")
 class PageServerTest {
+  private static final Map<String, Supplier<PageResponse>> OPEN =
+      Map.of("/health/live", () -> PageResponse.text(503, "no"));
+
   private final Fixture outbox = new Fixture(Archive.NONE, true);
-  private final PageServer server = PageServer.start(outbox.page, "127.0.0.1", 0, null);
+  private final PageServer server = PageServer.start(outbox.page, OPEN, "127.0.0.1", 0, null);
   private final URI home = URI.create(server.url()).resolve("/");
   private final HttpClient client = HttpClient.newHttpClient();
 
@@ -119,11 +123,26 @@ class PageServerTest {
   }
 
   @Test
+  @DisplayName("answers to anybody what is open, by whatever name, also where there is no page")
+  void open() throws Exception {
+    assertThat(send(to("/health/live")).statusCode()).isEqualTo(503);
+    assertThat(raw("shop.example", "").lines().findFirst().orElseThrow()).contains("403");
+    try (PageServer none = PageServer.start(null, OPEN, "127.0.0.1", 0, null)) {
+      URI address = URI.create(none.url());
+      assertThat(send(HttpRequest.newBuilder(address.resolve("/health/live"))).body())
+          .isEqualTo("no\n");
+      HttpResponse<String> page = send(HttpRequest.newBuilder(address));
+      assertThat(page.statusCode()).isEqualTo(404);
+      assertThat(page.body()).contains("/health/live");
+    }
+  }
+
+  @Test
   @DisplayName("ends at once, and says when it cannot listen")
   void ends() {
-    assertThatThrownBy(() -> PageServer.start(outbox.page, "127.0.0.1", home.getPort(), null))
+    assertThatThrownBy(() -> PageServer.start(outbox.page, OPEN, "127.0.0.1", home.getPort(), null))
         .isInstanceOf(UncheckedIOException.class)
-        .hasMessageContaining("the page cannot listen at 127.0.0.1, port " + home.getPort());
+        .hasMessageContaining("the server cannot listen at 127.0.0.1, port " + home.getPort());
     server.close();
     assertThatThrownBy(() -> send(to("/"))).isInstanceOf(ConnectException.class);
   }

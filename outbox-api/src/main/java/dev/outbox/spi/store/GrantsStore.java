@@ -1,5 +1,8 @@
 package dev.outbox.spi.store;
 
+import java.util.List;
+import java.util.Optional;
+
 /** A store, or an inbox, whose database gives rights to users. */
 public interface GrantsStore {
 
@@ -14,4 +17,14 @@ public interface GrantsStore {
    * @throws IllegalArgumentException when a name is not plain
    */
   String grants(String application, String operator);
+
+  /**
+   * The statements of {@link #grants} that this store's own user would need as an operator and that
+   * have not been run for it, each naming the user.
+   *
+   * @return nothing when the database is not asked, which is the default
+   */
+  default Optional<List<String>> missingGrants() {
+    return Optional.empty();
+  }
 }

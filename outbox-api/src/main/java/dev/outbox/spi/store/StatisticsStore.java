@@ -36,10 +36,10 @@ public interface StatisticsStore {
   }
 
   /**
-   * What will make the store slow or stop it, in one sentence each, which names the thing, says
-   * what comes of it and what to do. By default the store looks for nothing, and sees none.
+   * How the store's server and tables are: at least one finding for each thing that the store looks
+   * at. By default it looks at nothing.
    */
-  default List<String> warnings() {
+  default List<Finding> findings() {
     return List.of();
   }
 

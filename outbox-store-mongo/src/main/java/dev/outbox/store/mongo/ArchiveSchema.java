@@ -8,6 +8,7 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import dev.outbox.Texts;
+import dev.outbox.spi.store.Finding;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.core.internal.Retention;
 import java.time.Duration;
@@ -92,8 +93,8 @@ final class ArchiveSchema {
     schema().verify();
   }
 
-  /** That the server keeps for another time than this store was told; or nothing. */
-  List<String> warnings() {
+  /** Whether the server keeps for the time that this store was told. */
+  List<Finding> findings() {
     Long there;
     try {
       there = secondsThere();
@@ -102,13 +103,16 @@ final class ArchiveSchema {
       return List.of();
     }
     return there == null || seconds == null || there.equals(seconds)
-        ? List.of()
+        ? List.of(Finding.fine("archive", "fine"))
         : List.of(
-            "the server keeps the archive (collection %s) for %s, and this store was told %s: migrate() of a store with the right retention sets it"
-                .formatted(
-                    names.table("message"),
-                    Texts.time(Duration.ofSeconds(there)),
-                    Texts.time(Duration.ofSeconds(seconds))));
+            Finding.warning(
+                "archive",
+                "the server keeps the archive (collection %s) for %s, and this store was told %s"
+                    .formatted(
+                        names.table("message"),
+                        Texts.time(Duration.ofSeconds(there)),
+                        Texts.time(Duration.ofSeconds(seconds))),
+                "migrate() of a store with the right retention sets it"));
   }
 
   /** For how long the server keeps; null: there is no such index. */

@@ -23,6 +23,7 @@ import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
@@ -292,8 +293,8 @@ final class MongoAdministration implements Administration<MongoTransaction> {
   }
 
   @Override
-  public List<String> warnings(MongoTransaction transaction) {
-    return archiveSchema == null ? List.of() : archiveSchema.warnings();
+  public List<Finding> findings(MongoTransaction transaction) {
+    return archiveSchema == null ? List.of() : archiveSchema.findings();
   }
 
   // ---- housekeeping

@@ -23,6 +23,7 @@ import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.time.Instant;
@@ -199,7 +200,7 @@ class MongoArchiveTest {
               "commitTransaction");
       commands.clear();
       none.housekeep();
-      assertThat(none.warnings()).isEmpty();
+      assertThat(none.findings()).isEmpty();
       assertThat(commands).isNotEmpty().noneMatch(command -> command.contains("archive"));
     }
     assertThat(archived()).isEmpty();
@@ -288,19 +289,20 @@ class MongoArchiveTest {
   @DisplayName("is tidied up by the server; who migrates and was told sets how long it is kept")
   void retention() {
     assertThat(secondsThere()).as("30 days, unless told otherwise").isEqualTo(30 * 86_400L);
-    assertThat(store.warnings()).isEmpty();
+    assertThat(store.findings()).allMatch(Finding::isFine);
     MongoOutboxStore shorter =
         builder().archive(Archive.METADATA).archiveRetention(Duration.ofMillis(86_399_001)).build();
     shorter.verify(); // a relay has no right to change it
-    assertThat(shorter.warnings())
+    assertThat(shorter.findings())
+        .extracting(Finding::text)
         .containsExactly(
             "the server keeps the archive (collection outbox_archive_message) for 30d, and this store was told 1d: migrate() of a store with the right retention sets it");
     shorter.migrate();
     assertThat(secondsThere()).as("rounded up to seconds").isEqualTo(86_400L);
-    assertThat(shorter.warnings()).isEmpty();
+    assertThat(shorter.findings()).allMatch(Finding::isFine);
     store.migrate();
     assertThat(secondsThere()).as("who was told nothing changes nothing").isEqualTo(86_400L);
-    assertThat(store.warnings()).isEmpty();
+    assertThat(store.findings()).allMatch(Finding::isFine);
     builder().archive(Archive.FULL).archiveRetention(Duration.ofDays(100_000)).build().migrate();
     assertThat(secondsThere()).as("the longest").isEqualTo((long) Integer.MAX_VALUE);
     append(message("a"));

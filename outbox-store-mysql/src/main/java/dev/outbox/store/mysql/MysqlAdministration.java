@@ -1,5 +1,6 @@
 package dev.outbox.store.mysql;
 
+import dev.outbox.spi.store.Finding;
 import dev.outbox.store.jdbc.internal.JsonRows;
 import dev.outbox.store.jdbc.internal.Rows;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
@@ -224,6 +225,11 @@ final class MysqlAdministration extends SqlAdministration {
             RESTORE_BLOCKED_KEYS),
         rows,
         archive);
+  }
+
+  @Override
+  public List<Finding> findings(Handle handle) {
+    return ServerSettings.findings(handle, ServerSettings.OLD);
   }
 
   @Override

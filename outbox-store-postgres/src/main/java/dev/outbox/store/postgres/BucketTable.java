@@ -1,5 +1,6 @@
 package dev.outbox.store.postgres;
 
+import dev.outbox.spi.store.Finding;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -69,20 +70,24 @@ final class BucketTable {
     }
   }
 
-  /** One sentence when the table is long. */
-  static List<String> warnings(Handle handle) {
-    return handle
-        .createQuery(PAGES)
-        .map(
-            (row, context) ->
-                "table %s has %d pages for its 64 rows, and each lease reads them all: end transactions that stay open; then housekeeping moves the rows to the front%s, and autovacuum cuts off the rest"
-                    .formatted(
-                        row.getString("name"),
-                        row.getLong("pages"),
-                        row.getBoolean("may_move")
-                            ? ""
-                            : ", where the relay's user may (grant delete on %s to it)"
-                                .formatted(row.getString("name"))))
-        .list();
+  /** Whether the table is long. */
+  static List<Finding> findings(Handle handle) {
+    return Finding.orFine(
+        "bucket table",
+        handle
+            .createQuery(PAGES)
+            .map(
+                (row, context) ->
+                    Finding.warning(
+                        "bucket table",
+                        "table %s has %d pages for its 64 rows, and each lease reads them all"
+                            .formatted(row.getString("name"), row.getLong("pages")),
+                        "end transactions that stay open; then housekeeping moves the rows to the front%s, and autovacuum cuts off the rest"
+                            .formatted(
+                                row.getBoolean("may_move")
+                                    ? ""
+                                    : ", where the relay's user may (grant delete on %s to it)"
+                                        .formatted(row.getString("name")))))
+            .list());
   }
 }

@@ -1,6 +1,7 @@
 package dev.outbox.store.postgres;
 
 import dev.outbox.PermanentOutboxException;
+import dev.outbox.spi.store.Finding;
 import dev.outbox.store.core.internal.Names;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -36,12 +37,15 @@ final class Citus {
     }
   }
 
-  /** A sentence where it is installed. */
-  static List<String> warnings(Handle handle) {
+  /** Something where it is installed. */
+  static List<Finding> findings(Handle handle) {
     return handle.createQuery(IS_THERE).mapTo(Boolean.class).list().stream()
         .map(
             there ->
-                "this database has the extension Citus, on which we have run no test: let producers and relays connect to the coordinator, and leave the outbox's tables local to it (docs/distributed.md)")
+                Finding.warning(
+                    "Citus",
+                    "this database has the extension Citus, on which we have run no test",
+                    "let producers and relays connect to the coordinator, and leave the outbox's tables local to it (docs/distributed.md)"))
         .toList();
   }
 }

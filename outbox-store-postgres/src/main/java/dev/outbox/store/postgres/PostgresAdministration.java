@@ -1,5 +1,6 @@
 package dev.outbox.store.postgres;
 
+import dev.outbox.spi.store.Finding;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.jdbc.internal.Rows;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
@@ -175,15 +176,16 @@ final class PostgresAdministration extends SqlAdministration {
   }
 
   @Override
-  public List<String> warnings(Handle handle) {
-    List<String> warnings = new ArrayList<>(Citus.warnings(handle));
-    warnings.addAll(BucketTable.warnings(handle));
-    List<String> old = OldTransactions.warnings(handle, OldTransactions.OLD);
-    warnings.addAll(old);
+  public List<Finding> findings(Handle handle) {
+    List<Finding> findings = new ArrayList<>(Citus.findings(handle));
+    findings.addAll(ServerSettings.CHECKS.findings(handle));
+    findings.addAll(BucketTable.findings(handle));
+    List<Finding> old = OldTransactions.findings(handle, OldTransactions.OLD);
+    findings.addAll(Finding.orFine("open transactions", old));
     if (old.isEmpty()) { // or else all that was delivered since lies below the marks
-      warnings.addAll(PostgresFigures.warnings(handle));
+      findings.addAll(PostgresFigures.findings(handle));
     }
-    return warnings;
+    return findings;
   }
 
   /**

@@ -1,5 +1,6 @@
 package dev.outbox.store.postgres;
 
+import dev.outbox.spi.store.Finding;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
 import java.util.List;
 import org.jdbi.v3.core.Handle;
@@ -119,19 +120,24 @@ final class PostgresFigures {
 
   private PostgresFigures() {}
 
-  /** One sentence for each bucket whose mark is wrong. */
-  static List<String> warnings(Handle handle) {
-    return handle
-        .createQuery(HIDDEN)
-        .map(
-            (row, context) ->
-                "%s%d messages of bucket %d, from sequence %d on, lie below the bucket's mark, where no claim looks and no figure counts: a mark must never pass a message, so report this; housekeeping forgets a bucket's mark each minute, and with it gone they are delivered within about an hour"
-                    .formatted(
-                        row.getLong("messages") == MOST_HIDDEN ? "at least " : "",
-                        row.getLong("messages"),
-                        row.getInt("bucket"),
-                        row.getLong("first")))
-        .list();
+  /** Each bucket whose mark is wrong. */
+  static List<Finding> findings(Handle handle) {
+    return Finding.orFine(
+        "marks",
+        handle
+            .createQuery(HIDDEN)
+            .map(
+                (row, context) ->
+                    Finding.problem(
+                        "marks",
+                        "%s%d messages of bucket %d, from sequence %d on, lie below the bucket's mark, where no claim looks and no figure counts"
+                            .formatted(
+                                row.getLong("messages") == MOST_HIDDEN ? "at least " : "",
+                                row.getLong("messages"),
+                                row.getInt("bucket"),
+                                row.getLong("first")),
+                        "a mark must never pass a message, so report this; housekeeping forgets a bucket's mark each minute, and with it gone they are delivered within about an hour"))
+            .list());
   }
 
   /** How many there are of a bucket, up to its part of the cap. */

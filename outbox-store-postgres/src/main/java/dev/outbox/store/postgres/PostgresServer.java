@@ -248,6 +248,12 @@ final class PostgresServer implements Server {
     return PLACE;
   }
 
+  /** Of several rights at once it would say whether there is any of them. */
+  @Override
+  public String hasRight(String kind) {
+    return "select has_%s_privilege(?, ?)".formatted(kind);
+  }
+
   @Override
   public String fill(String sql) {
     return names.fill(sql.replace("${messageKey}", PostgresText.MESSAGE_KEY));

@@ -205,7 +205,7 @@ class HousekeepingTest extends HousekeepingTests {
     Claim held = store.claim(request());
     assertThat(held.messages()).hasSize(1);
     makeBucketsLong();
-    assertThat(store.warnings())
+    assertThat(Findings.wrong(store))
         .anyMatch(
             said ->
                 said.matches(
@@ -217,7 +217,7 @@ class HousekeepingTest extends HousekeepingTests {
     String rows = database.query(ROWS);
     untilShort();
     assertThat(database.query(ROWS)).as("the rows").isEqualTo(rows);
-    assertThat(store.warnings()).noneMatch(said -> said.contains("outbox_bucket"));
+    assertThat(Findings.wrong(store)).noneMatch(said -> said.contains("outbox_bucket"));
     long sequence = held.messages().get(0).sequence();
     assertThat(held.settle(Map.of(sequence, Decision.delivered()))).as("lost").isEmpty();
   }

@@ -251,8 +251,9 @@ class LowWaterTest extends DatabaseTest {
     assertThat(store.statistics(100).pending()).isZero();
     await()
         .atMost(PATIENCE)
-        .until(() -> store.warnings().stream().anyMatch(said -> said.startsWith("1 messages")));
-    assertThat(store.warnings())
+        .until(
+            () -> Findings.wrong(store).stream().anyMatch(said -> said.startsWith("1 messages")));
+    assertThat(Findings.wrong(store))
         .singleElement()
         .asString()
         .startsWith("1 messages of bucket ")
@@ -260,7 +261,7 @@ class LowWaterTest extends DatabaseTest {
     for (int i = 0; i < 64; i++) {
       store.housekeep();
     }
-    assertThat(store.warnings()).isEmpty();
+    assertThat(Findings.wrong(store)).isEmpty();
     assertThat(deliver()).isEqualTo(1);
   }
 

@@ -160,7 +160,7 @@ class PlanCostsTest extends DatabaseTest {
         100); // one with a larger cap looks dear, and is not compiled: TransactionSettings
     assertThat(watched.leases().orElseThrow()).isEmpty();
     assertThat(watched.waitingKeys(true, null, 10).found()).hasSizeLessThanOrEqualTo(10);
-    assertThat(watched.warnings()).isEmpty();
+    assertThat(Findings.wrong(watched)).isEmpty();
     database.execute("update outbox_blocked_key set retry_at = now()");
     Claim blocked = watched.claim(request());
     blocked.settle(decisions(blocked.messages()));

@@ -5,11 +5,11 @@ import dev.outbox.Outbox;
 import dev.outbox.Outbox.CurrentTransaction;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RelayListener;
+import dev.outbox.relay.RelayState;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spring.OutboxRelay;
 import dev.outbox.spring.RelayCustomizer;
-import java.time.Clock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -39,7 +39,7 @@ final class OutboxAutoConfiguration {
 
   @Bean
   RelayState outboxRelayState() {
-    return new RelayState(Clock.systemUTC());
+    return new RelayState();
   }
 
   @Bean

@@ -1,6 +1,7 @@
 package dev.outbox.spring.autoconfigure;
 
 import dev.outbox.relay.RelayEvent;
+import dev.outbox.relay.RelayState;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spring.OutboxRelay;
 import java.time.Duration;

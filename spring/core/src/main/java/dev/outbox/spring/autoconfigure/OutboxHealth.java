@@ -1,5 +1,7 @@
 package dev.outbox.spring.autoconfigure;
 
+import dev.outbox.relay.RelayState;
+import dev.outbox.spi.store.Finding.Severity;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spring.OutboxRelay;
@@ -37,13 +39,14 @@ final class OutboxHealth {
     if (running != null) {
       details.put("relay", running.isRunning() ? "running" : "stopped");
       details.put("broker", state.broker());
-      if (running.isRunning() && !running.isAlive()) {
-        throw new IllegalStateException(
-            "threads of the relay have ended, see the log: restart the application");
-      }
-      String failing = state.failing();
-      if (running.isRunning() && failing != null) {
-        throw new IllegalStateException(failing);
+      if (running.isRunning()) {
+        state.findings(running.isAlive()).stream()
+            .filter(finding -> finding.severity() == Severity.PROBLEM)
+            .findFirst()
+            .ifPresent(
+                problem -> {
+                  throw new IllegalStateException(problem.text());
+                });
       }
     }
     return details;

@@ -7,6 +7,7 @@ import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.KeepingStore;
@@ -260,8 +261,8 @@ public abstract class BucketStore<T>
   }
 
   @Override
-  public final List<String> warnings() {
-    return operations.warnings();
+  public final List<Finding> findings() {
+    return operations.findings();
   }
 
   @Override

@@ -188,6 +188,11 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> implements
         .text(Map.of(Grants.Role.PRODUCER, producer, Grants.Role.RELAY, relay));
   }
 
+  @Override
+  public final Optional<List<String>> missingGrants() {
+    return schema.missingGrants();
+  }
+
   /**
    * The settings that all relational stores have. Not safe for use by many threads.
    *

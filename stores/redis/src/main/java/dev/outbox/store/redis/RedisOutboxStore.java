@@ -9,6 +9,7 @@ import dev.outbox.Texts;
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.DeadLetterStore;
+import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StatisticsStore;
@@ -284,7 +285,7 @@ public final class RedisOutboxStore extends RedisStore
   }
 
   @Override
-  public List<String> warnings() {
+  public List<Finding> findings() {
     Map<String, Long> memory =
         server.on(
             connection ->
@@ -293,11 +294,14 @@ public final class RedisOutboxStore extends RedisStore
                     .collect(toMap(Map.Entry::getKey, entry -> Long.valueOf(entry.getValue()))));
     long used = memory.getOrDefault("used_memory", 0L);
     long most = memory.getOrDefault("maxmemory", 0L);
-    return most > 0 && used * PERCENT >= most * MUCH
-        ? List.of(
-            "Redis uses %d of %d bytes of memory: when it is full every append is refused. Deliver what waits, or give it more (maxmemory)"
-                .formatted(used, most))
-        : List.of();
+    return List.of(
+        most > 0 && used * PERCENT >= most * MUCH
+            ? Finding.warning(
+                "memory",
+                "Redis uses %d of %d bytes of memory, and when it is full every append is refused"
+                    .formatted(used, most),
+                "deliver what waits, or give it more (config set maxmemory)")
+            : Finding.fine("memory", "%d bytes used".formatted(used)));
   }
 
   /** Not safe for use by many threads. */

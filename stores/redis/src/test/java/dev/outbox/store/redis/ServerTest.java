@@ -15,6 +15,7 @@ import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -201,7 +202,11 @@ class ServerTest {
           }
           assertThat(stored).isBetween(3, 100);
           assertThat(store.statistics(1_000).pending()).isEqualTo(stored);
-          assertThat(store.warnings()).singleElement().asString().contains("bytes of memory");
+          assertThat(store.findings())
+              .singleElement()
+              .satisfies(memory -> assertThat(memory.isFine()).isFalse())
+              .asString()
+              .contains("bytes of memory");
           Claim claim = store.claim(REQUEST);
           assertThat(claim.messages()).hasSize(stored);
           assertThat(claim.settle(allDelivered(claim))).isEmpty();
@@ -292,7 +297,7 @@ class ServerTest {
             Claim claim = other.claim(REQUEST);
             assertThat(claim.renew(Duration.ofMinutes(1))).hasSize(1);
             assertThat(claim.settle(allDelivered(claim))).isEmpty();
-            assertThat(other.warnings()).isEmpty();
+            assertThat(other.findings()).allMatch(Finding::isFine);
             assertThat(other.place()).contains("{shop}:outbox:*", "127.0.0.1");
           }
         });

@@ -8,6 +8,7 @@ import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.InspectionStore.Inspected;
 import dev.outbox.spi.store.InspectionStore.Listed;
@@ -399,8 +400,8 @@ public record Database<H>(
      */
     Statistics statistics(H handle, int cap, @Nullable Integer relays);
 
-    /** As {@link StatisticsStore#warnings}. */
-    default List<String> warnings(H handle) {
+    /** As {@link StatisticsStore#findings}. */
+    default List<Finding> findings(H handle) {
       return List.of();
     }
 

@@ -13,6 +13,7 @@ import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.InspectionStore.Inspected;
 import dev.outbox.spi.store.InspectionStore.Listed;
 import dev.outbox.spi.store.InspectionStore.Page;
@@ -223,8 +224,8 @@ public final class StoreOperations<H> {
                 handle, checked, holding == null ? null : holding.relays(handle)));
   }
 
-  public List<String> warnings() {
-    return run(administration::warnings);
+  public List<Finding> findings() {
+    return run(administration::findings);
   }
 
   public List<WorkerLease> leases() {

@@ -6,9 +6,12 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jdbi.v3.core.Handle;
 
 /** Who needs which rights. */
 public final class Grants {
@@ -32,7 +35,11 @@ public final class Grants {
   private static final Pattern COMMENT = Pattern.compile("(?m)^--.*$");
 
   /** Its last part is what rights are given on; errors name that. */
-  private static final Pattern GRANT = Pattern.compile("(?s)grant .* on (?:\\w+ )?([\\w.]+) to .*");
+  private static final Pattern GRANT =
+      Pattern.compile("(?s)grant (?<rights>.*) on (?:(?<kind>\\w+) )?(?<name>[\\w.]+) to .*");
+
+  /** What a text names the user who reads it. */
+  private static final String READER = "this user";
 
   private final Server server;
 
@@ -65,14 +72,9 @@ public final class Grants {
   /** The statement that gives a role what an error says it lacks, or else where all of them are. */
   String missing(Collection<Role> roles, String error) {
     List<String> missing =
-        Arrays.stream(COMMENT.matcher(text()).replaceAll("").split(";"))
-            .map(grant -> grant.strip().replaceAll("\\s+", " "))
+        roles.stream()
+            .flatMap(role -> statements(role, READER))
             .filter(grant -> isOn(grant, error))
-            .flatMap(
-                grant ->
-                    roles.stream()
-                        .filter(role -> grant.endsWith(" to " + role.placeholder()))
-                        .map(role -> grant.replace(role.placeholder(), "this user")))
             .toList();
     return missing.isEmpty()
         ? "give this user what ./outbox grants prints"
@@ -80,10 +82,40 @@ public final class Grants {
             .collect(Collectors.joining("; ", "run: ", " (./outbox grants prints all)"));
   }
 
+  private Stream<String> statements(Role role, String user) {
+    return Arrays.stream(COMMENT.matcher(text()).replaceAll("").split(";"))
+        .map(grant -> grant.strip().replaceAll("\\s+", " "))
+        .filter(grant -> grant.endsWith(" to " + role.placeholder()))
+        .map(grant -> grant.replace(role.placeholder(), user));
+  }
+
+  /**
+   * The statements that would give a session's user what it lacks for a role.
+   *
+   * @return nothing where the database is not asked
+   */
+  public Optional<List<String>> lacking(Handle handle, Role role) {
+    if (server.hasRight("table") == null) {
+      return Optional.empty();
+    }
+    String user = handle.createQuery("select current_user").mapTo(String.class).one();
+    return Optional.of(statements(role, user).filter(grant -> !hasRights(handle, grant)).toList());
+  }
+
+  private boolean hasRights(Handle handle, String grant) {
+    Matcher on = GRANT.matcher(grant);
+    if (!on.matches()) { // on a function, which is named with the types of its parameters
+      return true;
+    }
+    String ask = server.hasRight(on.group("kind") == null ? "table" : on.group("kind"));
+    return Arrays.stream(on.group("rights").split(", "))
+        .allMatch(right -> handle.select(ask, on.group("name"), right).mapTo(Boolean.class).one());
+  }
+
   private static boolean isOn(String grant, String error) {
     Matcher on = GRANT.matcher(grant);
     return on.matches()
-        && Pattern.compile("\\b" + on.group(1).replaceFirst(".*\\.", "") + "\\b")
+        && Pattern.compile("\\b" + on.group("name").replaceFirst(".*\\.", "") + "\\b")
             .matcher(error)
             .find();
   }

@@ -2,12 +2,15 @@ package dev.outbox.store.jdbc.internal;
 
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.SchemaException;
+import dev.outbox.spi.store.GrantsStore;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.core.internal.SchemaVersion;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
@@ -101,6 +104,12 @@ public final class Schema {
   public String place() {
     return transactions.run(
         PATIENCE, handle -> handle.createQuery(server.place()).mapTo(String.class).one());
+  }
+
+  /** As {@link GrantsStore#missingGrants}. */
+  public Optional<List<String>> missingGrants() {
+    return transactions.run(
+        PATIENCE, handle -> transactions.grants().lacking(handle, Grants.Role.RELAY));
   }
 
   public void verify() {

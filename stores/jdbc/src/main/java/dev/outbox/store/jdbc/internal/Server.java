@@ -71,6 +71,16 @@ public interface Server {
         .collect(Collectors.joining());
   }
 
+  /**
+   * Asks whether the session's user has a right, with the parameters of what and of which right;
+   * null where it is not asked.
+   *
+   * @param kind of what: table, sequence or schema
+   */
+  default @Nullable String hasRight(String kind) {
+    return null;
+  }
+
   /** Says what a failure means. */
   Trouble trouble(SQLException failure);
 

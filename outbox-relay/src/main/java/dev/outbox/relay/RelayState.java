@@ -1,19 +1,25 @@
-package dev.outbox.spring.autoconfigure;
+package dev.outbox.relay;
 
-import dev.outbox.relay.RelayEvent;
-import dev.outbox.relay.RelayListener;
-import java.time.Clock;
+import dev.outbox.spi.store.Finding;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** What the relay has told of itself last; for health and the endpoint. */
-final class RelayState implements RelayListener {
+/**
+ * What one relay has told of itself last: for health checks, which then cost nothing. Give it to
+ * the relay as its listener ({@link Relay.Builder#listener}). Safe for use by many threads.
+ */
+public final class RelayState implements RelayListener {
+  private static final String RELAY = "relay";
+  private static final String NOT_KNOWN = "not known yet";
+
   static final String REACHABLE = "reachable";
 
   /** How long a report counts: the relay tries each destination at least twice a minute. */
@@ -29,7 +35,7 @@ final class RelayState implements RelayListener {
    *
    * @param at when it was found out last
    */
-  record Unavailable(String destination, String error, Instant at) {}
+  public record Unavailable(String destination, String error, Instant at) {}
 
   /** With the sequence of the message that found it out. */
   private record Found(Unavailable unavailable, long sequence) {}
@@ -37,16 +43,22 @@ final class RelayState implements RelayListener {
   /** That a worker gets nothing done, from the first failure to the last. */
   private record Failing(Instant since, Instant until, RelayEvent.StoreFailed last) {}
 
-  private final Clock clock;
+  private final InstantSource clock;
   private final Map<String, Found> unavailable = new ConcurrentHashMap<>();
 
   /** By worker. */
   private final Map<String, Failing> failing = new ConcurrentHashMap<>();
 
-  private volatile String broker = "not known yet";
+  private volatile String broker = NOT_KNOWN;
   private volatile RelayEvent.@Nullable Started started;
 
-  RelayState(Clock clock) {
+  /** Of a relay that has not told anything yet. */
+  public RelayState() {
+    this(InstantSource.system());
+  }
+
+  /** For tests. */
+  RelayState(InstantSource clock) {
     this.clock = clock;
   }
 
@@ -97,7 +109,7 @@ final class RelayState implements RelayListener {
    * Why nothing is published although the store answers; null when all is well. Errors that may
    * pass, such as deadlocks, count only when they have lasted.
    */
-  @Nullable String failing() {
+  public @Nullable String failing() {
     Instant lately = clock.instant().minus(PATIENCE);
     return failing.values().stream()
         .filter(
@@ -116,22 +128,60 @@ final class RelayState implements RelayListener {
   }
 
   /** Whether the broker as a whole can be reached, or why not. */
-  String broker() {
+  public String broker() {
     return broker;
   }
 
   /** The event of the relay's last start; null before the first. */
-  RelayEvent.@Nullable Started started() {
+  public RelayEvent.@Nullable Started started() {
     return started;
   }
 
   /** What was found to be unavailable lately, by name; of very many, only some. */
-  List<Unavailable> unavailable() {
+  public List<Unavailable> unavailable() {
     Instant since = clock.instant().minus(LASTS);
     unavailable.values().removeIf(one -> one.unavailable().at().isBefore(since));
     return unavailable.values().stream()
         .map(Found::unavailable)
         .sorted(Comparator.comparing(Unavailable::destination))
         .toList();
+  }
+
+  /**
+   * Whether its threads run.
+   *
+   * @param alive what {@link Relay#isAlive} says
+   */
+  public static Finding threads(boolean alive) {
+    return alive
+        ? Finding.fine(RELAY, "running")
+        : Finding.problem(
+            RELAY, "threads of the relay have ended, see the log", "restart the process");
+  }
+
+  /**
+   * How the relay is. A broker or a destination that is away is a warning: messages wait, and to
+   * start the process anew would not help.
+   *
+   * @param alive what {@link Relay#isAlive} says
+   */
+  public List<Finding> findings(boolean alive) {
+    String failing = failing();
+    List<Finding> findings = new ArrayList<>();
+    findings.add(alive && failing != null ? Finding.problem(RELAY, failing, null) : threads(alive));
+    String reached = broker;
+    findings.add(
+        reached.equals(REACHABLE) || reached.equals(NOT_KNOWN)
+            ? Finding.fine("broker", reached)
+            : Finding.warning("broker", reached, null));
+    unavailable()
+        .forEach(
+            one ->
+                findings.add(
+                    Finding.warning(
+                        "destination",
+                        one.destination() + " cannot be reached: " + one.error(),
+                        null)));
+    return findings;
   }
 }

@@ -1,39 +1,19 @@
-package dev.outbox.spring.autoconfigure;
+package dev.outbox.relay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.TransientOutboxException;
-import dev.outbox.relay.RelayEvent;
 import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.StoredMessage;
-import java.time.Clock;
 import java.time.Instant;
-import java.time.ZoneId;
-import java.time.ZoneOffset;
 import org.junit.jupiter.api.Test;
 
 class RelayStateTest {
   private Instant now = Instant.parse("2026-01-02T03:04:05Z");
-  private final RelayState state = new RelayState(new Now());
-
-  private final class Now extends Clock {
-    @Override
-    public ZoneId getZone() {
-      return ZoneOffset.UTC;
-    }
-
-    @Override
-    public Clock withZone(ZoneId zone) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public Instant instant() {
-      return now;
-    }
-  }
+  private final RelayState state = new RelayState(() -> now);
 
   private static StoredMessage message(long sequence) {
     OutboxMessage message =
@@ -113,6 +93,23 @@ class RelayStateTest {
     failed("w/0", "claim", new PermanentOutboxException("no right"));
     state.on(new RelayEvent.Started("w", 1, null));
     assertThat(state.failing()).as("after a new start").isNull();
+  }
+
+  @Test
+  void onlyWhatTheProcessCannotMendIsAProblem() {
+    assertThat(state.findings(true)).allMatch(Finding::isFine);
+    state.on(new RelayEvent.BreakerOpened("w", "connection refused"));
+    unavailable(1, "no leader", "order");
+    assertThat(state.findings(true))
+        .containsExactly(
+            Finding.fine("relay", "running"),
+            Finding.warning("broker", "connection refused", null),
+            Finding.warning("destination", "order cannot be reached: no leader", null));
+    assertThat(state.findings(false).get(0).text())
+        .isEqualTo("threads of the relay have ended, see the log: restart the process");
+    failed("w/0", "claim", new PermanentOutboxException("no right"));
+    assertThat(state.findings(true).get(0))
+        .isEqualTo(Finding.problem("relay", String.valueOf(state.failing()), null));
   }
 
   @Test

@@ -1,0 +1,167 @@
+package dev.outbox.cli;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.PermanentOutboxException;
+import dev.outbox.relay.Diagnosis;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.ReachablePublisher;
+import dev.outbox.spi.store.Finding;
+import dev.outbox.spi.store.Finding.Severity;
+import dev.outbox.spi.store.GrantsStore;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.StatisticsStore;
+import dev.outbox.spi.store.StoreProvider.Opened;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+@Command(
+    name = "doctor",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Look at all that can be wrong, and say for each that it is fine, or what is wrong and, below"
+          + " that, what to type. It changes nothing.",
+      "With a relay's configuration it also looks at the rights of the relay's user, and at the"
+          + " broker. On PostgreSQL other users' sessions are seen by members of pg_read_all_stats"
+          + " only.",
+      "Exit codes: 0 no problem, with or without warnings; 1 a problem; 2 bad usage, or the database"
+          + " could not be asked."
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  outbox doctor --config relay.properties",
+      "  outbox doctor --url URL --user outbox_relay --json"
+    })
+final class DoctorCommand implements Callable<Integer> {
+  /** One of the two. */
+  static final class Where {
+    @ArgGroup(exclusive = false)
+    private @Nullable DatabaseOptions database;
+
+    @Option(names = "--config", paramLabel = "FILE", description = "A relay's properties.")
+    private @Nullable Path config;
+  }
+
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+  @ArgGroup(multiplicity = "1")
+  @SuppressWarnings("NullAway.Init") // set by picocli
+  private Where where;
+
+  @Mixin private final DatabaseOptions.Tables tables = new DatabaseOptions.Tables();
+
+  @Option(names = "--json", description = "Print one JSON object.")
+  private boolean json;
+
+  @Spec
+  @SuppressWarnings("NullAway.Init") // set by picocli
+  private CommandSpec spec;
+
+  @Override
+  public Integer call() throws InterruptedException {
+    Logs.off();
+    List<Finding> findings =
+        where.config != null ? ofRelay(where.config) : ofDatabase(where.database);
+    PrintWriter out = spec.commandLine().getOut();
+    if (json) {
+      out.println(Json.of(Map.of("findings", Findings.json(findings))));
+    } else {
+      Findings.print(findings, out);
+    }
+    return findings.stream().anyMatch(one -> one.severity() == Severity.PROBLEM)
+        ? Exit.CHECK_FAILED
+        : 0;
+  }
+
+  private List<Finding> ofDatabase(@Nullable DatabaseOptions database) {
+    try (Opened connected = requireNonNull(database).connect(tables)) {
+      return ofStore(connected.store());
+    }
+  }
+
+  private static List<Finding> ofStore(OutboxStore<?> store) {
+    List<Finding> findings = new ArrayList<>(List.of(Diagnosis.schema(store)));
+    if (findings.get(0).isFine() && store instanceof StatisticsStore figures) {
+      try {
+        findings.addAll(
+            Diagnosis.of(figures, StatisticsStore.DEFAULT_CAP, Instant.now(), null).findings());
+      } catch (PermanentOutboxException e) {
+        findings.add(Finding.problem("figures", String.valueOf(e.getMessage()), null));
+      }
+    }
+    return findings;
+  }
+
+  private List<Finding> ofRelay(Path file) throws InterruptedException {
+    for (String option : List.of("--schema", "--prefix", DatabaseOptions.Tables.ARCHIVE)) {
+      if (spec.commandLine().getParseResult().hasMatchedOption(option)) {
+        throw new ParameterException(
+            spec.commandLine(), option + " stands in the file of --config: leave it out");
+      }
+    }
+    RelayConfig config = RelayConfig.of(RelayCommand.read(file), System::getenv);
+    List<Finding> findings;
+    try (Opened connected = Stores.connect(config.address())) {
+      findings = ofStore(connected.store());
+      if (findings.get(0).isFine()) {
+        findings.add(1, rights(connected.store()));
+        String gap = RelayProcess.gap(config, connected.store());
+        if (gap != null) {
+          findings.add(Finding.warning("archive", gap, null));
+        }
+      }
+    }
+    try (MessagePublisher publisher = config.publisher()) {
+      if (publisher instanceof ReachablePublisher broker) {
+        findings.add(broker(broker));
+      }
+    } catch (IllegalArgumentException e) {
+      throw new Failure(String.valueOf(e.getMessage()), e);
+    }
+    return findings;
+  }
+
+  private static Finding rights(OutboxStore<?> store) {
+    return (store instanceof GrantsStore grants
+            ? grants.missingGrants()
+            : Optional.<List<String>>empty())
+        .map(
+            missing ->
+                missing.isEmpty()
+                    ? Finding.fine("rights", "fine")
+                    : Finding.problem(
+                        "rights",
+                        "the relay's user lacks rights, without which it publishes nothing",
+                        String.join("; ", missing)))
+        .orElseGet(
+            () -> Finding.fine("rights", "not looked at here: a relay's log has what it lacks"));
+  }
+
+  private static Finding broker(ReachablePublisher broker) throws InterruptedException {
+    return broker
+        .unreachable(PATIENCE)
+        .map(
+            error ->
+                Finding.problem(
+                    "broker",
+                    "%s cannot be reached: %s".formatted(broker.address(), error),
+                    "start it, or mend its address in the relay's configuration; messages wait meanwhile"))
+        .orElseGet(() -> Finding.fine("broker", broker.address() + " answers"));
+  }
+}

@@ -1,0 +1,44 @@
+package dev.outbox.cli;
+
+import dev.outbox.Texts;
+import dev.outbox.spi.store.Finding;
+import java.io.PrintWriter;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** How findings are printed. They may name what others have named, as an application. */
+final class Findings {
+  private Findings() {}
+
+  private static String masked(String text) {
+    return Texts.printable(Secrets.mask(text));
+  }
+
+  static void print(List<Finding> findings, PrintWriter out) {
+    for (Finding one : findings) {
+      out.println(
+          one.isFine()
+              ? "%-22s %s".formatted(one.what(), masked(one.sentence()))
+              : "%s: %s: %s".formatted(one.severity(), one.what(), masked(one.sentence())));
+      if (one.remedy() != null) {
+        out.println("  " + masked(one.remedy()));
+      }
+    }
+  }
+
+  static List<Map<String, @Nullable Object>> json(List<Finding> findings) {
+    return findings.stream().map(Findings::json).toList();
+  }
+
+  private static Map<String, @Nullable Object> json(Finding one) {
+    Map<String, @Nullable Object> fields = new LinkedHashMap<>();
+    fields.put("what", one.what());
+    fields.put("severity", one.severity().name().toLowerCase(Locale.ROOT));
+    fields.put("sentence", masked(one.sentence()));
+    fields.put("remedy", one.remedy() == null ? null : masked(one.remedy()));
+    return fields;
+  }
+}

@@ -1,0 +1,401 @@
+package dev.outbox.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.sun.net.httpserver.HttpServer;
+import dev.outbox.embedded.EmbeddedPostgres;
+import dev.outbox.embedded.Ports;
+import java.io.IOException;
+import java.io.StringReader;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+@DisplayName("An operator finds by doctor, and mends by what it says to type")
+class DoctorTest {
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final AtomicInteger SCHEMAS = new AtomicInteger();
+
+  private static EmbeddedPostgres server;
+
+  private final String schema = "doctor" + SCHEMAS.incrementAndGet();
+  private final String role = schema + "_relay";
+  private final int port = Ports.free();
+
+  /** By aggregate type, what the endpoint answers; else it takes the message. */
+  private final Map<String, Integer> answers = new ConcurrentHashMap<>();
+
+  @TempDir private Path folder;
+  private Path config;
+  private HttpServer endpoint;
+
+  @BeforeAll
+  static void start() {
+    server = EmbeddedPostgres.builder().setting("max_prepared_transactions", "5").start();
+  }
+
+  @AfterAll
+  static void stop() {
+    server.close();
+  }
+
+  @BeforeEach
+  void make() throws Exception {
+    query("create schema %1$s; create role %2$s login password '%2$s'".formatted(schema, role));
+    assertThat(outbox("migrate").code()).isZero();
+    query(outbox("grants", "--producer=" + role, "--relay=" + role).out());
+    listen();
+    config = folder.resolve("relay.properties");
+    Files.writeString(config, config(server.jdbcUrl()));
+  }
+
+  private String config(String url) {
+    return """
+    store.url=%s
+    store.user=%s
+    store.password=%s
+    store.schema=%s
+    publisher=http
+    destination=http://127.0.0.1:%d/{aggregateType}
+    publisher.cloudEventsSource=https://shop.example
+    relay.lease=2s
+    relay.haltKeyWhenDead=account
+    """
+        .formatted(url, role, role, schema, port);
+  }
+
+  private void listen() throws IOException {
+    endpoint = HttpServer.create(new InetSocketAddress("127.0.0.1", port), 0);
+    endpoint.createContext(
+        "/",
+        exchange -> {
+          try (exchange) {
+            String type = exchange.getRequestURI().getPath().substring(1);
+            byte[] ignored = exchange.getRequestBody().readAllBytes();
+            exchange.sendResponseHeaders(answers.getOrDefault(type, 204), -1);
+          }
+        });
+    endpoint.start();
+  }
+
+  @AfterEach
+  void end() throws SQLException {
+    endpoint.stop(0);
+    query("drop schema %s cascade; drop owned by %2$s; drop role %2$s".formatted(schema, role));
+  }
+
+  private static List<String> query(String sql) throws SQLException {
+    try (Connection connection =
+            DriverManager.getConnection(server.jdbcUrl(), server.user(), server.password());
+        Statement statement = connection.createStatement()) {
+      List<String> values = new ArrayList<>();
+      if (statement.execute(sql)) {
+        ResultSet rows = statement.getResultSet();
+        while (rows.next()) {
+          values.add(rows.getString(1));
+        }
+      }
+      return values;
+    }
+  }
+
+  private Cli outbox(String... arguments) {
+    return Cli.run(
+        Stream.concat(
+                Stream.of(arguments),
+                Stream.of(
+                    "--url=" + server.jdbcUrl(),
+                    "--user=" + server.user(),
+                    "--password=" + server.password(),
+                    "--schema=" + schema))
+            .toArray(String[]::new));
+  }
+
+  private Cli doctor() {
+    return Cli.run("doctor", "--config=" + config);
+  }
+
+  private RelayProcess relay() throws IOException {
+    Properties properties = new Properties();
+    properties.load(new StringReader(Files.readString(config)));
+    return RelayProcess.start(properties);
+  }
+
+  private void append(String type, String id) throws SQLException {
+    query(
+        "insert into %s.outbox_message (aggregate_type, aggregate_id, event_type, payload) values ('%s', '%s', 'Changed', '')"
+            .formatted(schema, type, id));
+  }
+
+  private String messages() throws SQLException {
+    return query("select count(*) from %s.outbox_message".formatted(schema)).get(0);
+  }
+
+  /** What to type about something, which is wrong. */
+  private static String remedy(Cli doctor, String what) {
+    List<String> lines = doctor.out().lines().toList();
+    for (int i = 0; i < lines.size(); i++) {
+      if (lines.get(i).matches("(PROBLEM|WARNING): " + what + ": .*")) {
+        return lines.get(i + 1).strip();
+      }
+    }
+    throw new AssertionError(what + " is not said to be wrong: " + doctor.out());
+  }
+
+  /** Types the first of what is proposed. */
+  private void type(String remedy) throws SQLException {
+    if (remedy.startsWith("outbox ")) {
+      String first = remedy.split(", or |; ")[0];
+      Cli typed = outbox(first.substring("outbox ".length()).split(" "));
+      assertThat(typed.code()).as(first + typed.err()).isZero();
+    } else {
+      List<String> ignored = query(remedy.split("; or,")[0]);
+    }
+  }
+
+  @Test
+  @DisplayName("a right that is missing")
+  void missingRight() throws Exception {
+    Cli fine = doctor();
+    assertThat(fine.code()).as(fine.out()).isZero();
+    assertThat(fine.out().lines().map(line -> line.replaceAll(" +", " ")))
+        .contains("rights fine", "settings fine", "clock fine", "delivery nothing to do")
+        .contains("broker http://127.0.0.1:%d/{aggregateType} answers".formatted(port));
+    query("revoke update on %s.outbox_bucket from %s".formatted(schema, role));
+    Cli found = doctor();
+    assertThat(found.code()).isEqualTo(Main.CHECK_FAILED);
+    assertThat(found.out()).contains("PROBLEM: rights: the relay's user lacks rights");
+    type(remedy(found, "rights"));
+    assertThat(doctor().code()).isZero();
+
+    query("revoke select on %s.outbox_message from %s".formatted(schema, role));
+    Cli blind = doctor();
+    assertThat(blind.code()).isEqualTo(Main.CHECK_FAILED);
+    assertThat(blind.out()).contains("PROBLEM: figures: ", "run: grant select");
+    type(remedy(blind, "rights"));
+    assertThat(doctor().code()).isZero();
+  }
+
+  @Test
+  @DisplayName("a broker that is away")
+  void deadBroker() throws Exception {
+    endpoint.stop(0);
+    Cli found = doctor();
+    assertThat(found.code()).isEqualTo(Main.CHECK_FAILED);
+    assertThat(found.out())
+        .contains("PROBLEM: broker: http://127.0.0.1:%d/{aggregateType} cannot".formatted(port));
+    assertThat(remedy(found, "broker")).startsWith("start it");
+    listen();
+    assertThat(doctor().code()).isZero();
+  }
+
+  @Test
+  @DisplayName(
+      "a halted key, a message that the broker never takes, and one that it does not take now")
+  void stuck() throws Exception {
+    answers.putAll(Map.of("account", 422, "order", 422, "mail", 503));
+    append("order", "1");
+    append("account", "1");
+    append("account", "1");
+    append("mail", "1");
+    try (RelayProcess ignored = relay()) {
+      await()
+          .atMost(PATIENCE)
+          .untilAsserted(
+              () ->
+                  assertThat(doctor().out())
+                      .containsPattern(
+                          "PROBLEM: halted key: key account/1 is halted by dead letter \\d+, 1 behind it \\(.*422")
+                      .containsPattern(
+                          "WARNING: failed key: 1 key is waiting for a retry, as key mail/1 behind message \\d+, tried \\d+ times \\(.*503")
+                      .containsPattern(
+                          "WARNING: dead letters: 2 dead letters wait for a decision, as \\d+ of key order/1 \\(.*422"));
+      Cli found = doctor();
+      assertThat(found.code()).isEqualTo(Main.CHECK_FAILED);
+      type(remedy(found, "failed key"));
+      answers.clear();
+      type(remedy(found, "halted key"));
+      type(remedy(found, "dead letters"));
+      await().atMost(PATIENCE).until(() -> messages().equals("0"));
+      Cli mended = doctor();
+      assertThat(mended.code()).as(mended.out()).isZero();
+      assertThat(mended.out()).doesNotContain("PROBLEM", "key", "dead letter");
+    }
+  }
+
+  @Test
+  @DisplayName("a relay that was lost")
+  void lostRelay() throws Exception {
+    Process lost =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                Main.class.getName(),
+                "relay",
+                "--config=" + config)
+            .redirectErrorStream(true)
+            .redirectOutput(folder.resolve("log").toFile())
+            .start();
+    try {
+      await().atMost(PATIENCE).until(() -> doctor().out().matches("(?s).*relays +1 live.*"));
+    } finally {
+      lost.destroyForcibly().waitFor();
+    }
+    append("order", "1");
+    await()
+        .atMost(PATIENCE)
+        .until(() -> doctor().out().contains("standing still because no relay lives"));
+    Cli found = doctor();
+    assertThat(found.code()).isEqualTo(Main.CHECK_FAILED);
+    assertThat(remedy(found, "delivery")).isEqualTo("outbox relay --config relay.properties");
+    try (RelayProcess ignored = relay()) {
+      await().atMost(PATIENCE).until(() -> messages().equals("0") && doctor().code() == 0);
+    }
+  }
+
+  @Test
+  @DisplayName("a prepared transaction that was forgotten")
+  void forgotten() throws Exception {
+    query(
+        """
+        create view %1$s.pg_prepared_xacts as
+        select gid, owner, database, prepared - interval '1 day' as prepared
+        from pg_catalog.pg_prepared_xacts;
+        grant select on %1$s.pg_prepared_xacts to %2$s
+        """
+            .formatted(schema, role));
+    Files.writeString(
+        config,
+        config(
+            server.jdbcUrl()
+                + (server.jdbcUrl().contains("?") ? "&" : "?")
+                + "options=-c%20search_path="
+                + schema
+                + ",pg_catalog"));
+    query("begin; select pg_current_xact_id(); prepare transaction 'forgotten'");
+    Cli found = doctor();
+    assertThat(found.code()).as("it lasts, and messages are delivered").isZero();
+    assertThat(found.out()).contains("a prepared transaction, 'forgotten' of user ");
+    type(remedy(found, "open transactions"));
+    assertThat(doctor().out())
+        .doesNotContain("forgotten")
+        .containsPattern("open transactions +fine");
+  }
+
+  @Test
+  @DisplayName("a schema that is not there; and is told when it could not ask")
+  void cannotAsk() throws Exception {
+    query("drop table %s.outbox_schema".formatted(schema));
+    Cli missing = outbox("doctor", "--json");
+    assertThat(missing.code()).isEqualTo(Main.CHECK_FAILED);
+    assertThat(missing.out())
+        .startsWith("{\"findings\": [{\"what\": \"schema\", \"severity\": \"problem\", ")
+        .contains("outbox migrate")
+        .endsWith("\"remedy\": null}]}" + System.lineSeparator());
+    for (String wrong :
+        List.of(
+            "doctor --url=jdbc:postgresql://127.0.0.1:1/x",
+            "doctor",
+            "doctor --url=x --config=" + config,
+            "doctor --prefix=my_ --config=" + config)) {
+      Cli asked = Cli.run(wrong.split(" "));
+      assertThat(asked.code()).as(wrong).isEqualTo(Main.NOT_DONE);
+      assertThat(asked.out()).isEmpty();
+    }
+  }
+
+  private static HttpResponse<String> get(int port, String path) throws Exception {
+    return HttpClient.newHttpClient()
+        .send(
+            HttpRequest.newBuilder(URI.create("http://127.0.0.1:%d%s".formatted(port, path)))
+                .build(),
+            BodyHandlers.ofString());
+  }
+
+  @Test
+  @DisplayName(
+      "what a relay serves: that it lives, whether it is ready and why not, and the meters")
+  void served() throws Exception {
+    int served = Ports.free();
+    Files.writeString(config, config(server.jdbcUrl()) + "server.port=" + served + "\n");
+    List<String> meters = meters();
+    assertThat(meters).hasSizeGreaterThan(15);
+    append("order", "1");
+    try (RelayProcess ignored = relay()) {
+      await()
+          .atMost(PATIENCE)
+          .untilAsserted(
+              () ->
+                  assertThat(get(served, "/metrics").body())
+                      .contains("outbox_delivered_total{aggregate_type=\"order\"} 1.0")
+                      .contains("outbox_messages{status=\"pending\"} "));
+      HttpResponse<String> metrics = get(served, "/metrics");
+      assertThat(metrics.headers().firstValue("Content-Type"))
+          .contains("text/plain; version=0.0.4; charset=utf-8");
+      assertThat(meters).allSatisfy(meter -> assertThat(metrics.body()).contains("\n" + meter));
+      assertThat(get(served, "/health/live").statusCode()).isEqualTo(200);
+      HttpResponse<String> ready = get(served, "/health/ready");
+      assertThat(ready.statusCode()).as(ready.body()).isEqualTo(200);
+      assertThat(ready.body()).contains("schema " + schema, "reachable");
+      assertThat(get(served, "/").statusCode()).as("no page").isEqualTo(404);
+
+      query("revoke all on %s.outbox_message from %s".formatted(schema, role));
+      await()
+          .atMost(PATIENCE)
+          .untilAsserted(
+              () ->
+                  assertThat(get(served, "/health/ready").body())
+                      .contains("PROBLEM: relay: nothing is published: ", "run: grant "));
+      assertThat(get(served, "/health/ready").statusCode()).isEqualTo(503);
+      assertThat(get(served, "/health/live").statusCode()).isEqualTo(200);
+      query("grant select, update, delete on %s.outbox_message to %s".formatted(schema, role));
+      await().atMost(PATIENCE).until(() -> get(served, "/health/ready").statusCode() == 200);
+
+      server.kill();
+      HttpResponse<String> away = get(served, "/health/ready");
+      assertThat(away.statusCode()).as(away.body()).isEqualTo(503);
+      assertThat(away.body()).contains("PROBLEM: database: ");
+      assertThat(get(served, "/health/live").statusCode()).isEqualTo(200);
+      server.restart();
+      await().atMost(PATIENCE).until(() -> get(served, "/health/ready").statusCode() == 200);
+
+      query("drop table %s.outbox_schema".formatted(schema));
+      assertThat(get(served, "/health/ready").body()).contains("PROBLEM: schema: ", "migrate");
+    }
+  }
+
+  /** Prometheus' names of those that the page about metrics names. */
+  private static List<String> meters() throws IOException {
+    return Files.readAllLines(Path.of("../docs/metrics.md")).stream()
+        .filter(line -> line.startsWith("| `outbox."))
+        .map(line -> line.replaceAll("^\\| `([^`]+)`.*", "$1").replace('.', '_'))
+        .toList();
+  }
+}

@@ -1,0 +1,258 @@
+package dev.outbox.relay;
+
+import dev.outbox.PermanentOutboxException;
+import dev.outbox.Texts;
+import dev.outbox.spi.store.DeadLetterStore;
+import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.store.Finding;
+import dev.outbox.spi.store.InspectionStore;
+import dev.outbox.spi.store.InspectionStore.WaitingKey;
+import dev.outbox.spi.store.SchemaStore;
+import dev.outbox.spi.store.StatisticsStore;
+import dev.outbox.spi.store.StatisticsStore.Statistics;
+import dev.outbox.spi.store.StatisticsStore.WorkerLease;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How an outbox is: whether it delivers, and what is wrong, each with what to do. All that shows an
+ * outbox to people gets its words from here: the commands, the page and health.
+ *
+ * @param at when it was read, by this machine's clock
+ * @param leases nothing: the store cannot say
+ * @param delivery whether what waits is delivered
+ * @param others what else was looked at, first what keeps messages, then what the store has found
+ */
+public record Diagnosis(
+    Instant at,
+    Statistics statistics,
+    Optional<List<WorkerLease>> leases,
+    Finding delivery,
+    List<Finding> others) {
+
+  /** {@link Finding#what} of a key that waits for somebody's decision (O3). */
+  public static final String HALTED_KEY = "halted key";
+
+  /** {@link Finding#what} of a key that waits for a retry. */
+  public static final String FAILED_KEY = "failed key";
+
+  /** {@link Finding#what} of dead letters. */
+  public static final String DEAD_LETTERS = "dead letters";
+
+  private static final String DELIVERY = "delivery";
+  private static final String START = "outbox relay --config relay.properties";
+
+  /** The most halted keys that are named. */
+  private static final int MOST_KEYS = 10;
+
+  /** A relay takes what is free at once; its pauses in an outage of the broker are shorter. */
+  private static final Duration LONG = Duration.ofMinutes(1);
+
+  /** Readings of two clocks differ by less. */
+  private static final Duration NOTHING = Duration.ofSeconds(1);
+
+  /** All that was found: {@link #delivery}, then the others. */
+  public List<Finding> findings() {
+    return Stream.concat(Stream.of(delivery), others.stream()).toList();
+  }
+
+  /**
+   * Reads, with a store that is an {@link InspectionStore} or {@link DeadLetterStore} also keys and
+   * dead letters, and judges.
+   *
+   * @param cap of the counts, at least 1
+   * @param oldestBefore since when the oldest free message was due at an earlier reading; null:
+   *     there was none, and nobody knows whether anything moves
+   * @throws dev.outbox.OutboxException when the database cannot be asked
+   */
+  public static Diagnosis of(
+      StatisticsStore store, int cap, Instant now, @Nullable Instant oldestBefore) {
+    Statistics statistics = store.statistics(cap);
+    Optional<List<WorkerLease>> leases = store.leases();
+    boolean holds = leases.map(held -> !held.isEmpty()).orElse(true);
+    boolean isAlone = Integer.valueOf(0).equals(statistics.relays()) && !holds;
+    List<Finding> others = new ArrayList<>();
+    if (statistics.relays() != null) {
+      others.add(
+          isAlone
+              ? Finding.warning("relays", "no relay lives", START)
+              : Finding.fine("relays", statistics.relays() + " live"));
+    }
+    if (store instanceof InspectionStore messages) {
+      others.addAll(keys(messages, statistics));
+    }
+    others.addAll(deadLetters(store, statistics));
+    others.addAll(store.findings());
+    return new Diagnosis(
+        now,
+        statistics,
+        leases,
+        delivery(statistics, holds, isAlone, hasMoved(statistics, now, oldestBefore)),
+        List.copyOf(others));
+  }
+
+  /**
+   * Whether the schema is there and whole, and the server one that can be used.
+   *
+   * @throws dev.outbox.TransientOutboxException when the database cannot be asked now
+   */
+  public static Finding schema(Object store) {
+    try {
+      if (store instanceof SchemaStore schema) {
+        schema.verify();
+        return Finding.fine("schema", schema.place());
+      }
+      return Finding.fine("schema", "this store has none");
+    } catch (PermanentOutboxException e) {
+      return Finding.problem("schema", String.valueOf(e.getMessage()), null);
+    }
+  }
+
+  private static Finding delivery(
+      Statistics figures, boolean holds, boolean isAlone, boolean hasMoved) {
+    Duration oldest = figures.oldestFree();
+    if (oldest == null) {
+      return figures.blocked() > 0 ? blocked(figures) : idle(figures);
+    }
+    if (isAlone) {
+      return standsStill("because no relay lives", START);
+    }
+    if (isLong(oldest) && !holds) {
+      return standsStill(
+          "because no relay holds anything: none runs, or its broker is away, or its user lacks rights",
+          "outbox doctor --config relay.properties, or look into the relays' logs");
+    }
+    if (!isLong(oldest)) {
+      return Finding.fine(DELIVERY, "delivering");
+    }
+    return hasMoved
+        ? Finding.warning(DELIVERY, "delivering a backlog", "look again: the age should sink")
+        : standsStill(
+            "although relays hold it",
+            "outbox doctor --config relay.properties, or look into the relays' logs");
+  }
+
+  private static Finding idle(Statistics figures) {
+    return Finding.fine(
+        DELIVERY,
+        figures.scheduled() == 0
+            ? "nothing to do"
+            : "nothing to do, " + number(figures.scheduled(), figures) + " due later");
+  }
+
+  private static Finding blocked(Statistics figures) {
+    return figures.blockedKeys() == 0
+        ? standsStill(
+            "because dead letters halt all keys that wait",
+            "outbox dead-letters requeue or discard, one or --all")
+        : isLong(figures.oldestBlocked())
+            ? standsStill("because all keys that wait have failed", "outbox keys")
+            : Finding.warning(DELIVERY, "waiting for a retry", null);
+  }
+
+  private static Finding standsStill(String why, String remedy) {
+    return Finding.problem(DELIVERY, "standing still " + why, remedy);
+  }
+
+  private static boolean isLong(@Nullable Duration time) {
+    return time != null && time.compareTo(LONG) >= 0;
+  }
+
+  /** Whether another message is the oldest now. */
+  private static boolean hasMoved(Statistics figures, Instant now, @Nullable Instant before) {
+    Duration oldest = figures.oldestFree();
+    return before == null || oldest == null || before.plus(NOTHING).isBefore(now.minus(oldest));
+  }
+
+  private static List<Finding> keys(InspectionStore store, Statistics figures) {
+    List<Finding> found = new ArrayList<>();
+    if (figures.haltedKeys() > 0) {
+      store.waitingKeys(true, null, MOST_KEYS).found().forEach(key -> found.add(halted(key)));
+      if (figures.haltedKeys() > found.size()) {
+        found.add(
+            Finding.problem(
+                HALTED_KEY,
+                number(figures.haltedKeys(), figures) + " keys are halted in all",
+                "outbox keys --halted"));
+      }
+    }
+    if (figures.blockedKeys() > 0) {
+      store.waitingKeys(false, null, MOST_KEYS).found().stream()
+          .filter(key -> !key.halted())
+          .limit(1)
+          .forEach(key -> found.add(failed(key, figures)));
+    }
+    return found;
+  }
+
+  private static Finding halted(WaitingKey key) {
+    return Finding.problem(
+        HALTED_KEY,
+        "key %s is halted by dead letter %d, %d%s behind it%s"
+            .formatted(
+                key.key(),
+                key.behind(),
+                key.waiting(),
+                key.waiting() == InspectionStore.MOST_BEHIND ? " or more" : "",
+                error(key.error())),
+        decide(key.behind()));
+  }
+
+  private static Finding failed(WaitingKey key, Statistics figures) {
+    long all = figures.blockedKeys();
+    return Finding.warning(
+        FAILED_KEY,
+        "%s waiting for a retry, as key %s behind message %d, tried %d times%s"
+            .formatted(
+                all == 1 ? "1 key is" : number(all, figures) + " keys are",
+                key.key(),
+                key.behind(),
+                key.attempts(),
+                error(key.error())),
+        "outbox messages show " + key.behind());
+  }
+
+  private static List<Finding> deadLetters(StatisticsStore store, Statistics figures) {
+    if (figures.dead() == 0) {
+      return List.of();
+    }
+    String all =
+        figures.dead() == 1
+            ? "1 dead letter waits for a decision"
+            : number(figures.dead(), figures) + " dead letters wait for a decision";
+    List<DeadLetter> first =
+        store instanceof DeadLetterStore letters ? letters.deadLetters(0, 1) : List.of();
+    if (first.isEmpty()) {
+      return List.of(Finding.warning(DEAD_LETTERS, all, "outbox dead-letters list"));
+    }
+    DeadLetter letter = first.get(0);
+    return List.of(
+        Finding.warning(
+            DEAD_LETTERS,
+            "%s, as %d of key %s%s"
+                .formatted(
+                    all,
+                    letter.message().sequence(),
+                    letter.message().key(),
+                    error(letter.error())),
+            decide(letter.message().sequence()) + "; outbox dead-letters list names all"));
+  }
+
+  private static String decide(long sequence) {
+    return "outbox dead-letters requeue %1$d, or outbox dead-letters discard %1$d"
+        .formatted(sequence);
+  }
+
+  private static String error(@Nullable String error) {
+    return error == null ? "" : " (" + Texts.clean(error) + ")";
+  }
+
+  private static String number(long number, Statistics figures) {
+    return number + (figures.isAtCap(number) ? " or more" : "");
+  }
+}

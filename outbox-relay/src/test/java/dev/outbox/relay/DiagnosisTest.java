@@ -1,0 +1,145 @@
+package dev.outbox.relay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.SchemaException;
+import dev.outbox.TransientOutboxException;
+import dev.outbox.spi.store.Finding;
+import dev.outbox.spi.store.Finding.Severity;
+import dev.outbox.spi.store.SchemaStore;
+import dev.outbox.spi.store.StatisticsStore;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+@DisplayName("A diagnosis")
+class DiagnosisTest {
+  private static final Instant NOW = Instant.parse("2026-11-27T10:00:00Z");
+
+  /** A store that says what it is told to, and finds the disk slow. */
+  private record Told(Statistics figures, Optional<List<WorkerLease>> leases)
+      implements StatisticsStore {
+    @Override
+    public Statistics statistics(int cap) {
+      return figures;
+    }
+
+    @Override
+    public List<Finding> findings() {
+      return List.of(Finding.warning("disk", "the disk is slow", null));
+    }
+  }
+
+  /**
+   * The ages of the oldest free message, now and ten seconds ago, and of the oldest blocked one, in
+   * seconds, where -1 means a halted key; who lives and who holds something, where the store can
+   * say.
+   */
+  @ParameterizedTest(name = "free {0}, before {1}, blocked {2}, {3} live, {4} hold: {5}, {6}")
+  @DisplayName("says whether it delivers")
+  @CsvSource({
+    ",    ,    ,    ,  , nothing to do, FINE",
+    ",    ,    , 0,   0, nothing to do, FINE",
+    "0.5, ,    , 2,   1, delivering, FINE",
+    "59,  49,  , 2,   1, delivering, FINE",
+    "0.5, ,    , 0,   0, standing still because no relay lives, PROBLEM",
+    "61,  ,    ,  ,   0, standing still because no relay holds anything, PROBLEM",
+    "61,  51,  , 2,   1, standing still although relays hold it, PROBLEM",
+    "61,  51,  ,  ,    , standing still although relays hold it, PROBLEM",
+    "61,  ,    , 2,   1, delivering a backlog, WARNING",
+    "900, 895, , 2,   1, delivering a backlog, WARNING",
+    ",    ,   5, 2,   1, waiting for a retry, WARNING",
+    ",    ,  61, 2,   1, standing still because all keys that wait have failed, PROBLEM",
+    ",    ,  -1, 2,   1, standing still because dead letters halt all keys that wait, PROBLEM",
+  })
+  void delivery(
+      Double free,
+      Double before,
+      Integer blocked,
+      Integer relays,
+      Integer holding,
+      String sentence,
+      Severity severity) {
+    Told store =
+        new Told(
+            statistics(free, blocked, relays),
+            Optional.ofNullable(holding)
+                .map(
+                    count ->
+                        count == 0
+                            ? List.of()
+                            : List.of(new StatisticsStore.WorkerLease("relay/0", 64, NOW, NOW))));
+    Instant dueBefore =
+        before == null ? null : NOW.minusSeconds(10).minusMillis((long) (before * 1_000));
+    Diagnosis diagnosis = Diagnosis.of(store, 10_000, NOW, dueBefore);
+    assertThat(diagnosis.delivery().sentence()).startsWith(sentence);
+    assertThat(diagnosis.delivery().severity()).isEqualTo(severity);
+    assertThat(diagnosis.findings()).first().isEqualTo(diagnosis.delivery());
+    assertThat(diagnosis.findings()).last().extracting(Finding::what).isEqualTo("disk");
+    assertThat(diagnosis.others())
+        .filteredOn(one -> one.what().equals("relays"))
+        .extracting(Finding::text)
+        .isEqualTo(
+            relays == null
+                ? List.of()
+                : List.of(
+                    relays == 0
+                        ? "no relay lives: outbox relay --config relay.properties"
+                        : "2 live"));
+  }
+
+  private static StatisticsStore.Statistics statistics(
+      Double free, Integer blocked, Integer relays) {
+    boolean halted = blocked != null && blocked < 0;
+    return new StatisticsStore.Statistics(
+        10_000,
+        free == null ? 0 : 1,
+        0,
+        blocked == null ? 0 : 3,
+        0,
+        blocked == null || halted ? 0 : 1,
+        halted ? 1 : 0,
+        free == null ? null : Duration.ofMillis((long) (free * 1_000)),
+        blocked == null || halted ? null : Duration.ofSeconds(blocked),
+        relays);
+  }
+
+  /** Is where it is told, or refuses. */
+  private record Schema(RuntimeException refusal) implements SchemaStore {
+    @Override
+    public void migrate() {}
+
+    @Override
+    public String ddl() {
+      return "";
+    }
+
+    @Override
+    public void verify() {
+      if (refusal != null) {
+        throw refusal;
+      }
+    }
+
+    @Override
+    public String place() {
+      return "schema shop";
+    }
+  }
+
+  @Test
+  @DisplayName("of a schema says where it is, or what the store refuses; an outage is no finding")
+  void schema() {
+    assertThat(Diagnosis.schema(new Schema(null))).isEqualTo(Finding.fine("schema", "schema shop"));
+    assertThat(Diagnosis.schema(new Schema(new SchemaException("run ./outbox migrate", null))))
+        .isEqualTo(Finding.problem("schema", "run ./outbox migrate", null));
+    Schema away = new Schema(new TransientOutboxException("away"));
+    assertThatThrownBy(() -> Diagnosis.schema(away)).isSameAs(away.refusal());
+  }
+}
