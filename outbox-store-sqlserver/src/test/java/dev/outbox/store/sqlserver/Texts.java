@@ -153,7 +153,7 @@ final class Texts {
   static String plainSql() {
     try {
       StringBuilder blocks = new StringBuilder();
-      for (String page : List.of("plain-sql.md", "operating.md")) {
+      for (String page : List.of("plain-sql.md", "databases.md")) {
         String text = Files.readString(Path.of("../docs", page));
         int from = text.indexOf("\n## SQL Server\n");
         Pattern.compile("```sql\n(.*?)```", Pattern.DOTALL)
