@@ -30,17 +30,17 @@ final class ServerSettings {
               new Setting(
                   Severity.WARNING,
                   "a crash can lose messages that are committed, or bring published ones back",
-                  "set global innodb_flush_log_at_trx_commit = 1"),
+                  "set global %s = 1"),
               "sync_binlog",
               new Setting(
                   Severity.WARNING,
                   "after a crash the binary log, and so a replica, may lack what was published",
-                  "set global sync_binlog = 1"),
+                  "set global %s = 1"),
               "binlog_format",
               new Setting(
                   Severity.PROBLEM,
                   "the server refuses what relays write at READ COMMITTED",
-                  "set global binlog_format = ROW, and start the relays anew")));
+                  "set global %s = ROW, and start the relays anew")));
 
   /** The server writes down when one began in the time of its own zone. */
   private static final String OLD_TRANSACTIONS =

@@ -21,24 +21,21 @@ final class ServerSettings {
           "select (extract(epoch from clock_timestamp()) * 1000)::bigint",
           Map.of(
               "fsync",
-              off(Severity.PROBLEM, "fsync", TORN),
+              off(Severity.PROBLEM, TORN),
               "full_page_writes",
-              off(Severity.PROBLEM, "full_page_writes", TORN),
+              off(Severity.PROBLEM, TORN),
               "synchronous_commit",
               off(
                   Severity.WARNING,
-                  "synchronous_commit",
                   "a crash of the server loses the last commits of producers, with their messages"),
               "autovacuum",
               off(
                   Severity.WARNING,
-                  "autovacuum",
                   "the rows of delivered messages stay, and claims get slower and slower")));
 
   private ServerSettings() {}
 
-  private static Setting off(Severity severity, String name, String otherwise) {
-    return new Setting(
-        severity, otherwise, "alter system set %s = on; select pg_reload_conf()".formatted(name));
+  private static Setting off(Severity severity, String otherwise) {
+    return new Setting(severity, otherwise, "alter system set %s = on; select pg_reload_conf()");
   }
 }

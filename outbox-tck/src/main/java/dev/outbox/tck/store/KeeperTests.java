@@ -25,7 +25,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
   /** A key that has been served so often is kept by a store that ever keeps one. */
   private static final int OFTEN = 3;
 
-  private @Nullable KeepingStore keeping;
+  private @Nullable KeepingStore<?> keeping;
 
   @BeforeEach
   void unlock() {

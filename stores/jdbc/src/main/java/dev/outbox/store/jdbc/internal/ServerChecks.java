@@ -25,6 +25,7 @@ public record ServerChecks(String wrong, String clock, Map<String, Setting> sett
    * What to say of a setting.
    *
    * @param otherwise what comes of it when it is wrong
+   * @param remedy what to type, with {@code %s} for the setting's name
    */
   public record Setting(Severity severity, String otherwise, String remedy) {}
 
@@ -48,7 +49,7 @@ public record ServerChecks(String wrong, String clock, Map<String, Setting> sett
         "settings",
         setting.severity(),
         "%s is %s: %s".formatted(name, value, setting.otherwise()),
-        setting.remedy());
+        setting.remedy().formatted(name));
   }
 
   private static Finding clock(Duration behind) {
