@@ -207,13 +207,21 @@ public final class Relay implements AutoCloseable {
   }
 
   /**
-   * Says that messages were committed, or will be in a moment: the relay polls at once, and quickly
-   * for a while, so that they are on their way within milliseconds. Cheap, from any thread, as
-   * often as you like; does nothing while the relay does not run.
+   * Says that messages were committed: the relay polls at once, so that they are on their way
+   * within milliseconds; on PostgreSQL relays in other processes do, too, if they hold the keys.
+   * Cheap, from any thread, as often as you like; does nothing while the relay does not run.
    */
   public void wake() {
-    waiting.committed();
-    keeper.announce(); // relays in other processes may hold the keys
+    waiting.expect(1);
+    tell();
+  }
+
+  private void tell() {
+    if (keeper.announce()) {
+      waiting.announced();
+    } else {
+      waiting.committed();
+    }
   }
 
   /**
@@ -239,11 +247,12 @@ public final class Relay implements AutoCloseable {
     return Uncommitted.of(
         uncommitted.appended(),
         () -> {
+          waiting.expect(appended); // before a worker can find them
           boolean all = uncommitted.committed();
           if (all) {
-            waiting.handedOver(appended);
+            waiting.wake();
           } else {
-            wake();
+            tell();
           }
           return all;
         });

@@ -21,8 +21,9 @@ import org.jspecify.annotations.Nullable;
  * the poller polls quickly, at first after {@value #QUICK_MICROS} microseconds, until as many
  * messages were found as were announced, or for {@value #EXPECTED_MILLIS} ms. It polls once more in
  * any case, because a poll may miss what was appended while it ran. After a commit it polls at
- * once. Announced messages do not change how often it polls for others, and messages that were
- * handed over count as none: where all is announced, it polls as if there were no work.
+ * once; quickly after that only where the claim of another relay may have kept the messages from
+ * it. Announced messages do not change how often it polls for others: where all is announced, it
+ * polls as if there were no work.
  */
 final class Waiting {
   private static final long EXPECTED_MILLIS = 50;
@@ -53,10 +54,8 @@ final class Waiting {
   /** How often something was announced: a claim that began before may have missed it. */
   private final AtomicInteger announcements = new AtomicInteger();
 
-  /** How many messages were handed over and not claimed, as far as is known. */
-  private final AtomicInteger handed = new AtomicInteger();
-
   private volatile long expectedUntil;
+  private volatile long quickUntil;
   private volatile boolean committed;
   private volatile Nap nap = Nap.NONE;
   private volatile boolean stopping;
@@ -89,23 +88,32 @@ final class Waiting {
     this.pauses = pauses;
     this.clock = clock;
     expectedUntil = clock.getAsLong();
+    quickUntil = expectedUntil;
+  }
+
+  /** So many messages will be found without polls that look for them. */
+  void expect(int messages) {
+    int ignored = expected.addAndGet(messages);
+    expectedUntil = clock.getAsLong() + EXPECTED_FOR;
   }
 
   /** Messages were appended, and will be committed. Cheap while the poller polls quickly. */
   void appended(int messages) {
-    announce(messages);
+    expect(messages);
+    quickUntil = expectedUntil;
+    int ignored = announcements.incrementAndGet();
     if (nap == Nap.LONG) {
       wakePoller();
     }
   }
 
-  /** At least one message was committed, or will be in a moment. */
+  /** Messages were committed that claims find unless another one has their key for a moment. */
   void committed() {
-    announce(1);
-    wake();
+    quickUntil = clock.getAsLong() + EXPECTED_FOR;
+    announced();
   }
 
-  /** Others have committed messages: a claim finds them, unless a worker has their key. */
+  /** Messages were committed: a claim finds them, unless a worker has their key. */
   void announced() {
     int ignored = announcements.incrementAndGet();
     wake();
@@ -116,23 +124,12 @@ final class Waiting {
     return announcements.get();
   }
 
-  /** Messages were handed over, and wait for whoever claims next. Polls would not find them. */
-  void handedOver(int messages) {
-    int ignored = handed.addAndGet(messages);
-    wake();
-  }
-
-  private void wake() {
+  /** There is something for whoever claims next. */
+  void wake() {
     committed = true;
     if (nap != Nap.NONE) {
       wakePoller();
     }
-  }
-
-  private void announce(int messages) {
-    int ignored = expected.addAndGet(messages);
-    ignored = announcements.incrementAndGet();
-    expectedUntil = clock.getAsLong() + EXPECTED_FOR;
   }
 
   private void wakePoller() {
@@ -187,12 +184,9 @@ final class Waiting {
   void working(Object worker, int messages) {
     lock.lock();
     try {
-      int found = messages - handed.getAndUpdate(before -> Math.max(0, before - messages));
-      if (found > 0) {
-        boolean wereExpected = expected.getAndUpdate(before -> Math.max(0, before - found)) > 0;
-        if (!wereExpected && !wasTold) {
-          pauses.worked();
-        }
+      boolean wereExpected = expected.getAndUpdate(before -> Math.max(0, before - messages)) > 0;
+      if (!wereExpected && !wasTold) {
+        pauses.worked();
       }
       handOver(worker);
     } finally {
@@ -274,8 +268,9 @@ final class Waiting {
 
   /** Whether messages that were announced are still to be found. */
   private boolean isExpecting() {
-    if (expectedUntil - clock.getAsLong() > 0) {
-      return expected.get() > 0;
+    long now = clock.getAsLong();
+    if (expectedUntil - now > 0) {
+      return expected.get() > 0 && quickUntil - now > 0;
     }
     if (expected.getAndSet(0) > 0) {
       pauses.expectWork();

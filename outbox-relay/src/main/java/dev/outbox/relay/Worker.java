@@ -213,6 +213,9 @@ final class Worker {
   private TimedClaim claimed(Claim claim, long before) {
     if (!claim.messages().isEmpty()) {
       waiting.working(this, claim.messages().size());
+      if (claim.pollAgain()) {
+        waiting.wake();
+      }
       listener.on(new RelayEvent.Claimed(name, claim.messages(), Duration.ofNanos(now() - before)));
     }
     return new TimedClaim(claim, settings.lease(), before, shared.clock());

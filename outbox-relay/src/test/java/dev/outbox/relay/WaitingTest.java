@@ -116,11 +116,29 @@ class WaitingTest {
   @Test
   void afterACommitItPollsAtOnce() throws Exception {
     CompletableFuture<Void> idle = inBackground(() -> idle(one));
-    waiting.committed();
+    committed(1);
     idle.get(1, TimeUnit.MINUTES);
-    waiting.committed();
+    committed(1);
     idle(one); // what was committed while it polled
     waiting.working(one, 2);
+    nothingHappensForLong();
+    CompletableFuture<Void> next = inBackground(() -> idle(one));
+    assertThat(next).isNotDone();
+    waiting.stop(Duration.ZERO);
+    next.get(1, TimeUnit.MINUTES);
+  }
+
+  private void committed(int messages) {
+    waiting.expect(messages);
+    waiting.committed();
+  }
+
+  @Test
+  void afterACommitItPollsQuicklyWhereAnotherClaimMayHaveHadTheKey() throws Exception {
+    committed(1);
+    idle(one);
+    idle(one); // returns, though the pause would be an hour
+    waiting.working(one, 1);
     nothingHappensForLong();
     CompletableFuture<Void> next = inBackground(() -> idle(one));
     assertThat(next).isNotDone();

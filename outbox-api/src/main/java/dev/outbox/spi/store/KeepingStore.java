@@ -74,8 +74,13 @@ public interface KeepingStore<T> extends OutboxStore<T> {
      * Says to those who hold keys in other processes that messages were committed, so that they do
      * not wait for the next poll. A hint, which may be lost. From any thread, after the commit;
      * returns at once, throws nothing.
+     *
+     * @return whether one claim after the commit finds all that this relay may have of them. False
+     *     where another's claim can keep them from it for a moment
      */
-    default void announce() {}
+    default boolean announce() {
+      return false;
+    }
 
     /**
      * Gives what is held to other relays, if there are any that live, while the workers go on. To

@@ -106,8 +106,8 @@ record JournalingStore<T>(
     }
 
     @Override
-    public void announce() {
-      keeper.announce();
+    public boolean announce() {
+      return keeper.announce();
     }
 
     @Override

@@ -162,8 +162,8 @@ public abstract class BucketStore<T>
     }
 
     @Override
-    public void announce() {
-      claims.announce();
+    public boolean announce() {
+      return claims.announce();
     }
 
     @Override

@@ -107,6 +107,11 @@ final class BatchReader<H> {
     static Batch empty(boolean pollAgain) {
       return new Batch(List.of(), List.of(), List.of(), Set.of(), pollAgain);
     }
+
+    /** With what has come meanwhile. */
+    Batch and(boolean news) {
+      return new Batch(leases, unused, rows, more, pollAgain || news);
+    }
   }
 
   /** Whether more buckets should be read, because less than half of a batch was found. */

@@ -51,6 +51,9 @@ final class HeldBuckets {
   /** Those of which the last read has left something. */
   private final Set<Integer> withMore = new HashSet<>();
 
+  /** The leases that workers have, as they were when they got them. */
+  private final Map<Integer, Lease> out = new HashMap<>();
+
   /** By bucket, what was committed while a worker had the lease. */
   private final Map<Integer, List<Alone>> inHand = new HashMap<>();
 
@@ -179,7 +182,10 @@ final class HeldBuckets {
     inARow = some.isEmpty() || inARow == MOST_IN_A_ROW ? 0 : inARow + 1;
     List<One> taken =
         inARow > 0 ? some : inTurn().filter(one -> !hasMore(one) || some.contains(one)).toList();
-    taken.forEach(one -> waiting.remove(one.bucket()));
+    for (One one : taken) {
+      waiting.remove(one.bucket());
+      out.put(one.bucket(), one.lease);
+    }
     return new Taken(taken, waiting.isEmpty());
   }
 
@@ -256,9 +262,12 @@ final class HeldBuckets {
 
   /** Whether more is known to wait somewhere. */
   synchronized boolean haveMore() {
-    return !withMore.isEmpty()
-        || missed
-        || waiting.values().stream().anyMatch(one -> !one.handed.isEmpty());
+    return !withMore.isEmpty() || haveNews();
+  }
+
+  /** Whether messages were committed that a claim would find now. */
+  synchronized boolean haveNews() {
+    return missed || waiting.values().stream().anyMatch(one -> !one.handed.isEmpty());
   }
 
   /** There may be messages that nobody has handed over: the next claim looks. */
@@ -285,6 +294,7 @@ final class HeldBuckets {
   }
 
   private void back(One one) {
+    out.remove(one.bucket());
     List<Alone> meanwhile = inHand.remove(one.bucket());
     One now = meanwhile == null ? one : one.and(meanwhile, read[one.bucket()]);
     waiting.put(one.bucket(), now);
@@ -303,24 +313,25 @@ final class HeldBuckets {
   synchronized void forget(int bucket) {
     unwanted.remove(bucket);
     withMore.remove(bucket);
+    out.remove(bucket);
     inHand.remove(bucket);
   }
 
   // ---- for who appends
 
   /**
-   * The leases that messages could be handed over to. None while there is so much that some could
-   * not be, and claims look in any case.
+   * The leases that messages could be handed over to, also of those that workers have. None while
+   * there is so much that some could not be, and claims look in any case.
    */
   synchronized List<Lease> open() {
     return missed || closed || !isShown
         ? List.of()
-        : waiting.values().stream().map(One::lease).toList();
+        : Stream.concat(waiting.values().stream().map(One::lease), out.values().stream()).toList();
   }
 
   /**
    * Hands over what it can of a transaction that has committed. Where that is not all, the next
-   * claim looks.
+   * claim looks. What a worker has the lease of waits until that comes back.
    *
    * @param appended how many messages the transaction has
    * @param alone those that were alone in their buckets, in sequence order
@@ -344,17 +355,18 @@ final class HeldBuckets {
     Alone first = ofBucket.get(0);
     int bucket = first.row().bucket();
     One one = waiting.get(bucket);
+    boolean done;
     if (closed || !first.claimId().equals(claimId)) {
-      missed = true;
+      done = false;
     } else if (one == null) {
-      missed |= inHand.putIfAbsent(bucket, ofBucket) != null;
+      done = out.containsKey(bucket) && inHand.putIfAbsent(bucket, ofBucket) == null;
     } else {
       One now = one.and(ofBucket, read[bucket]);
       waiting.put(bucket, now);
-      missed |= now == one;
-      return now != one;
+      done = now != one;
     }
-    return false;
+    missed |= !done;
+    return done;
   }
 
   // ---- for who holds

@@ -114,7 +114,7 @@ final class HeldClaims<H> {
     List<One> handed = held.handed(taken, request);
     if (!handed.isEmpty()) {
       giveBack(held.back(taken.ones().stream().filter(one -> !handed.contains(one)).toList()));
-      return new OfHeld(this, handedOver(handed, request), request.lease());
+      return new OfHeld(this, handedOver(handed, request).and(held.haveNews()), request.lease());
     }
     try {
       Optional<Batch> looked =
@@ -126,7 +126,7 @@ final class HeldClaims<H> {
           looked.isPresent()
               ? backUnused(looked.get(), taken, request)
               : lockAndRead(taken, request);
-      return new OfHeld(this, batch, request.lease());
+      return new OfHeld(this, batch.and(held.haveNews()), request.lease());
     } catch (RuntimeException | Error e) {
       giveBackLater(held.back(taken.ones()));
       throw e;

@@ -121,14 +121,17 @@ final class Holder<H> {
     told.release();
   }
 
-  /** To say to those who hold the other buckets that something was committed: from any thread. */
-  void announce() {
-    if (holding.announces()
-        && held.isShown()
-        && holds < Database.BUCKETS
-        && !toAnnounce.getAndSet(true)) {
+  /**
+   * To say to those who hold the other buckets that something was committed: from any thread.
+   *
+   * @return whether this relay delivers from what it holds, and others from what they hold
+   */
+  boolean announce() {
+    boolean shown = held.isShown();
+    if (shown && holding.announces() && holds < Database.BUCKETS && !toAnnounce.getAndSet(true)) {
       told.release();
     }
+    return shown;
   }
 
   /**
@@ -331,20 +334,30 @@ final class Holder<H> {
     long end = clock.getAsLong() + jittered(pause).toNanos();
     for (long rest = end - clock.getAsLong(); rest > 0 && !toLook; rest = end - clock.getAsLong()) {
       Duration most = min(Duration.ofNanos(rest), announceOrWait(session));
+      Duration listening = listens ? most : Duration.ZERO;
+      boolean isTold = false;
       if (listens) {
         int ignored = told.drainPermits();
       } else {
-        boolean ignored = told.tryAcquire(most.toNanos(), TimeUnit.NANOSECONDS);
+        isTold = told.tryAcquire(most.toNanos(), TimeUnit.NANOSECONDS);
       }
-      Duration listening = listens ? most : Duration.ZERO;
-      if (session.runSingle(PATIENCE, handle -> holding.check(handle, listening))) {
-        lookAgain();
+      if (!isTold) {
+        check(session, listening);
       }
       if (Thread.interrupted()) { // who listens does not notice it
         throw new InterruptedException();
       }
     }
     toLook = false;
+  }
+
+  /**
+   * @throws OutboxException when the session has ended
+   */
+  private void check(Transactions<H> session, Duration most) {
+    if (session.runSingle(PATIENCE, handle -> holding.check(handle, most))) {
+      lookAgain();
+    }
   }
 
   /** Announces what is to be announced, if the last time was long enough ago; or else when. */
@@ -358,7 +371,8 @@ final class Holder<H> {
       announcedAt = clock.getAsLong();
       try {
         run(session, holding::announce);
-      } catch (OutboxException e) { // a hint; if the session has ended, that is noticed next
+      } catch (OutboxException e) { // a hint
+        check(session, Duration.ZERO);
       }
     }
     return listens && holds < Database.BUCKETS ? TURNS : CHECKS;

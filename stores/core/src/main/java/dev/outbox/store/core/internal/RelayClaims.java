@@ -80,10 +80,8 @@ public final class RelayClaims<H> {
   }
 
   /** As {@link dev.outbox.spi.store.KeepingStore.Keeper#announce}. */
-  public void announce() {
-    if (holder != null) {
-      holder.announce();
-    }
+  public boolean announce() {
+    return holder != null && holder.announce();
   }
 
   /** As {@link dev.outbox.spi.store.KeepingStore.Keeper#leave}. */

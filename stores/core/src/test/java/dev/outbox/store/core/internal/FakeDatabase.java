@@ -83,8 +83,8 @@ final class FakeDatabase {
 
   boolean looksAreDurable = true;
 
-  /** Whether another takes over what was looked at. */
-  boolean losesAfterLook;
+  /** What happens between a look's snapshot and its answer. */
+  Consumer<List<Lease>> afterLook = leases -> {};
 
   /** What restoring and purging found to do, in turn; nothing when it is empty. */
   final Queue<Boolean> chores = new ArrayDeque<>();
@@ -250,9 +250,7 @@ final class FakeDatabase {
 
   private Look found(List<Lease> leases, Limits limits) {
     Look look = new Look(readPending(leases, limits), true, looksAreDurable);
-    if (losesAfterLook) {
-      leases.forEach(lease -> lose(lease.bucket()));
-    }
+    afterLook.accept(leases);
     return look;
   }
 

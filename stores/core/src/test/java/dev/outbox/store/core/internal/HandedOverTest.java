@@ -114,8 +114,9 @@ class HandedOverTest {
   void inHand() {
     database.add(1, ++last, false);
     Claim before = claim();
+    assertThat(held.open()).as("its lease may be asked for").hasSize(1);
     Alone message = append();
-    assertThat(handOver(message)).isFalse();
+    assertThat(handOver(message)).isTrue();
     assertThat(claim().messages()).isEmpty();
     Claim claim = settleAndClaim(before);
     assertThat(sequences(claim)).containsExactly(last);
@@ -125,12 +126,44 @@ class HandedOverTest {
   }
 
   @Test
+  @DisplayName("is claimed at once by a claim that had the lease and found nothing")
+  void duringALook() {
+    duringTheLook(() -> assertThat(handOver(append())).isTrue());
+    Claim claim = claim();
+    assertThat(sequences(claim)).containsExactly(last);
+    settle(claim);
+    assertThat(asked()).containsExactly("look", "lockHeldAndDelete");
+  }
+
+  @Test
+  @DisplayName("is for another worker, where the claim that had the lease found something else")
+  void duringALookThatFindsOthers() {
+    held.took(database.clock, List.of(database.take(2, held.claimId())));
+    database.add(2, ++last, false);
+    duringTheLook(() -> assertThat(handOver(append())).isTrue());
+    Claim claim = claim();
+    assertThat(sequences(claim)).containsExactly(last - 1);
+    assertThat(claim.pollAgain()).isTrue();
+    Claim another = claim();
+    assertThat(sequences(another)).containsExactly(last);
+    assertThat(another.pollAgain()).isFalse();
+    assertThat(asked()).containsExactly("look");
+  }
+
+  private void duringTheLook(Runnable what) {
+    database.afterLook =
+        leases -> {
+          database.afterLook = none -> {};
+          what.run();
+        };
+  }
+
+  @Test
   @DisplayName("makes the next claim look when another lease comes back than that of its append")
   void anotherLeaseComesBack() {
     database.add(1, ++last, false);
     Claim before = claim();
-    assertThat(handOver(append(2, held.claimId()))).isFalse();
-    assertThat(held.open()).isEmpty();
+    assertThat(handOver(append(2, held.claimId()))).isTrue();
     assertThat(sequences(settleAndClaim(before))).containsExactly(last);
   }
 
@@ -152,7 +185,7 @@ class HandedOverTest {
     Alone message = append();
     Claim read = claim();
     assertThat(sequences(read)).containsExactly(last);
-    assertThat(handOver(message)).isFalse();
+    assertThat(handOver(message)).as("it waits for the lease").isTrue();
     settle(read);
     assertThat(claim().messages()).isEmpty();
     assertThat(handOver(message)).isFalse();

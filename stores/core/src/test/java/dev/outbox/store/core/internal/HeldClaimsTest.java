@@ -236,7 +236,7 @@ class HeldClaimsTest {
     database.looksAreDurable = false;
     serve(1);
     asked();
-    database.losesAfterLook = true;
+    database.afterLook = leases -> leases.forEach(lease -> database.lose(lease.bucket()));
     add(1);
     assertThat(claim().messages()).isEmpty();
     assertThat(asked()).containsExactly("look", "renew", "lockHeld");
