@@ -54,8 +54,10 @@ public final class PodMain {
 
   private PodMain(ParentJvm parent) {
     this.parent = parent;
-    // Housekeeping, once in a minute, shares with workers: 20 pods have 100 connections at most.
-    int forRelays = setting("relays") * (Relay.Builder.DEFAULT_WORKERS + 1);
+    // Of one pool, sessions that stay open may have a quarter. Housekeeping of a single relay, once
+    // in a minute, shares with its workers: 20 pods have 100 connections at most.
+    int relay = Relay.Builder.DEFAULT_WORKERS + (setting("relays") > 1 ? 2 : 1);
+    int forRelays = setting("relays") * relay;
     int needed = Math.min(MOST_CONNECTIONS, forRelays) + setting("clients");
     access =
         BenchDatabase.attach(parent.settings())
