@@ -27,6 +27,9 @@ class FaultyStore extends MemoryOutboxStore {
   /** Whether what a relay holds is held from claim to claim, past the operations that fail. */
   volatile boolean keeps;
 
+  /** Whether claims that bring something say that there is more. */
+  volatile boolean hasMore;
+
   /** What settle was given each time. */
   final List<Map<Long, Decision>> decisions = new CopyOnWriteArrayList<>();
 
@@ -72,6 +75,11 @@ class FaultyStore extends MemoryOutboxStore {
       @Override
       public List<StoredMessage> messages() {
         return messages;
+      }
+
+      @Override
+      public boolean pollAgain() {
+        return hasMore && !messages.isEmpty();
       }
 
       @Override

@@ -153,6 +153,21 @@ class WorkerTest {
   }
 
   @Test
+  void whereAClaimSaysThatThereIsMoreAnotherWorkerClaimsMeanwhile() throws InterruptedException {
+    store.hasMore = true;
+    publisher.on(
+        "1",
+        () -> {
+          nothingHappensForLong();
+          waiting.idle("another", waiting.announcements()); // returns at once
+          return Result.delivered();
+        });
+    store.append("a", "1");
+    drain();
+    assertThat(publisher.deliveredEvents()).containsExactly("1");
+  }
+
+  @Test
   void aFailedMessageIsTriedAgainAndItsKeyWaits() throws InterruptedException {
     publisher.on("1", () -> Result.failed("x"));
     store.append("a", "1", "2");

@@ -483,6 +483,9 @@ final class HeldBuckets {
 
   /** How busy the relay is, since this was asked last. */
   synchronized Load load() {
+    if (waiting.isEmpty() && out.isEmpty()) {
+      load.claimed(0, 1); // no claim says it where there is nothing to claim
+    }
     return load.now(lastRequest == null ? Integer.MAX_VALUE : lastRequest.maxMessages());
   }
 }

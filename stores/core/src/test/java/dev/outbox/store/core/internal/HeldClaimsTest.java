@@ -10,6 +10,7 @@ import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.store.core.internal.FakeDatabase.Trouble;
+import dev.outbox.store.core.internal.HoldingRules.Load;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -433,5 +434,20 @@ class HeldClaimsTest {
       claim = settle(claim).next();
     }
     assertThat(database.left()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("is busy while claims come back full, and no more when there is nothing to claim")
+  void load() {
+    hold(1);
+    database.add(1, 1, 12);
+    Claim claim = settle(claim()).next();
+    database.clock += Duration.ofMillis(100).toNanos();
+    assertThat(held.load()).isEqualTo(Load.BUSY);
+    settle(claim);
+    held.give(Set.of(1));
+    assertThat(held.load()).isEqualTo(Load.WORKING);
+    database.clock += Duration.ofSeconds(10).toNanos();
+    assertThat(held.load()).isEqualTo(Load.CALM);
   }
 }
