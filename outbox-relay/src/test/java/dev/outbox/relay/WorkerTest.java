@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 /** One worker, round by round, over a memory store whose clock the test moves. */
 class WorkerTest {
   private static final Duration LEASE = Duration.ofMinutes(1);
-  private static final Duration LONG_PAUSE = Duration.ofSeconds(10);
+  private static final Duration LONG_PAUSE = Duration.ofHours(1);
   private static final Claim.Request ALL =
       new Claim.Request("other", 1_000, Long.MAX_VALUE, Duration.ofMinutes(1));
 
