@@ -19,7 +19,7 @@ import org.opentest4j.AssertionFailedError;
  * steps, and told with the seed.
  *
  * @param <P> the test class as the tests call it
- * @param <S> a step
+ * @param <S> a step; equal steps do the same
  */
 @Place(Place.LAST)
 public abstract class StoryTests<P extends Patient<?, ?>, S> extends SuiteTests<P> {
@@ -57,11 +57,6 @@ public abstract class StoryTests<P extends Patient<?, ?>, S> extends SuiteTests<
     return Stream.of();
   }
 
-  /** The same for equal steps. */
-  protected Object value(S step) {
-    return step;
-  }
-
   /** A story that begins with an empty store. */
   protected abstract Story<S> begin();
 
@@ -87,15 +82,6 @@ public abstract class StoryTests<P extends Patient<?, ?>, S> extends SuiteTests<
 
   @Sentence("what happens in whatever order leads to what it leads to in the reference")
   void asInTheReference() {
-    around(this::play);
-  }
-
-  /** What the steps need around all stories. */
-  protected void around(Runnable stories) {
-    stories.run();
-  }
-
-  private void play() {
     for (int i = 0; i < tries(); i++) {
       Random random = new Random(seed() + i);
       List<S> steps =
@@ -136,7 +122,7 @@ public abstract class StoryTests<P extends Patient<?, ?>, S> extends SuiteTests<
 
   /** Leaves out steps, many at once first, and then makes those that are left simpler. */
   private final class Shrinking {
-    private final Set<List<Object>> tried = new HashSet<>();
+    private final Set<List<S>> tried = new HashSet<>();
     private long end = System.nanoTime() + FOR_SHRINKING.toNanos();
     private List<S> steps;
     private Failed failed;
@@ -183,9 +169,7 @@ public abstract class StoryTests<P extends Patient<?, ?>, S> extends SuiteTests<
     }
 
     private boolean failsToo(List<S> candidate) {
-      if (tried.size() >= MOST_SHRINKS
-          || System.nanoTime() - end > 0
-          || !tried.add(candidate.stream().map(StoryTests.this::value).toList())) {
+      if (tried.size() >= MOST_SHRINKS || System.nanoTime() - end > 0 || !tried.add(candidate)) {
         return false;
       }
       Failed again;

@@ -1,7 +1,5 @@
 package dev.outbox.tck.store;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
@@ -18,9 +16,6 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import net.jqwik.api.RandomGenerator;
-import net.jqwik.api.Shrinkable;
-import net.jqwik.api.sessions.JqwikSession;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,25 +30,18 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>What it needs beyond the suite are optional dependencies, so that who does not want it does
- * not get them: {@code net.jqwik:jqwik}, which makes the steps and shrinks them, and {@code
- * outbox-store-memory}. The memory store depends on the api alone, so there is no cycle. JUnit runs
- * it, and not jqwik's engine, because of the fixture: that has the life of a JUnit class.
+ * <p>It needs {@code outbox-store-memory}, which is an optional dependency of this artifact.
  *
  * <p>For a long run {@code -Doutbox.properties.tries=2000}, for other stories, or to see a failure
  * again, {@code -Doutbox.properties.seed}.
  *
  * @param <T> the transaction's type
  */
-public abstract class OutboxStoreProperties<T>
-    extends StoryTests<PatientFixture<T>, Shrinkable<Step>> {
+public abstract class OutboxStoreProperties<T> extends StoryTests<PatientFixture<T>, Step> {
   /** Letters that have two cases each, the last with an accent. */
   private static final String KEY = "ordercaf\u00E9";
 
-  private static final int SIZE = 1_000;
-
   private List<String> keys = List.of();
-  private @Nullable RandomGenerator<Step> steps;
 
   /**
    * Makes time pass. Default: the test class, where it is one that {@link MovesClock}; null: time
@@ -64,33 +52,21 @@ public abstract class OutboxStoreProperties<T>
   }
 
   @Override
-  protected void around(Runnable stories) {
-    tck.prepare();
-    keys = new Words<>(tck).keys();
-    JqwikSession.run(
-        () -> {
-          steps = Step.any().generator(SIZE);
-          stories.run();
-        });
+  protected Step step(Random random) {
+    return Step.any(random);
   }
 
   @Override
-  protected Shrinkable<Step> step(Random random) {
-    return requireNonNull(steps).next(random);
+  protected Stream<Step> simpler(Step step) {
+    return step.simpler();
   }
 
   @Override
-  protected Stream<Shrinkable<Step>> simpler(Shrinkable<Step> step) {
-    return step.shrink();
-  }
-
-  @Override
-  protected Object value(Shrinkable<Step> step) {
-    return step.value();
-  }
-
-  @Override
-  protected Story<Shrinkable<Step>> begin() {
+  protected Story<Step> begin() {
+    if (keys.isEmpty()) {
+      keys = new Words<>(tck).keys();
+      tck.prepare();
+    }
     Duration window = Duration.ofDays(100_000);
     if (tck.is(DedupWindows.class)) {
       window = StoreStory.DEDUP_WINDOW;

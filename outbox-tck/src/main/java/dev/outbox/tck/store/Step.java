@@ -3,10 +3,11 @@ package dev.outbox.tck.store;
 import dev.outbox.spi.store.Decision;
 import java.time.Duration;
 import java.util.List;
-import net.jqwik.api.Arbitraries;
-import net.jqwik.api.Arbitrary;
-import net.jqwik.api.Combinators;
-import net.jqwik.api.Tuple;
+import java.util.Random;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,7 +36,11 @@ sealed interface Step {
     UNORDERED
   }
 
-  record Written(int key, Content content) {}
+  record Written(int key, Content content) {
+    private Stream<Written> simpler() {
+      return Stream.of(new Written(key, Content.PLAIN), new Written(0, content));
+    }
+  }
 
   /**
    * Appends.
@@ -51,17 +56,43 @@ sealed interface Step {
     public String rule() {
       return hasDedupKey() ? "A4" : "A1";
     }
+
+    @Override
+    public Stream<Step> simpler() {
+      return Stream.concat(
+          Stream.of(new Append(0, messages)),
+          Step.simpler(messages, Written::simpler).map(some -> new Append(transaction, some)));
+    }
   }
 
   record InsertByPlainSql(int transaction, int key, boolean delayed) implements Step {}
 
   record EndTransaction(int transaction, boolean commits) implements Step {}
 
-  record Take(int worker, int most, boolean fewBytes, int hours) implements Step {}
+  record Take(int worker, int most, boolean fewBytes, int hours) implements Step {
+    @Override
+    public Stream<Step> simpler() {
+      return Stream.of(new Take(1, 100, false, 1), new Take(worker, most, false, 1));
+    }
+  }
 
-  record Settle(int claim, List<Verdict> verdicts) implements Step {}
+  record Settle(int claim, List<Verdict> verdicts) implements Step {
+    @Override
+    public Stream<Step> simpler() {
+      return Stream.concat(
+          Stream.of(new Settle(0, verdicts)),
+          Verdict.simpler(verdicts).map(some -> new Settle(claim, some)));
+    }
+  }
 
-  record SettleAndTake(int claim, List<Verdict> verdicts, Take next) implements Step {}
+  record SettleAndTake(int claim, List<Verdict> verdicts, Take next) implements Step {
+    @Override
+    public Stream<Step> simpler() {
+      return Stream.concat(
+          Stream.of(new Settle(claim, verdicts)),
+          Verdict.simpler(verdicts).map(some -> new SettleAndTake(claim, some, next)));
+    }
+  }
 
   record SettleAgain(int claim) implements Step {}
 
@@ -69,7 +100,12 @@ sealed interface Step {
 
   record Renew(int claim, int hours) implements Step {}
 
-  record TimePasses(int hours) implements Step {}
+  record TimePasses(int hours) implements Step {
+    @Override
+    public Stream<Step> simpler() {
+      return Stream.of(new TimePasses(1));
+    }
+  }
 
   record DecideOnDeadLetter(int letter, boolean requeues) implements Step {}
 
@@ -91,6 +127,10 @@ sealed interface Step {
 
     Verdict(String words) {
       this.words = words;
+    }
+
+    private static Stream<List<Verdict>> simpler(List<Verdict> verdicts) {
+      return Step.simpler(verdicts, one -> Stream.of(DELIVERED));
     }
 
     /** Later messages of the key must wait. */
@@ -116,50 +156,92 @@ sealed interface Step {
     }
   }
 
-  /** What comes first in each choice is what shrinking goes for. */
-  static Arbitrary<Step> any() {
-    Arbitrary<Integer> transaction =
-        Arbitraries.frequency(Tuple.of(4, 0), Tuple.of(1, 1), Tuple.of(1, 2));
-    Arbitrary<Integer> key =
-        Arbitraries.frequency(Tuple.of(4, 0), Tuple.of(2, 1), Tuple.of(1, 2), Tuple.of(1, 3));
-    Arbitrary<Integer> which = Arbitraries.integers().between(0, 3);
-    Arbitrary<Integer> hours = Arbitraries.integers().between(1, 3);
-    Arbitrary<Content> content =
-        Arbitraries.frequency(
-            Tuple.of(6, Content.PLAIN),
-            Tuple.of(1, Content.LARGE),
-            Tuple.of(2, Content.DELAYED),
-            Tuple.of(2, Content.WITH_DEDUP_KEY),
-            Tuple.of(1, Content.UNORDERED));
-    Arbitrary<List<Written>> messages =
-        Combinators.combine(key, content).as(Written::new).list().ofMinSize(1).ofMaxSize(3);
-    Arbitrary<Take> take =
-        Combinators.combine(
-                Arbitraries.integers().between(1, 2),
-                Arbitraries.of(100, 3, 2, 1),
-                Arbitraries.frequency(Tuple.of(5, false), Tuple.of(1, true)),
-                hours)
-            .as(Take::new);
-    Arbitrary<List<Verdict>> verdicts =
-        Arbitraries.of(Verdict.class).list().ofMinSize(1).ofMaxSize(3);
-    Arbitrary<Boolean> either = Arbitraries.of(true, false);
-    return Arbitraries.<Step>frequencyOf(
-        Tuple.of(8, Combinators.combine(transaction, messages).as(Append::new)),
-        Tuple.of(1, Combinators.combine(transaction, key, either).as(InsertByPlainSql::new)),
-        Tuple.of(
-            2,
-            Combinators.combine(
-                    Arbitraries.integers().between(1, 2),
-                    Arbitraries.frequency(Tuple.of(3, true), Tuple.of(1, false)))
-                .as(EndTransaction::new)),
-        Tuple.of(7, take),
-        Tuple.of(7, Combinators.combine(which, verdicts).as(Settle::new)),
-        Tuple.of(3, Combinators.combine(which, verdicts, take).as(SettleAndTake::new)),
-        Tuple.of(1, which.map(SettleAgain::new)),
-        Tuple.of(1, which.map(SettleWhatItHasNot::new)),
-        Tuple.of(1, Combinators.combine(which, hours).as(Renew::new)),
-        Tuple.of(4, hours.map(TimePasses::new)),
-        Tuple.of(3, Combinators.combine(which, either).as(DecideOnDeadLetter::new)),
-        Tuple.of(1, Arbitraries.just(new Housekeep())));
+  /** Steps that say less, and do something like it. */
+  default Stream<Step> simpler() {
+    return Stream.of();
+  }
+
+  /** One element fewer, or one that is simpler. */
+  private static <E> Stream<List<E>> simpler(List<E> all, Function<E, Stream<E>> simpler) {
+    Stream<List<E>> fewer =
+        IntStream.range(0, all.size() > 1 ? all.size() : 0)
+            .mapToObj(i -> with(all, i, Stream.of()));
+    Stream<List<E>> changed =
+        IntStream.range(0, all.size())
+            .boxed()
+            .flatMap(i -> simpler.apply(all.get(i)).map(e -> with(all, i, Stream.of(e))));
+    return Stream.concat(fewer, changed);
+  }
+
+  private static <E> List<E> with(List<E> all, int place, Stream<E> there) {
+    Stream<E> before = Stream.concat(all.stream().limit(place), there);
+    return Stream.concat(before, all.stream().skip(place + 1)).toList();
+  }
+
+  /** Any step, what happens often more often. */
+  static Step any(Random random) {
+    return switch (one(random, 8, 1, 2, 9, 6, 3, 1, 1, 1, 7, 3, 1)) {
+      case 0 ->
+          new Append(
+              transaction(random), list(random, () -> new Written(key(random), content(random))));
+      case 1 -> new InsertByPlainSql(transaction(random), key(random), random.nextBoolean());
+      case 2 -> new EndTransaction(1 + random.nextInt(2), one(random, 3, 1) == 0);
+      case 3 -> take(random);
+      case 4 -> new Settle(which(random), verdicts(random));
+      case 5 -> new SettleAndTake(which(random), verdicts(random), take(random));
+      case 6 -> new SettleAgain(which(random));
+      case 7 -> new SettleWhatItHasNot(which(random));
+      case 8 -> new Renew(which(random), hours(random));
+      case 9 -> new TimePasses(hours(random));
+      case 10 -> new DecideOnDeadLetter(which(random), random.nextBoolean());
+      default -> new Housekeep();
+    };
+  }
+
+  /**
+   * @param weights how often each number comes, from 0 on
+   */
+  private static int one(Random random, int... weights) {
+    int left = random.nextInt(IntStream.of(weights).sum());
+    int number = 0;
+    while (left >= weights[number]) {
+      left -= weights[number];
+      number++;
+    }
+    return number;
+  }
+
+  private static int transaction(Random random) {
+    return one(random, 4, 1, 1);
+  }
+
+  private static int key(Random random) {
+    return one(random, 4, 2, 1, 1);
+  }
+
+  private static Content content(Random random) {
+    return Content.values()[one(random, 6, 1, 2, 2, 1)];
+  }
+
+  private static int which(Random random) {
+    return random.nextInt(4);
+  }
+
+  private static int hours(Random random) {
+    return 1 + random.nextInt(3);
+  }
+
+  private static Take take(Random random) {
+    int most = List.of(100, 3, 2, 1).get(random.nextInt(4));
+    return new Take(1 + random.nextInt(2), most, one(random, 5, 1) == 1, hours(random));
+  }
+
+  private static List<Verdict> verdicts(Random random) {
+    Verdict[] all = Verdict.values();
+    return list(random, () -> all[random.nextInt(all.length)]);
+  }
+
+  private static <E> List<E> list(Random random, Supplier<E> any) {
+    return Stream.generate(any).limit(1 + random.nextInt(3)).toList();
   }
 }

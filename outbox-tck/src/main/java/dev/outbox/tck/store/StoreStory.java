@@ -18,7 +18,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
-import net.jqwik.api.Shrinkable;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,7 +51,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Hours pass at a step, and a minute more, so that what the clock of a test does meanwhile
  * decides nothing.
  */
-final class StoreStory<T> extends StoreTests<T> implements Story<Shrinkable<Step>> {
+final class StoreStory<T> extends StoreTests<T> implements Story<Step> {
   /** Dedup keys are remembered for longer than the time of one step and shorter than two. */
   static final Duration DEDUP_WINDOW = Duration.ofHours(2);
 
@@ -91,11 +90,7 @@ final class StoreStory<T> extends StoreTests<T> implements Story<Shrinkable<Step
   // ---- steps
 
   @Override
-  public void play(Shrinkable<Step> step) {
-    play(step.value());
-  }
-
-  private void play(Step step) {
+  public void play(Step step) {
     log.rule = step.rule();
     if (changes(step)) {
       compare();
