@@ -11,6 +11,7 @@ import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -54,6 +55,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
 public final class Main implements Runnable {
   public static final int CHECK_FAILED = Exit.CHECK_FAILED;
   public static final int NOT_DONE = Exit.NOT_DONE;
+
+  /** What the program of developers has beside these commands. */
+  private static final Set<String> OF_A_CHECKOUT = Set.of("demo", "tck", "bench", "torture");
 
   @Option(
       names = "--verbose",
@@ -135,6 +139,10 @@ public final class Main implements Runnable {
           Secrets.hide(one);
         }
       }
+    }
+    if (args.length > 0 && OF_A_CHECKOUT.contains(args[0]) && command.getParent() == null) {
+      err.println("outbox: %1$s is a command of a checkout: ./outbox %1$s".formatted(args[0]));
+      return NOT_DONE;
     }
     String text = String.valueOf(e.getMessage()).replaceFirst("^Error: ", "");
     err.println("outbox: " + Texts.printable(Secrets.mask(text)));

@@ -50,6 +50,16 @@ class UsageTest {
   }
 
   @ParameterizedTest
+  @ValueSource(strings = {"demo", "tck", "bench", "torture"})
+  @DisplayName("a command that is only in a checkout says so")
+  void ofACheckout(String command) {
+    Cli cli = Cli.run(command, "--url", "jdbc:postgresql://localhost/shop");
+    assertThat(cli.code()).isEqualTo(2);
+    assertThat(cli.err().strip())
+        .isEqualTo("outbox: %1$s is a command of a checkout: ./outbox %1$s".formatted(command));
+  }
+
+  @ParameterizedTest
   @DisplayName("bad usage: exit code 2, one sentence, and where to read on")
   @CsvSource(
       delimiter = '!',

@@ -9,13 +9,17 @@ import dev.outbox.embedded.EmbeddedKafka;
 import dev.outbox.embedded.ParentJvm;
 import dev.outbox.publisher.kafka.KafkaPublisher;
 import dev.outbox.spi.store.StoredMessage;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,17 +36,9 @@ class KafkaClockTest {
   @ValueSource(booleans = {false, true})
   @DisplayName("a clock that goes back by half an hour while the broker is away stops nothing")
   void goesBack(boolean transactional, @TempDir Path directory) throws Exception {
-    Clocks clocks = new Clocks(directory);
-    if (!clocks.canShift()) {
-      throw new TestAbortedException("skipped: shifting a clock takes Linux and a C compiler, cc");
-    }
+    Clocks clocks = clocks(directory);
     try (EmbeddedKafka kafka = EmbeddedKafka.start();
-        ChildJvm child =
-            ChildJvm.start(
-                Main.class,
-                Map.of("bootstrap", kafka.bootstrapServers(), "transactional", "" + transactional),
-                clocks.environment(PROCESS),
-                directory.resolve("log"))) {
+        ChildJvm child = child(kafka, transactional, clocks, directory.resolve("log"))) {
       await().atMost(Duration.ofMinutes(2)).until(() -> publish(child).equals(DELIVERED));
       clocks.shift(PROCESS, Duration.ofMinutes(30));
       assertThat(publish(child)).isEqualTo(DELIVERED);
@@ -52,6 +48,53 @@ class KafkaClockTest {
       kafka.restart();
       await().atMost(Duration.ofMinutes(3)).until(() -> publish(child).equals(DELIVERED));
     }
+  }
+
+  @Test
+  @DisplayName("a clock that was ahead for a moment, which no publish has seen, stops nothing")
+  void wasAhead(@TempDir Path directory) throws Exception {
+    Clocks clocks = clocks(directory);
+    Path log = directory.resolve("log");
+    try (EmbeddedKafka kafka = EmbeddedKafka.start()) {
+      kafka.kill();
+      try (ChildJvm child = child(kafka, false, clocks, log)) {
+        awaitTriesToConnect(log);
+        clocks.shift(PROCESS, Duration.ofMinutes(30));
+        awaitTriesToConnect(log);
+        clocks.shift(PROCESS, Duration.ZERO);
+        kafka.restart();
+        await().atMost(Duration.ofMinutes(3)).until(() -> publish(child).equals(DELIVERED));
+      }
+    }
+  }
+
+  /** So many that the last one began after this was called. */
+  private static void awaitTriesToConnect(Path log) throws IOException {
+    long before = triesToConnect(log);
+    await().atMost(Duration.ofMinutes(1)).until(() -> triesToConnect(log) >= before + 3);
+  }
+
+  private static long triesToConnect(Path log) throws IOException {
+    try (Stream<String> lines = Files.lines(log)) {
+      return lines.filter(line -> line.contains("Bootstrap broker")).count();
+    }
+  }
+
+  private static Clocks clocks(Path directory) throws Exception {
+    Clocks clocks = new Clocks(directory);
+    if (!clocks.canShift()) {
+      throw new TestAbortedException("skipped: shifting a clock takes Linux and a C compiler, cc");
+    }
+    return clocks;
+  }
+
+  private static ChildJvm child(EmbeddedKafka kafka, boolean transactional, Clocks clocks, Path log)
+      throws Exception {
+    return ChildJvm.start(
+        Main.class,
+        Map.of("bootstrap", kafka.bootstrapServers(), "transactional", "" + transactional),
+        clocks.environment(PROCESS),
+        log);
   }
 
   private static String publish(ChildJvm child) {
@@ -64,6 +107,7 @@ class KafkaClockTest {
     private Main() {}
 
     public static void main(String[] args) throws Exception {
+      System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "warn");
       ParentJvm parent = ParentJvm.connect();
       KafkaPublisher.Builder builder =
           KafkaPublisher.builder()

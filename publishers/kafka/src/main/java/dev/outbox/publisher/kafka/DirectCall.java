@@ -308,8 +308,7 @@ final class DirectCall {
           leave(run);
         } else {
           Place place = run.item(run.delivered()).place();
-          outcome.decide(
-              run, run.delivered(), liveness.outOfReach(place, "no answer about it in time"));
+          outcome.decide(run, run.delivered(), liveness.noAnswer(place));
         }
       }
     }

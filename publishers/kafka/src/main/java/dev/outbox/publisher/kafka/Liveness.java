@@ -61,6 +61,18 @@ final class Liveness {
     return answers() ? Result.unavailable(text, place.destination()) : silent(text);
   }
 
+  /**
+   * The result of what could not even be asked in time. A producer that hears nothing while the
+   * cluster answers is given up: it may wait for a broker that hangs, or, where the wall clock was
+   * ahead for a moment, until that time comes again.
+   */
+  Result noAnswer(Place place) {
+    if (!heard && connection != null && cluster.answeredWithin(silence)) {
+      boolean ignored = connection.retire();
+    }
+    return outOfReach(place, "no answer about it in time");
+  }
+
   /** The result of an exception of Kafka's client. */
   Result result(Throwable error, Place place) {
     boolean answers = answers();

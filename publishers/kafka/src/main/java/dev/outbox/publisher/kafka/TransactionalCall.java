@@ -126,7 +126,7 @@ final class TransactionalCall {
         if (is instanceof Topics.Found.Refused refused) {
           decide(item, refused.result());
         } else if (is instanceof Topics.Found.Pending && over) {
-          decide(item, liveness.outOfReach(item.place(), "no answer about it in time"));
+          decide(item, liveness.noAnswer(item.place()));
         } else {
           pending |= is instanceof Topics.Found.Pending;
         }
