@@ -51,11 +51,8 @@ final class HeldBuckets {
   /** Those of which the last read has left something. */
   private final Set<Integer> withMore = new HashSet<>();
 
-  /** The leases that workers have, as they were when they got them. */
-  private final Map<Integer, Lease> out = new HashMap<>();
-
-  /** By bucket, what was committed while a worker had the lease. */
-  private final Map<Integer, List<Alone>> inHand = new HashMap<>();
+  /** By bucket, the leases that workers have. */
+  private final Map<Integer, InHand> inHand = new HashMap<>();
 
   /** By bucket, the highest sequence that a claim here has had: what is below may be settled. */
   private final long[] read = new long[Database.BUCKETS];
@@ -121,6 +118,14 @@ final class HeldBuckets {
   }
 
   /**
+   * A lease that a worker has.
+   *
+   * @param lease as the worker got it
+   * @param meanwhile what was committed since, and waits until it is back; empty when nothing was
+   */
+  private record InHand(Lease lease, List<Alone> meanwhile) {}
+
+  /**
    * What a claim works on: nobody else has these until they are back.
    *
    * @param all whether no others wait
@@ -184,7 +189,7 @@ final class HeldBuckets {
         inARow > 0 ? some : inTurn().filter(one -> !hasMore(one) || some.contains(one)).toList();
     for (One one : taken) {
       waiting.remove(one.bucket());
-      out.put(one.bucket(), one.lease);
+      inHand.put(one.bucket(), new InHand(one.lease, List.of()));
     }
     return new Taken(taken, waiting.isEmpty());
   }
@@ -294,12 +299,12 @@ final class HeldBuckets {
   }
 
   private void back(One one) {
-    out.remove(one.bucket());
-    List<Alone> meanwhile = inHand.remove(one.bucket());
-    One now = meanwhile == null ? one : one.and(meanwhile, read[one.bucket()]);
+    InHand was = inHand.remove(one.bucket());
+    List<Alone> meanwhile = was == null ? List.of() : was.meanwhile;
+    One now = meanwhile.isEmpty() ? one : one.and(meanwhile, read[one.bucket()]);
     waiting.put(one.bucket(), now);
     missed |=
-        meanwhile != null
+        !meanwhile.isEmpty()
             && now == one
             && meanwhile.get(0).row().sequence() > read[one.bucket()]; // no look here has had it
   }
@@ -313,7 +318,6 @@ final class HeldBuckets {
   synchronized void forget(int bucket) {
     unwanted.remove(bucket);
     withMore.remove(bucket);
-    out.remove(bucket);
     inHand.remove(bucket);
   }
 
@@ -326,7 +330,10 @@ final class HeldBuckets {
   synchronized List<Lease> open() {
     return missed || closed || !isShown
         ? List.of()
-        : Stream.concat(waiting.values().stream().map(One::lease), out.values().stream()).toList();
+        : Stream.concat(
+                waiting.values().stream().map(One::lease),
+                inHand.values().stream().map(InHand::lease))
+            .toList();
   }
 
   /**
@@ -355,18 +362,27 @@ final class HeldBuckets {
     Alone first = ofBucket.get(0);
     int bucket = first.row().bucket();
     One one = waiting.get(bucket);
-    boolean done;
-    if (closed || !first.claimId().equals(claimId)) {
-      done = false;
-    } else if (one == null) {
-      done = out.containsKey(bucket) && inHand.putIfAbsent(bucket, ofBucket) == null;
-    } else {
-      One now = one.and(ofBucket, read[bucket]);
-      waiting.put(bucket, now);
-      done = now != one;
-    }
+    boolean done =
+        !closed
+            && first.claimId().equals(claimId)
+            && (one == null ? untilBack(bucket, ofBucket) : beside(one, ofBucket));
     missed |= !done;
     return done;
+  }
+
+  private boolean untilBack(int bucket, List<Alone> ofBucket) {
+    InHand taken = inHand.get(bucket);
+    if (taken == null || !taken.meanwhile.isEmpty()) {
+      return false;
+    }
+    inHand.put(bucket, new InHand(taken.lease, ofBucket));
+    return true;
+  }
+
+  private boolean beside(One one, List<Alone> ofBucket) {
+    One now = one.and(ofBucket, read[one.bucket()]);
+    waiting.put(one.bucket(), now);
+    return now != one;
   }
 
   // ---- for who holds
@@ -483,7 +499,7 @@ final class HeldBuckets {
 
   /** How busy the relay is, since this was asked last. */
   synchronized Load load() {
-    if (waiting.isEmpty() && out.isEmpty()) {
+    if (waiting.isEmpty() && inHand.isEmpty()) {
       load.claimed(0, 1); // no claim says it where there is nothing to claim
     }
     return load.now(lastRequest == null ? Integer.MAX_VALUE : lastRequest.maxMessages());
