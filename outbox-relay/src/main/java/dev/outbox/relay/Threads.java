@@ -77,7 +77,7 @@ final class Threads {
     Backoff pauses = new Backoff(FIRST_HOLD_RETRY, LONGEST_HOLD_RETRY, Threads::random);
     Survival task =
         new Survival(
-            () -> keeper.hold(waiting::announced),
+            () -> keeper.hold(waiting::wake),
             e -> {
               if (!waiting.stopping()) {
                 listener.on(new RelayEvent.StoreFailed(name, "hold", e));

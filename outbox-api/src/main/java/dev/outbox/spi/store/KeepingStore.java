@@ -131,7 +131,8 @@ public interface KeepingStore<T> extends OutboxStore<T> {
      * Says that the transaction has committed: hands over what the keeper may have. Never to be
      * called where that is not known for sure. From any thread, without blocking; throws nothing.
      *
-     * @return whether everything was handed over; what was not, a claim has to find
+     * @return whether all was handed over, or told to those who hold the keys; what was not, a
+     *     claim has to find
      */
     boolean committed();
 

@@ -1,6 +1,7 @@
 package dev.outbox.store.mysql;
 
 import dev.outbox.spi.store.Claim;
+import dev.outbox.store.core.internal.Announcement;
 import dev.outbox.store.core.internal.Database.Holding;
 import dev.outbox.store.core.internal.Database.Seen;
 import dev.outbox.store.core.internal.Database.SeenBucket;
@@ -10,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import org.jdbi.v3.core.Handle;
@@ -98,12 +100,12 @@ final class MysqlHolding implements Holding<Handle> {
 
   /** Pings: neither driver says otherwise what the server has said of its own accord. */
   @Override
-  public boolean check(Handle handle, Duration most) {
+  public Optional<Announcement> check(Handle handle, Duration most) {
     try {
       if (!handle.getConnection().isValid(ANSWERS_SECONDS)) {
         throw RelayLocks.ended();
       }
-      return false;
+      return Optional.empty();
     } catch (SQLException e) {
       throw new TransactionException(e);
     }

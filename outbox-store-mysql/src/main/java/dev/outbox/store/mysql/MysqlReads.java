@@ -160,7 +160,8 @@ final class MysqlReads extends SqlReads {
   }
 
   @Override
-  public Optional<Look> look(Handle handle, UUID claimId, List<Lease> leases, Limits limits) {
+  public Optional<Look> look(
+      Handle handle, UUID claimId, List<Lease> leases, Limits limits, Set<Long> durable) {
     return Optional.of(look.at(handle, claimId, leases, limits));
   }
 

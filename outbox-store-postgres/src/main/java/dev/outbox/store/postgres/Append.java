@@ -5,6 +5,8 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.Alone;
+import dev.outbox.store.core.internal.Announcement;
+import dev.outbox.store.core.internal.AppendReport;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.core.internal.Row.Claimable;
@@ -21,6 +23,7 @@ import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -85,12 +88,18 @@ final class Append implements SqlDialect.Append {
    */
   private static final String PLAIN =
       """
-      insert into ${q}${p}message (id, aggregate_type, aggregate_id, event_type, partition_key,
-        payload, content_type, headers, correlation_id, max_attempts)
+      insert into ${q}${p}message as m (id, aggregate_type, aggregate_id, event_type,
+        partition_key, payload, content_type, headers, correlation_id, max_attempts)
       values
       """;
 
   private static final String PLAIN_ROW = "(?, ?, ?, ?, ?, ?, ?, ?::json, ?, ?)";
+
+  private static final String WAITS =
+      "current_setting('synchronous_commit') in ('on', 'remote_apply')";
+
+  /** Where a message is, and whether the commit waits for the disk. */
+  private static final String PLACE = " returning m.seq, m.bucket, " + WAITS;
 
   /**
    * Returns for each message the lease that holds its bucket where the message may be handed over,
@@ -108,8 +117,9 @@ final class Append implements SqlDialect.Append {
    * history.
    */
   private static final String ALONE =
-      """
-       returning m.seq, m.bucket, m.created_at,
+      PLACE
+          + """
+      , m.created_at,
         (select b.token || ' ' || b.claim_id
           from ${q}${p}bucket b cross join (
       """
@@ -121,13 +131,14 @@ final class Append implements SqlDialect.Append {
             and now.history = ?
             and m.xmin = pg_current_xact_id()::xid
             and current_setting('transaction_isolation') = 'read committed'
-            and current_setting('synchronous_commit') in ('on', 'remote_apply')
+            and ${waits}
             and m.seq >= ?
             and not exists (select from ${q}${p}message o
               where o.bucket = m.bucket and o.status = 'PENDING' and o.seq + 0 >= ?)
             and not exists (select from ${q}${p}blocked_key k where k.bucket = m.bucket)),
         set_config('enable_seqscan', current_setting('outbox.enable_seqscan'), true)
-      """;
+      """
+              .replace("${waits}", WAITS);
 
   /**
    * A plan with sequential scans that is cached while tables are empty would make appends slow when
@@ -182,6 +193,9 @@ final class Append implements SqlDialect.Append {
   /** {@link #PLAIN} for one message, for two, and so on. */
   private final List<String> plain;
 
+  /** The same with {@link #PLACE}. */
+  private final List<String> placing;
+
   /** The same with {@link #ALONE}. */
   private final List<String> asking;
 
@@ -195,26 +209,22 @@ final class Append implements SqlDialect.Append {
   private final String oneWithDedup;
 
   Append(Names names) {
-    plain =
-        IntStream.rangeClosed(1, FEW)
-            .mapToObj(n -> PLAIN + String.join(", ", Collections.nCopies(n, PLAIN_ROW)))
-            .map(names::fill)
-            .toList();
-    asking =
-        IntStream.rangeClosed(1, FEW)
-            .mapToObj(
-                n ->
-                    NO_SEQUENTIAL_SCANS
-                        + PLAIN.replace("message (", "message as m (")
-                        + String.join(", ", Collections.nCopies(n, PLAIN_ROW))
-                        + ALONE)
-            .map(names::fill)
-            .toList();
+    plain = forFew(names, "", "");
+    placing = forFew(names, "", PLACE);
+    asking = forFew(names, NO_SEQUENTIAL_SCANS, ALONE);
     asksRights = names.fill(MAY_READ);
     many = withoutDedup(names, MANY);
     one = withoutDedup(names, ONE);
     manyWithDedup = withDedup(names, MANY);
     oneWithDedup = withDedup(names, ONE);
+  }
+
+  private static List<String> forFew(Names names, String before, String after) {
+    return IntStream.rangeClosed(1, FEW)
+        .mapToObj(
+            n -> before + PLAIN + String.join(", ", Collections.nCopies(n, PLAIN_ROW)) + after)
+        .map(names::fill)
+        .toList();
   }
 
   private static String withoutDedup(Names names, String input) {
@@ -305,14 +315,13 @@ final class Append implements SqlDialect.Append {
   }
 
   @Override
-  public Optional<List<Alone>> appendToHandOver(
+  public Optional<AppendReport> appendToHandOver(
       Connection connection, List<OutboxMessage> messages, List<Lease> open) throws SQLException {
-    Mark.Asked asked = Mark.Asked.of(open);
-    if (asked.buckets() == 0 || !mayBeHandedOver(messages) || !mayRead(connection)) {
+    if (!mayBeHandedOver(messages) || !mayRead(connection)) {
       return Optional.empty();
     }
     try {
-      return Optional.of(appendAsking(connection, messages, asked));
+      return Optional.of(appendAsking(connection, messages, Mark.Asked.of(open)));
     } catch (SQLException e) {
       if (FORBIDDEN.equals(e.getSQLState())) { // the role was set to another one
         mayRead.put(user(connection), false);
@@ -339,34 +348,46 @@ final class Append implements SqlDialect.Append {
     return connection.getMetaData().getUserName();
   }
 
-  private List<Alone> appendAsking(
+  private AppendReport appendAsking(
       Connection connection, List<OutboxMessage> messages, Mark.Asked asked) throws SQLException {
-    List<Alone> alone = new ArrayList<>();
+    boolean asksAlone = asked.buckets() != 0;
     try (PreparedStatement statement =
-        connection.prepareStatement(asking.get(messages.size() - 1))) {
+        connection.prepareStatement((asksAlone ? asking : placing).get(messages.size() - 1))) {
       int bound = bindRows(statement, messages);
-      statement.setLong(bound + 1, asked.buckets());
-      statement.setString(bound + 2, asked.history());
-      statement.setLong(bound + 3, asked.low());
-      statement.setLong(bound + 4, asked.low());
-      boolean ignoredSettings = statement.execute() && statement.getMoreResults();
+      if (asksAlone) {
+        statement.setLong(bound + 1, asked.buckets());
+        statement.setString(bound + 2, asked.history());
+        statement.setLong(bound + 3, asked.low());
+        statement.setLong(bound + 4, asked.low());
+      }
+      boolean ignoredSettings = statement.execute() && asksAlone && statement.getMoreResults();
       try (ResultSet rows = statement.getResultSet()) {
-        for (OutboxMessage message : messages) {
-          boolean ignored = rows.next();
-          String lease = rows.getString(4);
-          if (lease != null) {
-            alone.add(alone(message, rows, lease.split(" ")));
-          }
-        }
+        return report(messages, rows, asksAlone);
       }
     }
-    return alone;
+  }
+
+  private static AppendReport report(
+      List<OutboxMessage> messages, ResultSet rows, boolean asksAlone) throws SQLException {
+    List<Alone> alone = new ArrayList<>();
+    Map<Long, Integer> buckets = new HashMap<>();
+    for (OutboxMessage message : messages) {
+      boolean ignored = rows.next();
+      if (rows.getBoolean(3)) {
+        buckets.put(rows.getLong(1), rows.getInt(2));
+      }
+      String lease = asksAlone ? rows.getString(5) : null;
+      if (lease != null) {
+        alone.add(alone(message, rows, lease.split(" ")));
+      }
+    }
+    return new AppendReport(alone, new Announcement(buckets));
   }
 
   private static Alone alone(OutboxMessage message, ResultSet rows, String[] lease)
       throws SQLException {
     long sequence = rows.getLong(1);
-    Instant createdAt = rows.getObject(3, OffsetDateTime.class).toInstant();
+    Instant createdAt = rows.getObject(4, OffsetDateTime.class).toInstant();
     return new Alone(
         new Claimable(
             rows.getInt(2),

@@ -1,12 +1,14 @@
 package dev.outbox.store.postgres;
 
 import dev.outbox.spi.store.Claim;
+import dev.outbox.store.core.internal.Announcement;
 import dev.outbox.store.core.internal.Database.Holding;
 import dev.outbox.store.core.internal.Database.Seen;
 import dev.outbox.store.core.internal.Database.SeenBucket;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Served;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -14,6 +16,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
@@ -119,7 +122,7 @@ final class PostgresHolding implements Holding<Handle> {
   private static final String CHANNEL = "'outbox_' || " + TABLE;
 
   private static final String ANNOUNCE =
-      "select set_config('synchronous_commit', 'off', true), pg_notify(%s, '')".formatted(CHANNEL);
+      "select set_config('synchronous_commit', 'off', true), pg_notify(%s, ?)".formatted(CHANNEL);
 
   private final PostgresLeases leases;
   private final BatchStatements statements;
@@ -164,16 +167,18 @@ final class PostgresHolding implements Holding<Handle> {
 
   /** Reads what the server says of its own accord, as that it ends the session. */
   @Override
-  public boolean check(Handle handle, Duration most) {
+  public Optional<Announcement> check(Handle handle, Duration most) {
     try {
       Connection connection = handle.getConnection();
       if (!Pooler.isDriver(connection)) {
         LockSupport.parkNanos(most.toNanos());
-        return false;
+        return Optional.empty();
       }
       PGConnection session = connection.unwrap(PGConnection.class);
       return Arrays.stream(session.getNotifications((int) Math.max(1, most.toMillis())))
-          .anyMatch(heard -> heard.getPID() != session.getBackendPID());
+          .filter(heard -> heard.getPID() != session.getBackendPID())
+          .map(heard -> Announcement.of(heard.getParameter()))
+          .reduce(Announcement::and);
     } catch (SQLException e) {
       throw new TransactionException(e);
     }
@@ -191,8 +196,10 @@ final class PostgresHolding implements Holding<Handle> {
   }
 
   @Override
-  public void announce(Handle handle) {
-    boolean ignored = ask(handle, ANNOUNCE);
+  public void announce(Handle handle, Announcement announcement) {
+    boolean ignored =
+        statements.query(
+            handle, ANNOUNCE, parameters -> parameters.add(announcement.text()), ResultSet::next);
   }
 
   /** Without the settings of other transactions: it is one statement, and asked each second. */

@@ -29,9 +29,10 @@ import org.jspecify.annotations.Nullable;
  * <p>It is when all of the server's log is on its disk up to where it ended after the look's
  * snapshot: then so is whatever committed before, also where producers do not wait for that. Beside
  * producers it is mostly not yet so, because another of them has just written something, and is so
- * as soon as the next of them commits. So the look asks again, for a moment. The same process of
- * the server has to answer, because none outlives a crash, and a log that was lost in one may have
- * grown again. Where a standby has to have the log, only a commit that waits tells.
+ * as soon as the next of them commits. So the look asks again, for a moment, unless whoever
+ * announced all that it found has waited for the commit. The same process of the server has to
+ * answer, because none outlives a crash, and a log that was lost in one may have grown again. Where
+ * a standby has to have the log, only a commit that waits tells.
  */
 final class PostgresLook {
   private static final String STATEMENT =
@@ -112,7 +113,8 @@ final class PostgresLook {
   private record Found(List<Row> rows, Moment moment) {}
 
   /** See {@link dev.outbox.store.core.internal.Database.Reads#look}. */
-  Optional<Look> at(Handle handle, UUID claimId, List<Lease> kept, Limits limits) {
+  Optional<Look> at(
+      Handle handle, UUID claimId, List<Lease> kept, Limits limits, Set<Long> durable) {
     Sample known = certified.known();
     snapshots.ask(handle, known);
     List<Lease> leases =
@@ -120,7 +122,7 @@ final class PostgresLook {
     try {
       return Optional.of(
           read(handle, claimId, leases, limits)
-              .map(found -> look(handle, leases, limits, found))
+              .map(found -> look(handle, leases, limits, found, durable))
               .orElseGet(() -> new Look(new Pending(List.of(), List.of()), false, false)));
     } catch (TransactionException e) {
       if (!isLacking(e)) {
@@ -148,12 +150,16 @@ final class PostgresLook {
     }
   }
 
-  private Look look(Handle handle, List<Lease> leases, Limits limits, Found found) {
+  private Look look(
+      Handle handle, List<Lease> leases, Limits limits, Found found, Set<Long> durable) {
     Moment moment = found.moment;
     List<Lease> after =
         Mark.afterRead(leases, found.rows, lease -> limits.messages(), certified, moment.horizon);
-    boolean durable = moment.flushed || (!found.rows.isEmpty() && isFlushedSoon(handle, moment));
-    return new Look(new Pending(found.rows, after), true, durable);
+    boolean areDurable =
+        moment.flushed
+            || found.rows.stream().allMatch(row -> durable.contains(row.sequence()))
+            || isFlushedSoon(handle, moment);
+    return new Look(new Pending(found.rows, after), true, areDurable);
   }
 
   /** Nothing when the snapshot does not have all leases as they were, or others are due. */

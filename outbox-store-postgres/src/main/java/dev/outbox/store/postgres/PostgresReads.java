@@ -11,6 +11,7 @@ import dev.outbox.store.jdbc.internal.SqlReads;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.ToIntFunction;
 import org.jdbi.v3.core.Handle;
@@ -81,8 +82,9 @@ final class PostgresReads extends SqlReads {
   }
 
   @Override
-  public Optional<Look> look(Handle handle, UUID claimId, List<Lease> leases, Limits limits) {
-    return look.at(handle, claimId, leases, limits);
+  public Optional<Look> look(
+      Handle handle, UUID claimId, List<Lease> leases, Limits limits, Set<Long> durable) {
+    return look.at(handle, claimId, leases, limits, durable);
   }
 
   @Override

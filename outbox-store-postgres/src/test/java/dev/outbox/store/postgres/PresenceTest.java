@@ -3,17 +3,30 @@ package dev.outbox.store.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.KeepingStore.Keeper;
+import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.store.jdbc.PresenceTests;
 import dev.outbox.store.jdbc.internal.SqlDialect;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.postgresql.PGConnection;
 
 @DisplayName("A relay that shows that it lives")
 class PresenceTest extends PresenceTests {
+
+  private static final OutboxMessage MESSAGE =
+      OutboxMessage.builder().aggregate("order", "k").eventType("changed").payload("{}").build();
 
   PresenceTest() {
     super(new Postgres());
@@ -75,6 +88,57 @@ class PresenceTest extends PresenceTests {
         .isEmpty();
     first.keeper.leave(PATIENCE);
     awaitHeard(first, second);
+  }
+
+  @Test
+  @DisplayName("says where a message is, once its commit has waited for the disk")
+  void announcesWhere() throws SQLException {
+    relayThatHoldsAll();
+    Keeper keeper = relay().keeper;
+    try (Connection listener = database.pool.getConnection();
+        Statement statement = listener.createStatement()) {
+      PGConnection heard = listener.unwrap(PGConnection.class);
+      statement.execute(
+          database.query("select 'listen outbox_' || 'outbox_bucket'::regclass::oid"));
+      append(keeper, "select 1");
+      String place = database.query("select seq || ':' || bucket from outbox_message");
+      assertThat(awaitAnnouncement(heard)).isEqualTo(place);
+      append(keeper, "set local synchronous_commit = off");
+      assertThat(awaitAnnouncement(heard)).isEmpty();
+      statement.execute("unlisten *");
+    }
+  }
+
+  /** As a relay does it. */
+  private void append(Keeper keeper, String before) {
+    AtomicReference<Uncommitted> uncommitted = new AtomicReference<>();
+    database.inTransaction(
+        false,
+        c -> {
+          try (Statement statement = c.createStatement()) {
+            statement.execute(before);
+          } catch (SQLException e) {
+            throw new IllegalStateException(e);
+          }
+          uncommitted.set(((PostgresOutboxStore) store).append(keeper, c, List.of(MESSAGE)));
+        });
+    if (!uncommitted.get().committed()) {
+      assertThat(keeper.announce()).isTrue();
+    }
+  }
+
+  private static String awaitAnnouncement(PGConnection listener) {
+    List<String> heard = new ArrayList<>();
+    await()
+        .atMost(PATIENCE)
+        .until(
+            () -> {
+              Arrays.stream(listener.getNotifications(100))
+                  .forEach(announced -> heard.add(announced.getParameter()));
+              return !heard.isEmpty();
+            });
+    assertThat(heard).hasSize(1);
+    return heard.get(0);
   }
 
   private static void awaitHeard(Relay from, Relay to) {

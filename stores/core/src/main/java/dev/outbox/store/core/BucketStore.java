@@ -15,7 +15,7 @@ import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
-import dev.outbox.store.core.internal.Alone;
+import dev.outbox.store.core.internal.AppendReport;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.RelayClaims;
@@ -132,21 +132,26 @@ public abstract class BucketStore<T>
     return new RelayKeeper(operations.forRelay(unclaimed));
   }
 
-  /** The leases that messages could be handed over to. */
-  protected static List<Lease> open(Keeper keeper) {
-    return keeper instanceof BucketStore<?>.RelayKeeper ours ? ours.claims.open() : List.of();
+  /**
+   * The leases that messages could be handed over to; empty when an append need not say where its
+   * messages are.
+   */
+  protected static Optional<List<Lease>> open(Keeper keeper) {
+    return keeper instanceof BucketStore<?>.RelayKeeper ours
+        ? ours.claims.open()
+        : Optional.empty();
   }
 
   /**
-   * For stores that can: hands over what was alone in its bucket when it was appended.
+   * For stores that can: hands over what was alone in its bucket when it was appended, and says to
+   * other relays where the rest is.
    *
    * @param appended how many messages the transaction has
-   * @param alone those of them, in the order of the append
-   * @return whether the keeper took all of the transaction
+   * @return whether nothing is left to be looked for
    */
-  protected static boolean handOver(Keeper keeper, int appended, List<Alone> alone) {
+  protected static boolean handOver(Keeper keeper, int appended, AppendReport report) {
     return keeper instanceof BucketStore<?>.RelayKeeper ours
-        && ours.claims.handOver(appended, alone);
+        && ours.claims.handOver(appended, report);
   }
 
   private final class RelayKeeper implements Keeper {

@@ -1,6 +1,7 @@
 package dev.outbox.store.jdbc;
 
 import static java.util.Objects.requireNonNull;
+import static java.util.Objects.requireNonNullElse;
 
 import dev.outbox.Appended;
 import dev.outbox.Archive;
@@ -10,7 +11,8 @@ import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.store.core.BucketStore;
-import dev.outbox.store.core.internal.Alone;
+import dev.outbox.store.core.internal.AppendReport;
+import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.core.internal.Retention;
 import dev.outbox.store.core.internal.StoreOperations;
@@ -23,13 +25,13 @@ import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import javax.sql.DataSource;
@@ -100,21 +102,28 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> implements
   /** For stores that can: {@link KeepingStore#append}. */
   protected final Uncommitted appendToHandOver(
       Keeper keeper, Connection transaction, List<OutboxMessage> messages) {
-    List<Alone> alone = new ArrayList<>();
+    AtomicReference<@Nullable AppendReport> report = new AtomicReference<>();
     Appended appended =
         appending(
             transaction,
             messages,
             Set.of(Grants.Role.PRODUCER, Grants.Role.RELAY),
             () -> {
-              Optional<List<Alone>> asked =
-                  dialect.append().appendToHandOver(transaction, messages, open(keeper));
-              asked.ifPresent(alone::addAll);
+              Optional<List<Lease>> open = open(keeper);
+              Optional<AppendReport> asked =
+                  open.isEmpty()
+                      ? Optional.empty()
+                      : dialect.append().appendToHandOver(transaction, messages, open.get());
+              asked.ifPresent(report::set);
               return asked.isPresent()
                   ? Set.of()
                   : dialect.append().append(transaction, messages, dedupWindow());
             });
-    return Uncommitted.of(appended, () -> handOver(keeper, messages.size(), alone));
+    return Uncommitted.of(
+        appended,
+        () ->
+            handOver(
+                keeper, messages.size(), requireNonNullElse(report.get(), AppendReport.NOTHING)));
   }
 
   /** What stores the messages. */

@@ -135,10 +135,10 @@ public record Database<H>(
      * Notices that the session has ended, without a statement.
      *
      * @param most how long to wait for what others {@link #announce}, where the session listens
-     * @return whether they did
+     * @return what they did
      * @throws RuntimeException as from a statement, when the session has ended
      */
-    boolean check(H handle, Duration most);
+    Optional<Announcement> check(H handle, Duration most);
 
     /** Whether sessions can tell each other something. */
     default boolean announces() {
@@ -150,8 +150,8 @@ public record Database<H>(
       throw new UnsupportedOperationException();
     }
 
-    /** Tells all that listen that there may be something to read; waits for no disk. */
-    default void announce(H handle) {
+    /** Tells all that listen; waits for no disk. */
+    default void announce(H handle, Announcement announcement) {
       throw new UnsupportedOperationException();
     }
 
@@ -225,10 +225,12 @@ public record Database<H>(
      * Looks at buckets that are held, without locking them: the first PENDING messages of each, in
      * sequence order. It is the first statement of its transaction, or the only one.
      *
+     * @param durable sequences of messages that could not be lost if the server failed now
      * @return empty when this database cannot say all that a {@link Look} says: then nothing is
      *     held any more
      */
-    default Optional<Look> look(H handle, UUID claimId, List<Lease> leases, Limits limits) {
+    default Optional<Look> look(
+        H handle, UUID claimId, List<Lease> leases, Limits limits, Set<Long> durable) {
       return Optional.empty();
     }
 

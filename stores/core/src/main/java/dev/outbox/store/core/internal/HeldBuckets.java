@@ -33,17 +33,11 @@ final class HeldBuckets {
   /** After so many claims of buckets with more there is one of all (C6). */
   private static final int MOST_IN_A_ROW = 4;
 
-  /**
-   * While messages are handed over, claims look at the buckets after so long all the same: what
-   * other processes have appended is announced by nothing.
-   */
-  private static final Duration LOOKS = Duration.ofMillis(50);
-
   private final int relay = RelaySign.newNumber();
   private final UUID claimId = RelaySign.claimId(relay);
   private final long unclaimed;
   private final LongSupplier clock;
-  private final Map<Integer, One> waiting = new HashMap<>();
+  private final Map<Integer, HeldBucket> waiting = new HashMap<>();
 
   /** Those to be given back as soon as no worker has them. */
   private final Set<Integer> unwanted = new HashSet<>();
@@ -64,58 +58,14 @@ final class HeldBuckets {
   private long claimedAt;
   private int inARow;
 
-  /** Whether claims had what was handed over, and none has looked since. */
-  private boolean handing;
+  private final News news;
 
-  private long handingSince;
-
-  /** Whether messages were committed since the last look that could not be handed over. */
-  private boolean missed;
+  /** Whether messages of this process could not be handed over since the last look. */
+  private boolean isCrowded;
 
   private final RelayLoad load;
   private boolean isShown;
   private boolean closed;
-
-  /**
-   * A lease that waits.
-   *
-   * @param endsAt it lasts until then at least
-   * @param servedAt when its bucket had messages last
-   * @param handed messages that wait with it and that nobody has read, in sequence order
-   */
-  record One(Lease lease, long endsAt, long servedAt, List<Claimable> handed) {
-
-    /**
-     * @param asked before the database said how long it lasts, by the clock
-     */
-    static One until(long asked, Lease lease, long servedAt) {
-      return new One(lease, asked + lease.left().toNanos(), servedAt, List.of());
-    }
-
-    int bucket() {
-      return lease.bucket();
-    }
-
-    /** After a look, which has read what was handed over. */
-    One with(Lease newLease) {
-      return new One(newLease, endsAt, servedAt, List.of());
-    }
-
-    /**
-     * With messages beside it, if they may be published under it and none are there yet. The token
-     * says that it is the lease of their append's snapshot, so nobody else has read them before;
-     * and of the workers here none has, above what they have read.
-     */
-    One and(List<Alone> messages, long read) {
-      Alone first = messages.get(0);
-      return handed.isEmpty()
-              && !lease.single()
-              && first.token() == lease.token()
-              && first.row().sequence() > read
-          ? new One(lease, endsAt, servedAt, messages.stream().map(Alone::row).toList())
-          : this;
-    }
-  }
 
   /**
    * A lease that a worker has.
@@ -128,14 +78,15 @@ final class HeldBuckets {
   /**
    * What a claim works on: nobody else has these until they are back.
    *
-   * @param all whether no others wait
+   * @param all whether nothing more is known to wait elsewhere
+   * @param durable sequences of messages in them whose commit has waited for the disk
    */
-  record Taken(List<One> ones, boolean all) {
+  record Taken(List<HeldBucket> ones, boolean all, Set<Long> durable) {
     List<Lease> leases() {
-      return ones.stream().map(One::lease).toList();
+      return ones.stream().map(HeldBucket::lease).toList();
     }
 
-    One of(Lease lease) {
+    HeldBucket of(Lease lease) {
       return ones.stream()
           .filter(one -> one.bucket() == lease.bucket())
           .findFirst()
@@ -152,6 +103,7 @@ final class HeldBuckets {
     this.clock = clock;
     claimedAt = clock.getAsLong() - this.unclaimed;
     load = new RelayLoad(clock);
+    news = new News(clock);
   }
 
   int relay() {
@@ -177,60 +129,76 @@ final class HeldBuckets {
   }
 
   /**
-   * A worker's share of the buckets that have more, those first that have waited longest. Mostly
-   * only these; the others too when there are none, or when it is their turn.
+   * A worker's share of the buckets that have more, those first that have waited longest. When
+   * there are none, or when it is the others' turn: those whose messages were handed over, or else
+   * those with news, or else all.
    */
   synchronized Taken take() {
     int share = (withMore.size() + workers.size() - 1) / Math.max(1, workers.size());
-    List<One> some =
+    List<HeldBucket> some =
         inTurn().filter(this::hasMore).limit(Math.min(ENOUGH, Math.max(1, share))).toList();
     inARow = some.isEmpty() || inARow == MOST_IN_A_ROW ? 0 : inARow + 1;
-    List<One> taken =
-        inARow > 0 ? some : inTurn().filter(one -> !hasMore(one) || some.contains(one)).toList();
-    for (One one : taken) {
-      waiting.remove(one.bucket());
-      inHand.put(one.bucket(), new InHand(one.lease, List.of()));
+    if (inARow > 0) {
+      return toLookAt(some, waiting.size() == some.size());
     }
-    return new Taken(taken, waiting.isEmpty());
+    if (isShown && news.mayBeFollowed()) {
+      List<HeldBucket> handed = inTurn().filter(HeldBucket::isHanded).toList();
+      List<HeldBucket> withNews = inTurn().filter(one -> news.isOf(one.bucket())).toList();
+      if (!handed.isEmpty() || !withNews.isEmpty()) {
+        news.follow();
+        return handed.isEmpty()
+            ? toLookAt(withNews, withMore.isEmpty())
+            : taken(handed, withMore.isEmpty(), Set.of());
+      }
+    }
+    news.lookAtAll();
+    List<HeldBucket> all = inTurn().filter(one -> !hasMore(one) || some.contains(one)).toList();
+    return toLookAt(all, waiting.size() == all.size());
   }
 
-  private Stream<One> inTurn() {
+  /** A look finds what was handed over, too. */
+  private Taken toLookAt(List<HeldBucket> ones, boolean all) {
+    isCrowded = false;
+    Set<Long> durable = new HashSet<>();
+    ones.forEach(one -> durable.addAll(news.lookAt(one.bucket())));
+    return taken(ones.stream().map(one -> one.with(one.lease())).toList(), all, durable);
+  }
+
+  private Taken taken(List<HeldBucket> ones, boolean all, Set<Long> durable) {
+    for (HeldBucket one : ones) {
+      waiting.remove(one.bucket());
+      inHand.put(one.bucket(), new InHand(one.lease(), List.of()));
+    }
+    return new Taken(ones, all, durable);
+  }
+
+  private Stream<HeldBucket> inTurn() {
     return waiting.values().stream()
-        .sorted(Comparator.comparingLong(One::servedAt).thenComparing(One::bucket));
+        .sorted(Comparator.comparingLong(HeldBucket::servedAt).thenComparing(HeldBucket::bucket));
   }
 
-  private boolean hasMore(One one) {
+  private boolean hasMore(HeldBucket one) {
     return withMore.contains(one.bucket());
   }
 
   /**
    * Those of the leases whose messages were handed over, as many as a claim may have.
    *
-   * @return empty when none were, or when the claim has to look
+   * @return empty when the claim has to look
    */
-  synchronized List<One> handed(Taken taken, Claim.Request request) {
+  synchronized List<HeldBucket> handed(Taken taken, Claim.Request request) {
     long now = clock.getAsLong();
-    if (taken.ones.stream().allMatch(one -> one.handed.isEmpty())
-        || missed
-        || !isShown
-        || handing && now - handingSince >= LOOKS.toNanos()) {
-      missed = false;
-      handing = false;
-      return List.of();
-    }
-    handingSince = handing ? handingSince : now;
-    handing = true;
     int count = 0;
     long bytes = 0;
-    List<One> chosen = new ArrayList<>();
-    for (One one : taken.ones) {
-      int size = one.handed.stream().mapToInt(Claimable::payloadSize).sum();
-      if (!one.handed.isEmpty()
-          && one.endsAt - now >= request.lease().toNanos()
-          && count + one.handed.size() <= request.maxMessages()
+    List<HeldBucket> chosen = new ArrayList<>();
+    for (HeldBucket one : taken.ones) {
+      int size = one.handed().stream().mapToInt(Claimable::payloadSize).sum();
+      if (one.isHanded()
+          && one.endsAt() - now >= request.lease().toNanos()
+          && count + one.handed().size() <= request.maxMessages()
           && bytes + size <= request.maxBytes()) {
         chosen.add(one);
-        count += one.handed.size();
+        count += one.handed().size();
         bytes += size;
       }
     }
@@ -246,12 +214,15 @@ final class HeldBuckets {
   boolean mustBeLocked(Taken taken, Duration lease) {
     long now = clock.getAsLong();
     return taken.ones.stream()
-        .anyMatch(one -> one.endsAt - now < lease.toNanos() || one.lease.single());
+        .anyMatch(one -> one.endsAt() - now < lease.toNanos() || one.lease().single());
   }
 
   /** A claim has found this. */
   synchronized void found(BatchReader.Batch batch, Claim.Request request) {
-    batch.rows().forEach(row -> read[row.bucket()] = Math.max(read[row.bucket()], row.sequence()));
+    for (Claimable row : batch.rows()) {
+      read[row.bucket()] = Math.max(read[row.bucket()], row.sequence());
+      news.found(row.bucket(), row.sequence());
+    }
     batch.leases().forEach(lease -> noteMore(batch, lease));
     batch.unused().forEach(release -> noteMore(batch, release.lease()));
     load.claimed(batch.rows().size(), request.maxMessages());
@@ -272,12 +243,33 @@ final class HeldBuckets {
 
   /** Whether messages were committed that a claim would find now. */
   synchronized boolean haveNews() {
-    return missed || waiting.values().stream().anyMatch(one -> !one.handed.isEmpty());
+    return news.isAnywhere()
+        || waiting.values().stream().anyMatch(one -> one.isHanded() || news.isOf(one.bucket()));
   }
 
-  /** There may be messages that nobody has handed over: the next claim looks. */
+  /** There may be messages that nobody has told of: the next claim looks at all buckets. */
   synchronized void mustLook() {
-    missed = true;
+    news.addAnything();
+  }
+
+  /** Others have committed this: the next claim looks for what is of buckets that are held. */
+  synchronized void heard(Announcement announcement) {
+    if (announcement.isAnything()) {
+      mustLook();
+    } else {
+      announcement
+          .buckets()
+          .forEach(
+              (sequence, bucket) -> {
+                if (isHeld(bucket)) {
+                  news.add(bucket, Set.of(sequence));
+                }
+              });
+    }
+  }
+
+  private boolean isHeld(int bucket) {
+    return waiting.containsKey(bucket) || inHand.containsKey(bucket);
   }
 
   /**
@@ -285,12 +277,12 @@ final class HeldBuckets {
    *
    * @return those that are to be given back instead
    */
-  synchronized List<Lease> back(Collection<One> ones) {
+  synchronized List<Lease> back(Collection<HeldBucket> ones) {
     List<Lease> given = new ArrayList<>();
-    for (One one : ones) {
+    for (HeldBucket one : ones) {
       if (closed || unwanted.remove(one.bucket())) {
         forget(one.bucket());
-        given.add(one.lease);
+        given.add(one.lease());
       } else {
         back(one);
       }
@@ -298,15 +290,17 @@ final class HeldBuckets {
     return given;
   }
 
-  private void back(One one) {
+  private void back(HeldBucket one) {
     InHand was = inHand.remove(one.bucket());
     List<Alone> meanwhile = was == null ? List.of() : was.meanwhile;
-    One now = meanwhile.isEmpty() ? one : one.and(meanwhile, read[one.bucket()]);
+    HeldBucket now = meanwhile.isEmpty() ? one : one.and(meanwhile, read[one.bucket()]);
     waiting.put(one.bucket(), now);
-    missed |=
-        !meanwhile.isEmpty()
-            && now == one
-            && meanwhile.get(0).row().sequence() > read[one.bucket()]; // no look here has had it
+    if (!meanwhile.isEmpty()
+        && now == one
+        && meanwhile.get(0).row().sequence() > read[one.bucket()]) { // no look here has had it
+      news.add(one.bucket(), meanwhile.stream().map(m -> m.row().sequence()).toList());
+      isCrowded = true;
+    }
   }
 
   /** Whether a bucket is to be given back when it is settled. */
@@ -319,6 +313,7 @@ final class HeldBuckets {
     unwanted.remove(bucket);
     withMore.remove(bucket);
     inHand.remove(bucket);
+    boolean ignored = news.lookAt(bucket).isEmpty();
   }
 
   // ---- for who appends
@@ -328,30 +323,48 @@ final class HeldBuckets {
    * there is so much that some could not be, and claims look in any case.
    */
   synchronized List<Lease> open() {
-    return missed || closed || !isShown
+    return isCrowded || closed || !isShown
         ? List.of()
         : Stream.concat(
-                waiting.values().stream().map(One::lease),
+                waiting.values().stream().map(HeldBucket::lease),
                 inHand.values().stream().map(InHand::lease))
             .toList();
   }
 
+  /** Those of the messages that are in buckets which this relay does not hold. */
+  synchronized Map<Long, Integer> elsewhere(Announcement announcement) {
+    Map<Long, Integer> elsewhere = new HashMap<>(announcement.buckets());
+    elsewhere.values().removeIf(this::isHeld);
+    return elsewhere;
+  }
+
   /**
-   * Hands over what it can of a transaction that has committed. Where that is not all, the next
-   * claim looks. What a worker has the lease of waits until that comes back.
+   * Hands over what it can of a transaction that has committed. Claims look for the rest. What a
+   * worker has the lease of waits until that comes back.
    *
-   * @param appended how many messages the transaction has
-   * @param alone those that were alone in their buckets, in sequence order
+   * @param here how many messages are in buckets that this relay holds, or may be
    * @return whether it was all
    */
-  synchronized boolean handOver(int appended, List<Alone> alone) {
-    boolean all = alone.size() == appended;
-    missed |= !all;
-    for (List<Alone> ofBucket :
-        alone.stream().collect(Collectors.groupingBy(m -> m.row().bucket())).values()) {
-      all &= handOver(ofBucket);
+  synchronized boolean handOver(int here, AppendReport report) {
+    Map<Integer, List<Alone>> handed =
+        report.alone().stream().collect(Collectors.groupingBy(m -> m.row().bucket()));
+    handed.values().removeIf(ofBucket -> !handOver(ofBucket));
+    int told = handed.values().stream().mapToInt(List::size).sum();
+    if (told == here) {
+      return true;
     }
-    return all;
+    isCrowded = true;
+    for (Map.Entry<Long, Integer> message : report.announcement().buckets().entrySet()) {
+      int bucket = message.getValue();
+      if (isHeld(bucket) && !handed.containsKey(bucket)) {
+        news.add(bucket, Set.of(message.getKey()));
+        told++;
+      }
+    }
+    if (told < here) {
+      mustLook();
+    }
+    return false;
   }
 
   /**
@@ -361,13 +374,10 @@ final class HeldBuckets {
   private boolean handOver(List<Alone> ofBucket) {
     Alone first = ofBucket.get(0);
     int bucket = first.row().bucket();
-    One one = waiting.get(bucket);
-    boolean done =
-        !closed
-            && first.claimId().equals(claimId)
-            && (one == null ? untilBack(bucket, ofBucket) : beside(one, ofBucket));
-    missed |= !done;
-    return done;
+    HeldBucket one = waiting.get(bucket);
+    return !closed
+        && first.claimId().equals(claimId)
+        && (one == null ? untilBack(bucket, ofBucket) : beside(one, ofBucket));
   }
 
   private boolean untilBack(int bucket, List<Alone> ofBucket) {
@@ -379,8 +389,8 @@ final class HeldBuckets {
     return true;
   }
 
-  private boolean beside(One one, List<Alone> ofBucket) {
-    One now = one.and(ofBucket, read[one.bucket()]);
+  private boolean beside(HeldBucket one, List<Alone> ofBucket) {
+    HeldBucket now = one.and(ofBucket, read[one.bucket()]);
     waiting.put(one.bucket(), now);
     return now != one;
   }
@@ -390,6 +400,9 @@ final class HeldBuckets {
   /** Whether others see that this relay lives: only then it takes buckets, and hands over. */
   synchronized void shown(boolean toOthers) {
     isShown = toOthers;
+    if (!toOthers) {
+      mustLook(); // what others have told may be of a history that a failover has ended
+    }
   }
 
   synchronized boolean isShown() {
@@ -416,7 +429,7 @@ final class HeldBuckets {
     }
     for (Lease lease : leases) {
       forget(lease.bucket());
-      waiting.put(lease.bucket(), One.until(asked, lease, asked));
+      waiting.put(lease.bucket(), HeldBucket.until(asked, lease, asked));
     }
     return List.of();
   }
@@ -425,8 +438,8 @@ final class HeldBuckets {
   synchronized List<Lease> ending(Duration left) {
     long now = clock.getAsLong();
     return waiting.values().stream()
-        .filter(one -> one.endsAt - now <= left.toNanos())
-        .map(One::lease)
+        .filter(one -> one.endsAt() - now <= left.toNanos())
+        .map(HeldBucket::lease)
         .toList();
   }
 
@@ -434,14 +447,15 @@ final class HeldBuckets {
   synchronized void prolonged(
       long asked, Collection<Lease> leases, Set<Integer> held, Duration left) {
     for (Lease lease : leases) {
-      One one = waiting.get(lease.bucket());
-      if (one == null || one.lease.token() != lease.token()) {
+      HeldBucket one = waiting.get(lease.bucket());
+      if (one == null || one.lease().token() != lease.token()) {
         continue;
       }
       if (held.contains(lease.bucket())) {
         waiting.put(
             lease.bucket(),
-            new One(one.lease.lasts(left), asked + left.toNanos(), one.servedAt, one.handed));
+            new HeldBucket(
+                one.lease().lasts(left), asked + left.toNanos(), one.servedAt(), one.handed()));
       } else {
         waiting.remove(lease.bucket());
         forget(lease.bucket());
@@ -452,7 +466,9 @@ final class HeldBuckets {
   /** Changes what is remembered of one that waits. */
   synchronized void remember(int bucket, UnaryOperator<Lease> change) {
     waiting.computeIfPresent(
-        bucket, (b, one) -> new One(change.apply(one.lease), one.endsAt, one.servedAt, one.handed));
+        bucket,
+        (b, one) ->
+            new HeldBucket(change.apply(one.lease()), one.endsAt(), one.servedAt(), one.handed()));
   }
 
   /**
@@ -463,12 +479,12 @@ final class HeldBuckets {
   synchronized List<Lease> give(Collection<Integer> buckets) {
     List<Lease> given = new ArrayList<>();
     for (int bucket : buckets) {
-      One one = waiting.remove(bucket);
+      HeldBucket one = waiting.remove(bucket);
       forget(bucket);
       if (one == null) {
         unwanted.add(bucket);
       } else {
-        given.add(one.lease);
+        given.add(one.lease());
       }
     }
     return given;
@@ -478,7 +494,7 @@ final class HeldBuckets {
   synchronized void keep(Collection<Lease> leases) {
     long now = clock.getAsLong();
     if (!closed) {
-      leases.forEach(l -> waiting.putIfAbsent(l.bucket(), new One(l, now, now, List.of())));
+      leases.forEach(l -> waiting.putIfAbsent(l.bucket(), new HeldBucket(l, now, now, List.of())));
     }
   }
 

@@ -12,7 +12,6 @@ import dev.outbox.store.core.internal.Database.Limits;
 import dev.outbox.store.core.internal.Database.Look;
 import dev.outbox.store.core.internal.Database.Release;
 import dev.outbox.store.core.internal.Database.Writes;
-import dev.outbox.store.core.internal.HeldBuckets.One;
 import dev.outbox.store.core.internal.HeldBuckets.Taken;
 import dev.outbox.store.core.internal.Row.Claimable;
 import java.time.Duration;
@@ -111,7 +110,7 @@ final class HeldClaims<H> {
     if (taken.ones().isEmpty()) {
       return new OfHeld(this, Batch.empty(false), request.lease());
     }
-    List<One> handed = held.handed(taken, request);
+    List<HeldBucket> handed = held.handed(taken, request);
     if (!handed.isEmpty()) {
       giveBack(held.back(taken.ones().stream().filter(one -> !handed.contains(one)).toList()));
       return new OfHeld(this, handedOver(handed, request).and(held.haveNews()), request.lease());
@@ -128,6 +127,7 @@ final class HeldClaims<H> {
               : lockAndRead(taken, request);
       return new OfHeld(this, batch.and(held.haveNews()), request.lease());
     } catch (RuntimeException | Error e) {
+      held.mustLook();
       giveBackLater(held.back(taken.ones()));
       throw e;
     }
@@ -137,14 +137,15 @@ final class HeldClaims<H> {
    * Messages that were handed over, without asking the database: their leases last for long enough,
    * and each was alone in its bucket when it was appended (C9).
    */
-  private Batch handedOver(List<One> handed, Claim.Request request) {
+  private Batch handedOver(List<HeldBucket> handed, Claim.Request request) {
     List<Claimable> rows =
         handed.stream()
             .flatMap(one -> one.handed().stream())
             .sorted(Comparator.comparingLong(Claimable::sequence))
             .toList();
     Batch batch =
-        new Batch(handed.stream().map(One::lease).toList(), List.of(), rows, Set.of(), false);
+        new Batch(
+            handed.stream().map(HeldBucket::lease).toList(), List.of(), rows, Set.of(), false);
     held.found(batch, request);
     return batch;
   }
@@ -184,7 +185,8 @@ final class HeldClaims<H> {
   private Optional<Looked> lookOnce(H handle, Taken taken, Claim.Request request) {
     BatchReader<H> reader = new BatchReader<>(handle, database, request);
     Limits limits = reader.limits(taken.leases());
-    Optional<Look> look = database.reads().look(handle, claimId, taken.leases(), limits);
+    Optional<Look> look =
+        database.reads().look(handle, claimId, taken.leases(), limits, taken.durable());
     cannotLook |= look.isEmpty();
     Optional<Looked> looked =
         look.filter(found -> reader.take(found, limits))
@@ -238,7 +240,7 @@ final class HeldClaims<H> {
               return found;
             });
     held.found(batch, request);
-    List<One> back = new ArrayList<>();
+    List<HeldBucket> back = new ArrayList<>();
     batch.unused().forEach(unused -> back.add(until(began, unused.lease(), taken)));
     if (batch.rows().isEmpty()) { // from some of them messages were moved
       batch.leases().forEach(lease -> back.add(until(began, lease, taken)));
@@ -249,21 +251,21 @@ final class HeldClaims<H> {
   }
 
   private static List<Lease> inTurn(List<Lease> locked, Taken taken) {
-    List<Integer> turns = taken.ones().stream().map(One::bucket).toList();
+    List<Integer> turns = taken.ones().stream().map(HeldBucket::bucket).toList();
     return locked.stream()
         .sorted(Comparator.comparingInt(lease -> turns.indexOf(lease.bucket())))
         .toList();
   }
 
-  private static One until(long began, Lease lease, Taken taken) {
-    return One.until(began, lease, taken.of(lease).servedAt());
+  private static HeldBucket until(long began, Lease lease, Taken taken) {
+    return HeldBucket.until(began, lease, taken.of(lease).servedAt());
   }
 
   private void forgetBut(Batch batch, Taken taken) {
     Set<Integer> ours = batch.leases().stream().map(Lease::bucket).collect(toSet());
     batch.unused().forEach(unused -> ours.add(unused.lease().bucket()));
     taken.ones().stream()
-        .map(One::bucket)
+        .map(HeldBucket::bucket)
         .filter(bucket -> !ours.contains(bucket))
         .forEach(held::forget);
   }
@@ -329,7 +331,7 @@ final class HeldClaims<H> {
         held.back(
             locked.stream()
                 .filter(lease -> !released.contains(lease))
-                .map(lease -> One.until(began, lease, clock.getAsLong()))
+                .map(lease -> HeldBucket.until(began, lease, clock.getAsLong()))
                 .toList()));
     return locked.stream().map(Lease::bucket).collect(toSet());
   }

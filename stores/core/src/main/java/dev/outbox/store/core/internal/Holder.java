@@ -24,9 +24,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Holds buckets for one relay: shows by a session of its own that the relay lives, looks about once
@@ -69,7 +70,7 @@ final class Holder<H> {
   private final LongSupplier clock;
   private final Semaphore told = new Semaphore(0);
   private final CountDownLatch left = new CountDownLatch(1);
-  private final AtomicBoolean toAnnounce = new AtomicBoolean();
+  private final AtomicReference<@Nullable Announcement> toAnnounce = new AtomicReference<>();
   private volatile boolean toLook;
   private volatile boolean leaving;
 
@@ -122,16 +123,24 @@ final class Holder<H> {
   }
 
   /**
-   * To say to those who hold the other buckets that something was committed: from any thread.
+   * To say this to those who hold the other buckets: from any thread.
    *
    * @return whether this relay delivers from what it holds, and others from what they hold
    */
-  boolean announce() {
-    boolean shown = held.isShown();
-    if (shown && holding.announces() && holds < Database.BUCKETS && !toAnnounce.getAndSet(true)) {
-      told.release();
+  boolean announce(Announcement announcement) {
+    if (announces()) {
+      Announcement before =
+          toAnnounce.getAndUpdate(old -> old == null ? announcement : old.and(announcement));
+      if (before == null) {
+        told.release();
+      }
     }
-    return shown;
+    return held.isShown();
+  }
+
+  /** Whether there are others to tell. */
+  boolean announces() {
+    return held.isShown() && holding.announces() && holds < Database.BUCKETS;
   }
 
   /**
@@ -355,22 +364,26 @@ final class Holder<H> {
    * @throws OutboxException when the session has ended
    */
   private void check(Transactions<H> session, Duration most) {
-    if (session.runSingle(PATIENCE, handle -> holding.check(handle, most))) {
-      lookAgain();
-    }
+    session
+        .runSingle(PATIENCE, handle -> holding.check(handle, most))
+        .ifPresent(
+            announcement -> {
+              held.heard(announcement);
+              heard.run();
+            });
   }
 
   /** Announces what is to be announced, if the last time was long enough ago; or else when. */
   private Duration announceOrWait(Transactions<H> session) {
-    if (toAnnounce.get()) {
+    if (toAnnounce.get() != null) {
       long wait = announcedAt + ANNOUNCES.toNanos() - clock.getAsLong();
       if (wait > 0) {
         return Duration.ofNanos(wait);
       }
-      toAnnounce.set(false);
+      Announcement announcement = toAnnounce.getAndSet(null);
       announcedAt = clock.getAsLong();
       try {
-        run(session, holding::announce);
+        run(session, handle -> holding.announce(handle, announcement));
       } catch (OutboxException e) { // a hint
         check(session, Duration.ZERO);
       }

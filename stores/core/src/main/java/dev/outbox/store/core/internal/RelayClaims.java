@@ -81,7 +81,7 @@ public final class RelayClaims<H> {
 
   /** As {@link dev.outbox.spi.store.KeepingStore.Keeper#announce}. */
   public boolean announce() {
-    return holder != null && holder.announce();
+    return holder != null && holder.announce(Announcement.ANYTHING);
   }
 
   /** As {@link dev.outbox.spi.store.KeepingStore.Keeper#leave}. */
@@ -104,13 +104,28 @@ public final class RelayClaims<H> {
     }
   }
 
-  /** The leases that messages could be handed over to. */
-  public List<Lease> open() {
-    return held.open();
+  /**
+   * The leases that messages could be handed over to; none when those who hold the others are only
+   * to be told of them; empty when an append need not ask.
+   */
+  public Optional<List<Lease>> open() {
+    List<Lease> open = held.open();
+    return open.isEmpty() && (holder == null || !holder.announces())
+        ? Optional.empty()
+        : Optional.of(open);
   }
 
-  /** As {@link HeldBuckets#handOver}. */
-  public boolean handOver(int appended, List<Alone> alone) {
-    return held.handOver(appended, alone);
+  /**
+   * After a commit: hands over what it can, and tells of the rest.
+   *
+   * @param appended how many messages the transaction has
+   * @return false where this relay, or another one, has to look for some
+   */
+  public boolean handOver(int appended, AppendReport report) {
+    Map<Long, Integer> elsewhere = held.elsewhere(report.announcement());
+    if (holder != null && !elsewhere.isEmpty()) {
+      boolean ignored = holder.announce(new Announcement(elsewhere));
+    }
+    return held.handOver(appended - elsewhere.size(), report);
   }
 }

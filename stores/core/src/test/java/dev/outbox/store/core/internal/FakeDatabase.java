@@ -167,7 +167,8 @@ final class FakeDatabase {
                     lockHeld((UUID) a[1], (Collection<Lease>) a[2]).stream()
                         .map(Lease::bucket)
                         .collect(Collectors.toSet());
-                case "look" -> look((UUID) a[1], (List<Lease>) a[2], (Limits) a[3]);
+                case "look" ->
+                    look((UUID) a[1], (List<Lease>) a[2], (Limits) a[3], (Set<Long>) a[4]);
                 case "readPending" -> readPending((List<Lease>) a[1], (Limits) a[2]);
                 case "move" -> {
                   clock += moveTakes.toNanos();
@@ -236,7 +237,7 @@ final class FakeDatabase {
         .toList();
   }
 
-  private Optional<Look> look(UUID claimId, List<Lease> leases, Limits limits) {
+  private Optional<Look> look(UUID claimId, List<Lease> leases, Limits limits, Set<Long> durable) {
     if (began) {
       misuse.add("look is not first in its transaction");
     }
@@ -245,11 +246,15 @@ final class FakeDatabase {
     }
     boolean sure = looksAreSure && lockHeld(claimId, leases).size() == leases.size();
     return Optional.of(
-        sure ? found(leases, limits) : new Look(new Pending(List.of(), List.of()), false, false));
+        sure
+            ? found(leases, limits, durable)
+            : new Look(new Pending(List.of(), List.of()), false, false));
   }
 
-  private Look found(List<Lease> leases, Limits limits) {
-    Look look = new Look(readPending(leases, limits), true, looksAreDurable);
+  private Look found(List<Lease> leases, Limits limits, Set<Long> durable) {
+    Pending found = readPending(leases, limits);
+    boolean isAnnounced = found.rows().stream().allMatch(r -> durable.contains(r.sequence()));
+    Look look = new Look(found, true, looksAreDurable || isAnnounced);
     afterLook.accept(leases);
     return look;
   }

@@ -10,6 +10,7 @@ import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.store.core.internal.Row.Claimable;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -67,7 +68,11 @@ class HandedOverTest {
   }
 
   private boolean handOver(Alone message) {
-    return held.handOver(1, List.of(message));
+    return held.handOver(1, new AppendReport(List.of(message), place(message.row().sequence())));
+  }
+
+  private static Announcement place(long sequence) {
+    return new Announcement(Map.of(sequence, 1));
   }
 
   private List<String> asked() {
@@ -176,7 +181,7 @@ class HandedOverTest {
 
   private List<Claimable> besideALease(boolean single) {
     Lease lease = Lease.begins(1, 7, Lease.STATELESS, false, false, single, FOUR.lease());
-    return HeldBuckets.One.until(0, lease, 0).and(List.of(append(7, held.claimId())), 0).handed();
+    return HeldBucket.until(0, lease, 0).and(List.of(append(7, held.claimId())), 0).handed();
   }
 
   @Test
@@ -198,7 +203,7 @@ class HandedOverTest {
   void missed() {
     Alone first = append();
     database.add(1, last + 1, false);
-    assertThat(held.handOver(2, List.of(first))).isFalse();
+    assertThat(held.handOver(2, new AppendReport(List.of(first), Announcement.ANYTHING))).isFalse();
     assertThat(held.open()).isEmpty();
     Claim claim = claim();
     assertThat(sequences(claim)).containsExactly(last, last + 1);

@@ -17,6 +17,8 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
@@ -55,9 +57,9 @@ class HolderTest {
     private int abandoned;
     private int changes;
     private int prolonged;
-    private int announcements;
+    private final List<Announcement> announced = new ArrayList<>();
     private boolean queueIsFull;
-    private boolean heard;
+    private @Nullable Announcement heard;
     private boolean listens;
     private final long[] holders = new long[64];
     private final long[] tokens = new long[64];
@@ -144,13 +146,13 @@ class HolderTest {
     }
 
     @Override
-    public boolean check(String handle, Duration most) {
+    public Optional<Announcement> check(String handle, Duration most) {
       if (endsSession) {
         endsSession = false;
         throw new TransientOutboxException("an administrator ended the session", null);
       }
       clock += Duration.ofMillis(10).toNanos();
-      return heard;
+      return Optional.ofNullable(heard);
     }
 
     @Override
@@ -165,8 +167,8 @@ class HolderTest {
     }
 
     @Override
-    public void announce(String handle) {
-      announcements++;
+    public void announce(String handle, Announcement announcement) {
+      announced.add(announcement);
       if (queueIsFull) {
         throw new TransientOutboxException("there is no room", null);
       }
@@ -239,7 +241,7 @@ class HolderTest {
 
   /** As a claim does it when there may be something that nobody has handed over. */
   private void looked() {
-    assertThat(held.handed(new HeldBuckets.Taken(List.of(), true), REQUEST)).isEmpty();
+    assertThat(held.back(held.take().ones())).isEmpty();
   }
 
   private Set<Integer> ours() {
@@ -366,7 +368,7 @@ class HolderTest {
     step();
     assertThat(server.listens).isTrue();
     assertThat(heard()).isZero();
-    server.heard = true;
+    server.heard = Announcement.ANYTHING;
     assertThat(heard()).isPositive();
     ALL.forEach(bucket -> server.holders[bucket] = OTHER);
     server.other(State.LIVES);
@@ -377,33 +379,36 @@ class HolderTest {
   @Test
   @DisplayName("announces to those who hold, once for all that comes at once")
   void announces() throws InterruptedException {
-    holder.announce();
+    Announcement one = new Announcement(Map.of(10L, 1));
+    Announcement other = new Announcement(Map.of(11L, 2));
+    assertThat(holder.announce(one)).isTrue();
     assertThat(heard()).isZero();
-    assertThat(server.announcements).as("nobody is known to hold all").isEqualTo(1);
+    assertThat(server.announced).as("nobody is known to hold all").containsExactly(one);
     otherHolds();
     step();
-    holder.announce();
-    holder.announce();
+    assertThat(holder.announce(one)).isTrue();
+    assertThat(holder.announce(other)).isTrue();
     boolean ignored = heard() > 0;
-    assertThat(server.announcements).isEqualTo(2);
+    assertThat(server.announced).containsExactly(one, new Announcement(Map.of(10L, 1, 11L, 2)));
     server.queueIsFull = true;
-    holder.announce();
+    assertThat(holder.announce(one)).isTrue();
+    assertThat(holder.announce(Announcement.ANYTHING)).isTrue();
     ignored = heard() > 0;
-    assertThat(server.announcements).as("and lives on").isEqualTo(3);
+    assertThat(server.announced).as("and lives on").hasSize(3).endsWith(Announcement.ANYTHING);
   }
 
   @Test
   @DisplayName("announces nothing to itself, nor where nobody can see it")
   void announcesNothing() throws InterruptedException {
     step();
-    holder.announce();
+    assertThat(holder.announce(Announcement.ANYTHING)).isTrue();
     boolean ignored = heard() > 0;
     held.shown(false);
     otherHolds();
     step();
-    holder.announce();
+    assertThat(holder.announce(Announcement.ANYTHING)).isFalse();
     ignored = heard() > 0;
-    assertThat(server.announcements).isZero();
+    assertThat(server.announced).isEmpty();
   }
 
   @Test

@@ -1,7 +1,7 @@
 package dev.outbox.store.jdbc.internal;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.store.core.internal.Alone;
+import dev.outbox.store.core.internal.AppendReport;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Lease;
 import java.sql.Connection;
@@ -37,13 +37,13 @@ public record SqlDialect(
         throws SQLException;
 
     /**
-     * Appends messages and asks what may be handed over.
+     * Appends messages, and asks where they are and what may be handed over.
      *
      * @param open the leases that they could be handed over to
-     * @return in their order those that may be handed over when the transaction has committed: all
-     *     of a bucket, or none. Empty: nothing was appended, because nothing could be handed over
+     * @return what is to be done when the transaction has committed; of a bucket all is handed
+     *     over, or nothing. Empty: nothing was appended, because it cannot be asked
      */
-    default Optional<List<Alone>> appendToHandOver(
+    default Optional<AppendReport> appendToHandOver(
         Connection connection, List<OutboxMessage> messages, List<Lease> open) throws SQLException {
       return Optional.empty();
     }

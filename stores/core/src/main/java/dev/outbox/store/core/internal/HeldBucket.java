@@ -1,0 +1,49 @@
+package dev.outbox.store.core.internal;
+
+import dev.outbox.store.core.internal.Row.Claimable;
+import java.util.List;
+
+/**
+ * A bucket that a relay holds and that no worker has.
+ *
+ * @param endsAt it lasts until then at least
+ * @param servedAt when its bucket had messages last
+ * @param handed messages that wait with it and that nobody has read, in sequence order
+ */
+record HeldBucket(Lease lease, long endsAt, long servedAt, List<Claimable> handed) {
+
+  /**
+   * @param asked before the database said how long it lasts, by the clock
+   */
+  static HeldBucket until(long asked, Lease lease, long servedAt) {
+    return new HeldBucket(lease, asked + lease.left().toNanos(), servedAt, List.of());
+  }
+
+  int bucket() {
+    return lease.bucket();
+  }
+
+  boolean isHanded() {
+    return !handed.isEmpty();
+  }
+
+  /** After a look, which has read what was handed over. */
+  HeldBucket with(Lease newLease) {
+    return new HeldBucket(newLease, endsAt, servedAt, List.of());
+  }
+
+  /**
+   * With messages beside it, if they may be published under it and none are there yet. The token
+   * says that it is the lease of their append's snapshot, so nobody else has read them before; and
+   * of the workers here none has, above what they have read.
+   */
+  HeldBucket and(List<Alone> messages, long read) {
+    Alone first = messages.get(0);
+    return handed.isEmpty()
+            && !lease.single()
+            && first.token() == lease.token()
+            && first.row().sequence() > read
+        ? new HeldBucket(lease, endsAt, servedAt, messages.stream().map(Alone::row).toList())
+        : this;
+  }
+}

@@ -1,0 +1,167 @@
+package dev.outbox.store.core.internal;
+
+import static dev.outbox.store.core.internal.ClaimsTest.FOUR;
+import static dev.outbox.store.core.internal.ClaimsTest.delivered;
+import static dev.outbox.store.core.internal.ClaimsTest.sequences;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.TransientOutboxException;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.store.core.internal.FakeDatabase.Trouble;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("What another relay announces")
+class NewsTest {
+  private final FakeDatabase database = new FakeDatabase(false);
+  private final HeldBuckets held = new HeldBuckets(Duration.ofMinutes(1), () -> database.clock);
+  private final HeldClaims<String> claims =
+      new HeldClaims<>(database.asked(), database.transactions, held, () -> database.clock);
+
+  /** The buckets of each look. */
+  private final List<List<Integer>> looks = new ArrayList<>();
+
+  private long last;
+
+  @BeforeEach
+  void hold() {
+    database.mostDeletedWithLock = 4;
+    held.shown(true);
+    for (int bucket = 1; bucket <= 3; bucket++) {
+      held.took(database.clock, List.of(database.take(bucket, held.claimId())));
+    }
+    database.afterLook = leases -> looks.add(leases.stream().map(Lease::bucket).toList());
+    lookAtAll();
+  }
+
+  private void lookAtAll() {
+    assertThat(claim().messages()).isEmpty();
+    assertThat(looks).containsExactly(List.of(1, 2, 3));
+    looks.clear();
+  }
+
+  private Claim claim() {
+    return claims.claim(FOUR);
+  }
+
+  private long append(int bucket) {
+    database.add(bucket, ++last, false);
+    return last;
+  }
+
+  private static void settle(HeldClaims<String> claims, Claim claim) {
+    assertThat(claims.settleAndClaim(claim, delivered(claim), FOUR).orElseThrow().lost()).isEmpty();
+  }
+
+  private void announce(long sequence, int bucket) {
+    held.heard(new Announcement(Map.of(sequence, bucket)));
+  }
+
+  @Test
+  @DisplayName("is looked for where it is, and is known to be durable")
+  void where() {
+    database.looksAreDurable = false;
+    announce(append(2), 2);
+    assertThat(held.haveNews()).isTrue();
+    database.asked.clear();
+    Claim claim = claim();
+    assertThat(sequences(claim)).containsExactly(last);
+    assertThat(looks).containsExactly(List.of(2));
+    assertThat(database.asked).as("nothing to be prolonged").hasSize(1);
+    assertThat(claim.pollAgain()).isFalse();
+    settle(claims, claim);
+    assertThat(held.haveNews()).isFalse();
+  }
+
+  @Test
+  @DisplayName("says nothing of what else is there")
+  void others() {
+    database.looksAreDurable = false;
+    long unknown = append(2);
+    announce(append(2), 2);
+    Claim claim = claim();
+    assertThat(sequences(claim)).containsExactly(unknown, last);
+    assertThat(database.asked).anyMatch(asked -> asked.endsWith("renew"));
+  }
+
+  @Test
+  @DisplayName("waits while a worker has its bucket, unless that worker finds it")
+  void inHand() {
+    announce(append(2), 2);
+    database.afterLook = leases -> announce(last, 2);
+    Claim claim = claim();
+    assertThat(sequences(claim)).containsExactly(last);
+    assertThat(claim.pollAgain()).as("it was found").isFalse();
+    announce(append(2), 2);
+    assertThat(held.haveNews()).as("for another worker").isFalse();
+    Claim next = claims.settleAndClaim(claim, delivered(claim), FOUR).orElseThrow().next();
+    assertThat(sequences(next)).containsExactly(last);
+  }
+
+  @Test
+  @DisplayName("does not keep claims from looking everywhere for what nobody announces")
+  void unannounced() {
+    announce(append(1), 1);
+    settle(claims, claim());
+    long silent = append(3);
+    database.clock += Duration.ofMillis(50).toNanos();
+    announce(append(2), 2);
+    Claim claim = claim();
+    assertThat(sequences(claim)).containsExactly(silent, last);
+    assertThat(looks).containsExactly(List.of(1), List.of(1, 2, 3));
+  }
+
+  @Test
+  @DisplayName("is nothing to a relay that does not hold its bucket")
+  void notHeld() {
+    announce(append(4), 4);
+    assertThat(held.haveNews()).isFalse();
+    assertThat(held.elsewhere(new Announcement(Map.of(7L, 4, 8L, 1)))).isEqualTo(Map.of(7L, 4));
+    announce(append(2), 2);
+    assertThat(held.give(List.of(2))).hasSize(1);
+    assertThat(held.haveNews()).isFalse();
+  }
+
+  @Test
+  @DisplayName("is looked for everywhere when it does not say where, is too much, or a look failed")
+  void anywhere() {
+    held.heard(Announcement.ANYTHING);
+    lookAtAll();
+    for (long round = 0; round < 11; round++) {
+      Map<Long, Integer> many = new HashMap<>();
+      LongStream.range(round * 100, round * 100 + 100).forEach(sequence -> many.put(sequence, 1));
+      held.heard(new Announcement(many));
+    }
+    lookAtAll();
+    announce(append(2), 2);
+    database.troubles.add(Trouble.ROLLBACK);
+    assertThatThrownBy(this::claim).isInstanceOf(TransientOutboxException.class);
+    looks.clear();
+    assertThat(sequences(claim())).containsExactly(last);
+    assertThat(looks.get(0)).hasSize(3);
+  }
+
+  @Test
+  @DisplayName("is a hint: any text is read, and too much says nothing")
+  void text() {
+    Announcement some = new Announcement(Map.of(1L, 2, 30_000_000_000L, 63));
+    assertThat(Announcement.of(some.text())).isEqualTo(some);
+    for (String text : List.of("", "x", "1", "1:", ":1", "1:2:3", "99999999999999999999:1")) {
+      assertThat(Announcement.of(text)).as(text).isEqualTo(Announcement.ANYTHING);
+    }
+    Map<Long, Integer> many = new HashMap<>();
+    LongStream.rangeClosed(1, 100).forEach(n -> many.put(Long.MAX_VALUE - n, 63));
+    Announcement most = new Announcement(many);
+    assertThat(most.text().length()).isLessThan(2_500);
+    assertThat(most.and(some)).isEqualTo(Announcement.ANYTHING);
+    assertThat(most.and(Announcement.ANYTHING).isAnything()).isTrue();
+  }
+}
