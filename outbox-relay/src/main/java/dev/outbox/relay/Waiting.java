@@ -185,7 +185,7 @@ final class Waiting {
     lock.lock();
     try {
       boolean wereExpected = expected.getAndUpdate(before -> Math.max(0, before - messages)) > 0;
-      if (!wereExpected && !wasTold) {
+      if (!wereExpected && !wasTold && !committed) {
         pauses.worked();
       }
       handOver(worker);

@@ -114,6 +114,13 @@ class WaitingTest {
   }
 
   @Test
+  void whatWasToldOfWhileAllWorkersWorkDoesNot() {
+    waiting.wake();
+    waiting.working(one, 1);
+    assertThat(pauses.next()).isEqualTo(FOREVER.toNanos());
+  }
+
+  @Test
   void afterACommitItPollsAtOnce() throws Exception {
     CompletableFuture<Void> idle = inBackground(() -> idle(one));
     committed(1);
