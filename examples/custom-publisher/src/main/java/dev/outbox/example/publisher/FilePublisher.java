@@ -107,7 +107,6 @@ public final class FilePublisher implements MessagePublisher {
     }
   }
 
-  // tag::record
   private static byte[] record(StoredMessage stored) {
     OutboxMessage message = stored.message();
     return Stream.of(
@@ -129,5 +128,4 @@ public final class FilePublisher implements MessagePublisher {
         .getBytes(UTF_8);
   }
 
-  // end::record
 }
