@@ -316,6 +316,29 @@ class HandlersTest {
         "outbox.handlers.*");
   }
 
+  @Test
+  void theyHaveLimits() {
+    runner
+        .withBean(Handlers.class)
+        .withPropertyValues("outbox.handlers.rates.Sent=1/d", "outbox.handlers.rate=2/d")
+        .run(
+            context -> {
+              MessagePublisher publisher = context.getBean(MessagePublisher.class);
+              assertThat(publish(publisher, "Sent", "")).isEqualTo(Result.delivered());
+              assertThat(publish(publisher, "Returned", "")).isEqualTo(Result.delivered());
+              assertThat(publish(publisher, "Sent", ""))
+                  .isInstanceOfSatisfying(
+                      Result.Unavailable.class,
+                      limited -> assertThat(limited.destination()).isEqualTo("the limit of Sent"));
+              assertThat(publish(publisher, "Returned", "")).isEqualTo(Result.delivered());
+              assertThat(context.getBean(Handlers.class).handled).hasSize(3);
+            });
+    refused(
+        runner.withBean(Handlers.class).withPropertyValues("outbox.handlers.rate=fast"),
+        "the rate fast is not understood",
+        "outbox.handlers.*");
+  }
+
   // ---- what is refused at the start
 
   static class Returns {
