@@ -111,7 +111,7 @@ class LimitedPublisherTest {
   }
 
   @Test
-  @DisplayName("a turn is kept for its message, and lost after a period")
+  @DisplayName("a turn is kept for its message, and lost when it is not used")
   void turns() throws Exception {
     MessagePublisher limited = limited(broker, Rate.perSecond(1));
     var ignored = limited.publish(List.of(invoice(1), invoice(2)));
@@ -121,11 +121,28 @@ class LimitedPublisherTest {
         .isEqualTo(Duration.ofSeconds(1));
     now.addAndGet(SECOND / 2);
     assertThat(limited.publish(List.of(invoice(2)))).containsExactly(Result.delivered());
-    now.addAndGet(10 * SECOND);
+    now.addAndGet(Turns.LATE.toNanos() + 2 * SECOND);
     assertThat(limited.publish(List.of(invoice(4)))).containsExactly(Result.delivered());
     assertThat(again(limited.publish(List.of(invoice(3))).get(0)))
         .as("it came too late")
         .isEqualTo(Duration.ofSeconds(1));
+  }
+
+  @Test
+  @DisplayName("turns that were missed in a pause are used late, with at most twice the rate")
+  void late() throws Exception {
+    MessagePublisher limited = limited(broker, Rate.perSecond(2));
+    List<StoredMessage> ten =
+        LongStream.rangeClosed(1, 10).mapToObj(LimitedPublisherTest::invoice).toList();
+    assertThat(limited.publish(ten)).filteredOn(Result.delivered()::equals).hasSize(2);
+    now.addAndGet(6 * SECOND);
+    List<Result> after = limited.publish(ten.subList(2, 10));
+    assertThat(after.subList(0, 4)).containsOnly(Result.delivered());
+    assertThat(after.subList(4, 8))
+        .extracting(LimitedPublisherTest::again)
+        .containsOnly(Duration.ofSeconds(1));
+    now.addAndGet(SECOND);
+    assertThat(limited.publish(ten.subList(6, 10))).containsOnly(Result.delivered());
   }
 
   @Test
