@@ -95,8 +95,12 @@ record OutboxProperties(
    *
    * @param flushJpa Whether JPA writes what it still holds back before a message is appended.
    * @param trace Whether traces go through the outbox, where OpenTelemetry is there.
+   * @param applicationEvents Whether application events whose class has @OutboxEvent are appended.
    */
-  record Append(@DefaultValue("true") boolean flushJpa, @DefaultValue("true") boolean trace) {}
+  record Append(
+      @DefaultValue("true") boolean flushJpa,
+      @DefaultValue("true") boolean trace,
+      @DefaultValue("false") boolean applicationEvents) {}
 
   /**
    * Publishing messages.
