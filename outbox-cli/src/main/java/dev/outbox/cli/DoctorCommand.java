@@ -7,18 +7,15 @@ import dev.outbox.relay.Diagnosis;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.store.Finding;
-import dev.outbox.spi.store.Finding.Severity;
 import dev.outbox.spi.store.GrantsStore;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StoreProvider.Opened;
-import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -78,15 +75,7 @@ final class DoctorCommand implements Callable<Integer> {
     Logs.off();
     List<Finding> findings =
         where.config != null ? ofRelay(where.config) : ofDatabase(where.database);
-    PrintWriter out = spec.commandLine().getOut();
-    if (json) {
-      out.println(Json.of(Map.of("findings", Findings.json(findings))));
-    } else {
-      Findings.print(findings, out);
-    }
-    return findings.stream().anyMatch(one -> one.severity() == Severity.PROBLEM)
-        ? Exit.CHECK_FAILED
-        : 0;
+    return Findings.report(findings, json, spec.commandLine().getOut());
   }
 
   private List<Finding> ofDatabase(@Nullable DatabaseOptions database) {

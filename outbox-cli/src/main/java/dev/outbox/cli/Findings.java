@@ -2,6 +2,7 @@ package dev.outbox.cli;
 
 import dev.outbox.Texts;
 import dev.outbox.spi.store.Finding;
+import dev.outbox.spi.store.Finding.Severity;
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -27,6 +28,18 @@ final class Findings {
         out.println("  " + masked(one.remedy()));
       }
     }
+  }
+
+  /** Prints them, and gives the exit code: a problem is a check that failed. */
+  static int report(List<Finding> findings, boolean json, PrintWriter out) {
+    if (json) {
+      out.println(Json.of(Map.of("findings", json(findings))));
+    } else {
+      print(findings, out);
+    }
+    return findings.stream().anyMatch(one -> one.severity() == Severity.PROBLEM)
+        ? Exit.CHECK_FAILED
+        : 0;
   }
 
   static List<Map<String, @Nullable Object>> json(List<Finding> findings) {

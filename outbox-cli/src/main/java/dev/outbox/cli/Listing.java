@@ -29,6 +29,10 @@ final class Listing {
   private boolean json;
 
   void check() {
+    checkLimit(limit);
+  }
+
+  static void checkLimit(int limit) {
     if (limit < 1) {
       throw new Failure("--limit is " + limit + ", at least 1 is needed");
     }
@@ -53,7 +57,7 @@ final class Listing {
   }
 
   <E> int print(Source<E> source, Form<E> form, PrintWriter out) {
-    Page<E> page = read(source);
+    Page<E> page = read(source, after, limit);
     if (json) {
       Map<String, @Nullable Object> all = new LinkedHashMap<>();
       all.put("found", page.found().stream().map(form::json).toList());
@@ -70,7 +74,7 @@ final class Listing {
   }
 
   /** Page after page, until there are enough: what is looked for may be far behind. */
-  private <E> Page<E> read(Source<E> source) {
+  static <E> Page<E> read(Source<E> source, @Nullable String after, int limit) {
     List<E> found = new ArrayList<>();
     String next = after;
     do {

@@ -46,6 +46,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       RelayCommand.class,
       StatusCommand.class,
       DoctorCommand.class,
+      CheckProducerCommand.class,
       UiCommand.class,
       MessagesCommand.class,
       KeysCommand.class,

@@ -1,5 +1,6 @@
 package dev.outbox.cli;
 
+import dev.outbox.publisher.core.LimitedPublisher;
 import dev.outbox.relay.RoutingPublisher;
 import dev.outbox.relay.RoutingPublisher.Unopened;
 import dev.outbox.spi.publisher.MessagePublisher;
@@ -27,6 +28,8 @@ final class Publishers {
   static final String DEFAULT = "kafka";
   private static final String KIND = "kind";
   private static final String TYPES = "types";
+  private static final String RATE_OF = LimitedPublisher.PROPERTY + ".";
+  private static final Set<String> RATES = Set.of(LimitedPublisher.PROPERTY, RATE_OF);
 
   private final Map<String, String> values;
   private final List<Named> all;
@@ -114,6 +117,7 @@ final class Publishers {
     Set<String> known = new TreeSet<>();
     for (Named one : all) {
       addWithPrefix(one, one.provider.properties(), known);
+      addWithPrefix(one, RATES, known);
       known.add(one.prefix() + KIND);
       known.add(one.prefix() + TYPES);
     }
@@ -156,6 +160,7 @@ final class Publishers {
   private MessagePublisher open(Named one, Duration timeout) {
     Set<String> reads = new LinkedHashSet<>(one.provider.properties());
     reads.addAll(plugins(one));
+    reads.addAll(RATES);
     Map<String, String> own = new TreeMap<>();
     Map<String, String> alone = new TreeMap<>();
     values.forEach(
@@ -168,7 +173,18 @@ final class Publishers {
         });
     alone.keySet().removeAll(Set.of(KIND, TYPES));
     own.putAll(alone);
-    return one.provider.open(own, timeout);
+    Map<String, String> rates = new TreeMap<>(own);
+    rates.keySet().removeIf(name -> !isOneOf(RATES, name));
+    own.keySet().removeAll(rates.keySet());
+    return limited(one.provider.open(own, timeout), rates);
+  }
+
+  private static MessagePublisher limited(MessagePublisher publisher, Map<String, String> rates) {
+    String rate = rates.remove(LimitedPublisher.PROPERTY);
+    Map<String, String> byType = new TreeMap<>();
+    rates.forEach((name, value) -> byType.put(name.substring(RATE_OF.length()), value));
+    return LimitedPublisher.of(
+        publisher, rate, byType, message -> message.message().aggregateType());
   }
 
   /** Of several, an error names the publisher: the names of settings do not say whose they are. */

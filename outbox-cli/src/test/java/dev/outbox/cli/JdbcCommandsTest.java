@@ -1,5 +1,7 @@
 package dev.outbox.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_16LE;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.embedded.DatabaseServer;
@@ -7,6 +9,7 @@ import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.StoreProvider;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -112,6 +115,82 @@ abstract class JdbcCommandsTest extends DatabaseCommandsTest {
         """
             .formatted(schema, error));
     return Long.parseLong(query("select max(seq) from %s.outbox_message".formatted(schema)).get(0));
+  }
+
+  /** Inserts as a producer does; what is left out of the columns is right. */
+  final void produce(String columns, String values, byte[] payload) throws SQLException {
+    try (Connection connection = connect(server.jdbcUrl());
+        PreparedStatement insert =
+            connection.prepareStatement(
+                "insert into %s.outbox_message (aggregate_type, event_type, payload, %s) values ('order', 'OrderPaid', ?, %s)"
+                    .formatted(schema, columns, values))) {
+      insert.setBytes(1, payload);
+      assertThat(insert.executeUpdate()).isEqualTo(1);
+    }
+  }
+
+  /** Asserts that one rule is broken and no other. */
+  final void assertBroken(int rule, String sentence) throws Exception {
+    Cli check = cli("check-producer");
+    List<String> lines = check.out().lines().filter(line -> line.contains(": rule ")).toList();
+    assertThat(lines).as(check.out()).hasSize(1);
+    assertThat(lines.get(0))
+        .containsPattern("(PROBLEM|WARNING): rule %d: message \\d+ ".formatted(rule))
+        .contains(sentence);
+    assertThat(check.code()).isEqualTo(lines.get(0).startsWith("PROBLEM") ? 1 : 0);
+    var ignored = query("delete from %s.outbox_message".formatted(schema));
+  }
+
+  @Test
+  @DisplayName(
+      "check-producer names each rule that can be seen in rows, and the rows that break it")
+  void producers() throws Exception {
+    assertThat(cli("migrate").code()).isZero();
+    Cli none = cli("check-producer");
+    assertThat(none.code()).isEqualTo(1);
+    assertThat(none.out()).contains("PROBLEM: messages: there is none");
+
+    byte[] json = "{\"total\": 1}".getBytes(UTF_8);
+    produce("aggregate_id, headers", "'1', '[[\"a\", \"b\"], [\"a\", \"b\"]]'", json);
+    produce("aggregate_id, dedup_key, available_at", "'2', 'd', '2100-01-01 00:00:00'", json);
+    produce("aggregate_id, content_type", "'3', 'application/x-protobuf'", new byte[] {-1, 0});
+    produce("aggregate_id, content_type", "'4', 'text/plain; charset=latin1'", new byte[] {-1});
+    produce("aggregate_id, content_type", "'5', 'text/csv'", "ä".getBytes(UTF_8));
+    Cli fine = cli("check-producer");
+    assertThat(fine.code()).as(fine.out()).isZero();
+    assertThat(fine.out()).contains("5 looked at").hasLineCount(10).doesNotContain(": rule");
+    assertThat(cli("check-producer", "--limit=2", "--json").out())
+        .startsWith("{\"findings\": [{\"what\": \"messages\"")
+        .contains("2 looked at");
+    var ignored = query("delete from %s.outbox_message".formatted(schema));
+
+    produce("aggregate_id, headers", "'1', '[[\"a\"]]'", json);
+    assertBroken(1, "headers");
+    produce("aggregate_id", "'1'", "{\"total\": 1}".getBytes(UTF_16LE));
+    assertBroken(2, "is no JSON in UTF-8");
+    produce("aggregate_id", "'1'", "\"{}\"".getBytes(UTF_8));
+    assertBroken(2, "written as JSON twice");
+    produce("aggregate_id, content_type", "'1', 'text/plain'", new byte[] {-1});
+    assertBroken(2, "is no text in UTF-8");
+    produce("aggregate_id, content_type", "'1', 'json'", json);
+    assertBroken(3, "has 'json'");
+    produce("aggregate_id, headers", "'1', '{\"name\": \"J\uFFFDrg\"}'", json);
+    assertBroken(4, "has U+FFFD");
+    produce("aggregate_id", "'a'", json);
+    produce("aggregate_id", "'A'", json);
+    assertBroken(5, "has the key 'order/A', and another one 'order/a'");
+    for (int i = 0; i < 2; i++) {
+      produce("aggregate_id, id", "'1', '0197a6b0-5f0e-7c3e-9d1c-3f6f0b7a1d11'", json);
+    }
+    assertBroken(6, "has the id of message");
+    for (int i = 0; i < 8; i++) {
+      produce("aggregate_id, dedup_key", "'1', 'd'", json);
+    }
+    assertBroken(7, "; and 2 more");
+    produce("aggregate_id, status", "'1', 'DEAD'", json);
+    assertBroken(9, "is a dead letter that nobody has tried");
+    produce("aggregate_id, created_at", "'1', '2999-01-01 00:00:00'", json);
+    assertBroken(9, "was appended in the future");
   }
 
   @Override

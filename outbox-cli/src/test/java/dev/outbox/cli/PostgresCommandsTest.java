@@ -1,5 +1,6 @@
 package dev.outbox.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -45,6 +46,16 @@ class PostgresCommandsTest extends JdbcCommandsTest {
   @Override
   String cascade() {
     return " cascade";
+  }
+
+  @Test
+  @DisplayName("check-producer finds what only PostgreSQL takes")
+  void producersOfPostgres() throws Exception {
+    assertThat(cli("migrate").code()).isZero();
+    produce("aggregate_id", "' '", "{}".getBytes(UTF_8));
+    assertBroken(1, "cannot be read: aggregateId is blank");
+    produce("aggregate_id, available_at", "'1', 'infinity'", "{}".getBytes(UTF_8));
+    assertBroken(8, "is due at ");
   }
 
   @Test

@@ -4,15 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.Archive;
+import dev.outbox.OutboxMessage;
 import dev.outbox.relay.Relay;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.memory.MemoryOutboxStore;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import java.io.StringReader;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.regex.Pattern;
@@ -158,6 +163,43 @@ class RelayConfigTest {
         .isEqualTo("a");
     assertThatThrownBy(() -> config(LEAST + plugins + "publisher.pluginProperties=basic.auth,my."))
         .hasMessageContaining("there is no property kafka.basic.auth.user.info: ");
+  }
+
+  private static final String HTTP =
+      "store.url=jdbc:postgresql://h/d\npublisher=http\ndestination=http://127.0.0.1:1/\n"
+          + "publisher.cloudEventsSource=https://shop.example\n";
+
+  private static List<String> limits(MessagePublisher publisher) throws Exception {
+    try (publisher) {
+      List<StoredMessage> messages = new ArrayList<>();
+      for (String type : List.of("invoice", "order", "invoice", "order")) {
+        long sequence = messages.size() + 1;
+        OutboxMessage.Builder message = OutboxMessage.builder().aggregate(type, "" + sequence);
+        messages.add(
+            StoredMessage.of(
+                sequence, 0, Instant.EPOCH, message.eventType("Made").payload("{}").build()));
+      }
+      return publisher.publish(messages).stream()
+          .map(one -> one instanceof Result.Unavailable u ? String.valueOf(u.destination()) : "")
+          .map(destination -> destination.contains("limit") ? destination : "")
+          .toList();
+    }
+  }
+
+  @Test
+  @DisplayName("a publisher has limits, of all messages and of an aggregate type")
+  void rates() throws Exception {
+    assertThat(limits(config(HTTP + "rate.invoice=1/d").publisher()))
+        .containsExactly("", "", "the limit of invoice", "");
+    assertThat(limits(config(HTTP + "publisher.http.rate=1/d\nrate.invoice=2/d").publisher()))
+        .containsExactly("", "", "", "the limit of all others");
+    assertThatThrownBy(
+            () -> {
+              MessagePublisher ignored = config(HTTP + "rate=fast").publisher();
+            })
+        .hasMessageStartingWith("the rate fast is not understood: give ");
+    assertThatThrownBy(() -> config(HTTP + "rates=1/d"))
+        .hasMessageStartingWith("there is no property rates: did you mean rate?");
   }
 
   private static final String TWO = LEAST + "publisher=kafka,second\npublisher.second.kind=kafka\n";

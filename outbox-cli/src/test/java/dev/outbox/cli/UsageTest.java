@@ -29,6 +29,7 @@ class UsageTest {
         "relay",
         "status",
         "doctor",
+        "check-producer",
         "messages",
         "keys",
         "dead-letters",

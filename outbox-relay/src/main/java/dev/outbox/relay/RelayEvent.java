@@ -68,6 +68,13 @@ public sealed interface RelayEvent {
       implements RelayEvent {}
 
   /**
+   * The publisher said after which time to hand this message over again: its destination is slow,
+   * or has a limit.
+   */
+  record Postponed(String who, StoredMessage message, Result.Unavailable result)
+      implements RelayEvent {}
+
+  /**
    * The lease of these messages was lost: another relay has them, or will. Nothing was changed in
    * the store; what was delivered may be delivered again. Also told when a settle was carried out
    * but its reply was lost.

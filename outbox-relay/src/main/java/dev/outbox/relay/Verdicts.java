@@ -82,7 +82,8 @@ final class Verdicts {
 
   private @Nullable Decision unavailable(
       StoredMessage message, Result.Unavailable result, Evidence evidence, long now) {
-    if (result.again() != null) { // slow, and not in trouble as far as is known
+    if (result.again() != null) { // slow or limited, and not in trouble as far as is known
+      listener.on(new RelayEvent.Postponed(worker, message, result));
       return Decision.retryUncounted(result.again(), result.error());
     }
     String type = message.message().aggregateType();

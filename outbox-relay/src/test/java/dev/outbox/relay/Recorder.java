@@ -46,6 +46,8 @@ final class Recorder implements RelayListener {
       return "dead " + e.message().sequence() + " " + e.decision().error();
     } else if (event instanceof RelayEvent.Unavailable e) {
       return "unavailable " + e.message().sequence() + " " + e.result().destination();
+    } else if (event instanceof RelayEvent.Postponed e) {
+      return "postponed " + e.message().sequence() + " " + e.result().destination();
     } else if (event instanceof RelayEvent.LeaseLost e) {
       return "lost " + sequences(e.messages());
     } else if (event instanceof RelayEvent.Abandoned e) {

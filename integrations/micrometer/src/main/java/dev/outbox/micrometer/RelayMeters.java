@@ -12,8 +12,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -22,13 +20,6 @@ import org.jspecify.annotations.Nullable;
  * because an increase shows only where there was a number before.
  */
 final class RelayMeters {
-
-  /** How many aggregate types have a counter of their own. */
-  static final int MOST_TYPES = 100;
-
-  /** The tag of all others. */
-  static final String OTHER_TYPES = "(other)";
-
   private static final List<String> OPERATIONS =
       List.of("claim", "settle", "renew", "let go", "housekeep", "hold", "listen", "work");
 
@@ -42,8 +33,8 @@ final class RelayMeters {
   private final MeterRegistry registry;
   private final String prefix;
   private final Tags tags;
-  private final Map<String, Counter> delivered = new ConcurrentHashMap<>();
-  private final Counter otherTypes;
+  private final CountersByTag delivered;
+  private final CountersByTag postponed;
   private final Timer lag;
   private final Timer publish;
   private final Timer claim;
@@ -58,7 +49,17 @@ final class RelayMeters {
     this.registry = registry;
     this.prefix = prefix;
     this.tags = tags;
-    otherTypes = deliveredCounter(OTHER_TYPES);
+    delivered =
+        new CountersByTag(
+            type -> counter("delivered", "Messages that were delivered", "aggregate.type", type));
+    postponed =
+        new CountersByTag(
+            destination ->
+                counter(
+                    "postponed",
+                    "Messages that wait because their destination is slow or over its limit",
+                    "destination",
+                    destination));
     lag =
         timer("delivery.lag", "From when a message was due until the store knew it was delivered")
             .serviceLevelObjectives(LAGS)
@@ -115,6 +116,9 @@ final class RelayMeters {
       retried.increment();
     } else if (event instanceof RelayEvent.Unavailable) {
       unavailable.increment();
+    } else if (event instanceof RelayEvent.Postponed e) {
+      String destination = e.result().destination();
+      postponed.of(destination == null ? "" : destination).increment();
     } else if (event instanceof RelayEvent.DeadLettered e) {
       deadLettered(e.reason()).increment();
     } else if (event instanceof RelayEvent.LeaseLost e) {
@@ -129,7 +133,7 @@ final class RelayMeters {
   }
 
   private void delivered(StoredMessage message) {
-    ofType(message.message().aggregateType()).increment();
+    delivered.of(message.message().aggregateType()).increment();
     Duration since = Duration.between(dueAt(message), Instant.now());
     lag.record(since.isNegative() ? Duration.ZERO : since); // the database has another clock
   }
@@ -139,24 +143,5 @@ final class RelayMeters {
     return availableAt == null || availableAt.isBefore(message.createdAt())
         ? message.createdAt()
         : availableAt;
-  }
-
-  private Counter ofType(String type) {
-    Counter known = delivered.get(type);
-    if (known != null) {
-      return known;
-    }
-    return delivered.size() < MOST_TYPES ? firstOfType(type) : otherTypes;
-  }
-
-  /** One at a time, so that the limit holds. */
-  private synchronized Counter firstOfType(String type) {
-    return delivered.size() < MOST_TYPES
-        ? delivered.computeIfAbsent(type, this::deliveredCounter)
-        : otherTypes;
-  }
-
-  private Counter deliveredCounter(String type) {
-    return counter("delivered", "Messages that were delivered", "aggregate.type", type);
   }
 }

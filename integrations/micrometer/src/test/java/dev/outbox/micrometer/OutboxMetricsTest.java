@@ -19,6 +19,7 @@ import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -98,6 +99,11 @@ class OutboxMetricsTest {
     metrics.on(
         new RelayEvent.Retried("r/0", message(), Decision.retry(Duration.ofSeconds(1), "x")));
     metrics.on(new RelayEvent.Unavailable("r/0", message(), new Result.Unavailable("x", "topic")));
+    for (String destination : Arrays.asList("the limit of invoice", null)) {
+      metrics.on(
+          new RelayEvent.Postponed(
+              "r/0", message(), new Result.Unavailable("x", destination, Duration.ofSeconds(1))));
+    }
     metrics.on(
         new RelayEvent.DeadLettered(
             "r/0", message(), Decision.dead("x"), DeadLetterReason.REJECTED));
@@ -114,6 +120,8 @@ class OutboxMetricsTest {
     assertThat(count("outbox.delivered", "aggregate.type", "order")).isEqualTo(1);
     assertThat(count("outbox.retried")).isEqualTo(1);
     assertThat(count("outbox.unavailable")).isEqualTo(1);
+    assertThat(count("outbox.postponed", "destination", "the limit of invoice")).isEqualTo(1);
+    assertThat(count("outbox.postponed", "destination", "")).isEqualTo(1);
     assertThat(count("outbox.deadlettered", "reason", "rejected")).isEqualTo(1);
     assertThat(count("outbox.lease.lost")).isEqualTo(2);
     assertThat(count("outbox.claim.abandoned")).isEqualTo(1);
@@ -131,7 +139,8 @@ class OutboxMetricsTest {
         List.of("claim", "settle", "renew", "let go", "housekeep", "listen", "work")) {
       assertThat(count("outbox.store.failures", "operation", operation)).isZero();
     }
-    assertThat(count("outbox.delivered", "aggregate.type", RelayMeters.OTHER_TYPES)).isZero();
+    assertThat(count("outbox.delivered", "aggregate.type", CountersByTag.OTHERS)).isZero();
+    assertThat(count("outbox.postponed", "destination", CountersByTag.OTHERS)).isZero();
     assertThat(gauge("outbox.breaker.open")).isZero();
   }
 
@@ -143,11 +152,11 @@ class OutboxMetricsTest {
       }
     }
     assertThat(registry.find("outbox.delivered").counters())
-        .hasSize(RelayMeters.MOST_TYPES + 1)
+        .hasSize(CountersByTag.MOST + 1)
         .allMatch(
             counter ->
                 counter.count()
-                    == (counter.getId().getTag("aggregate.type").equals(RelayMeters.OTHER_TYPES)
+                    == (counter.getId().getTag("aggregate.type").equals(CountersByTag.OTHERS)
                         ? 60
                         : 2));
   }

@@ -37,8 +37,8 @@ public sealed interface Result {
    *
    * @param destination what cannot be reached, as a topic or queue, when others can; null when it
    *     is the broker as a whole
-   * @param again after which time there may be news of this message, which the publisher has sent
-   *     and still waits for; null when it has not
+   * @param again after which time to hand this message over again: the publisher has sent it and
+   *     still waits for the answer, or it has its turn then; null when neither is so
    */
   record Unavailable(String error, @Nullable String destination, @Nullable Duration again)
       implements Result {

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Outbox;
 import dev.outbox.OutboxMessage;
+import dev.outbox.publisher.core.LimitedPublisher;
+import dev.outbox.publisher.core.Rate;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
 import dev.outbox.relay.RoutingPublisher;
@@ -16,6 +18,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -84,6 +87,28 @@ class SettingsTest {
       assertThat(results).containsOnly(Result.delivered());
       assertThat(kafka.delivered()).hasSize(1);
       assertThat(partner.delivered()).hasSize(1);
+    }
+  }
+
+  @Test
+  void aDestinationHasALimit() throws Exception {
+    RecordingPublisher http = new RecordingPublisher();
+    // tag::limits
+    MessagePublisher limited =
+        LimitedPublisher.builder(http)
+            .limit(
+                "invoices",
+                Rate.perSecond(5),
+                message -> message.message().aggregateType().equals("invoice"))
+            .build();
+    // end::limits
+    List<StoredMessage> messages = new ArrayList<>(List.of(message("order", 1)));
+    for (int i = 2; i <= 101; i++) {
+      messages.add(message("invoice", i));
+    }
+    try (limited) {
+      assertThat(limited.publish(messages).get(0)).isEqualTo(Result.delivered());
+      assertThat(http.delivered()).hasSizeLessThan(101);
     }
   }
 

@@ -6,6 +6,7 @@ import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.publisher.core.AsciiJson;
 import dev.outbox.publisher.core.Attributes;
+import dev.outbox.publisher.core.JsonText;
 import dev.outbox.spi.store.StoredMessage;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -135,7 +136,7 @@ final class Requests {
     String type = contentType(message);
     member(event, "datacontenttype", type).append(',');
     byte[] payload = message.payload();
-    Optional<String> json = JSON.matcher(type).matches() ? Json.of(payload) : Optional.empty();
+    Optional<String> json = JSON.matcher(type).matches() ? JsonText.of(payload) : Optional.empty();
     if (json.isPresent()) {
       event.append("\"data\":").append(json.get());
     } else {

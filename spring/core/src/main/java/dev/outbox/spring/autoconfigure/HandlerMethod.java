@@ -87,6 +87,26 @@ final class HandlerMethod implements MessageHandler {
     return eventTypes;
   }
 
+  /**
+   * Looks whether a bean of this type can be called; its proxy may have fewer methods than itself.
+   *
+   * @throws OutboxConfigurationException when it cannot
+   */
+  void check(Class<?> proxied) {
+    try {
+      Method ignored = AopUtils.selectInvocableMethod(method, proxied);
+    } catch (IllegalStateException e) {
+      throw refused(
+          "is on no interface of its bean %s, which is behind a proxy of its interfaces"
+              .formatted(bean),
+          "Declare it, with the same arguments, on an interface that the bean's class implements, or let Spring make proxies of classes, as with spring.aop.proxy-target-class=true");
+    }
+  }
+
+  String bean() {
+    return bean;
+  }
+
   private OutboxConfigurationException refused(String problem, String action) {
     return new OutboxConfigurationException(
         "The handler %s %s".formatted(this, problem), action + ".", null);

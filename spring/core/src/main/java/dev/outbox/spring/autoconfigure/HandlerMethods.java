@@ -15,6 +15,7 @@ import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.MethodIntrospector.MetadataLookup;
@@ -23,10 +24,11 @@ import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ClassUtils;
 
 /** The methods with {@link OutboxHandler} of all beans, by event type. */
-final class HandlerMethods {
+final class HandlerMethods implements SmartInitializingSingleton {
   private static final MetadataLookup<@Nullable OutboxHandler> ANNOTATION =
       method -> AnnotatedElementUtils.findMergedAnnotation(method, OutboxHandler.class);
 
+  private final ListableBeanFactory beans;
   private final OutboxProperties.Handlers settings;
   private final Map<String, HandlerMethod> byType = new TreeMap<>();
 
@@ -39,6 +41,7 @@ final class HandlerMethods {
       OutboxProperties.Handlers settings,
       ListableBeanFactory beans,
       ObjectProvider<PayloadReader> reader) {
+    this.beans = beans;
     this.settings = settings;
     for (String bean : beans.getBeanNamesForType(Object.class, true, false)) {
       Class<?> type = type(beans, bean);
@@ -47,6 +50,17 @@ final class HandlerMethods {
             .forEach(
                 (method, annotation) ->
                     add(new HandlerMethod(beans, bean, method, annotation, reader)));
+      }
+    }
+  }
+
+  /** Only now are the proxies known. A bean that is made later is checked when it is called. */
+  @Override
+  public void afterSingletonsInstantiated() {
+    for (HandlerMethod method : byType.values()) {
+      Class<?> type = beans.getType(method.bean(), false);
+      if (type != null) {
+        method.check(type);
       }
     }
   }

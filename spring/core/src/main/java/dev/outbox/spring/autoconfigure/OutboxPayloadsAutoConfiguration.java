@@ -1,9 +1,12 @@
 package dev.outbox.spring.autoconfigure;
 
+import dev.outbox.JoinedOutbox;
 import dev.outbox.payload.Jackson2PayloadSerializer;
 import dev.outbox.payload.Jackson3PayloadSerializer;
+import dev.outbox.payload.OutboxEvent;
 import dev.outbox.payload.OutboxEvents;
 import dev.outbox.payload.PayloadSerializer;
+import dev.outbox.spring.EventRecorder;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -12,6 +15,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.Order;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -32,6 +36,16 @@ final class OutboxPayloadsAutoConfiguration {
   @ConditionalOnBean(PayloadSerializer.class)
   OutboxEvents outboxEvents(PayloadSerializer serializer) {
     return OutboxEvents.of(serializer);
+  }
+
+  /** Not by default: who appends such events by hand would append them twice. */
+  @Bean
+  @ConditionalOnBooleanProperty("outbox.append.application-events")
+  EventRecorder outboxApplicationEvents(OutboxEvents events, JoinedOutbox outbox) {
+    return new EventRecorder(
+        event -> AnnotatedElementUtils.hasAnnotation(event.getClass(), OutboxEvent.class),
+        events::message,
+        outbox);
   }
 
   /** That of Boot 4, also where Jackson 2 is there too. */

@@ -95,8 +95,12 @@ record OutboxProperties(
    *
    * @param flushJpa Whether JPA writes what it still holds back before a message is appended.
    * @param trace Whether traces go through the outbox, where OpenTelemetry is there.
+   * @param applicationEvents Whether application events whose class has @OutboxEvent are appended.
    */
-  record Append(@DefaultValue("true") boolean flushJpa, @DefaultValue("true") boolean trace) {}
+  record Append(
+      @DefaultValue("true") boolean flushJpa,
+      @DefaultValue("true") boolean trace,
+      @DefaultValue("false") boolean applicationEvents) {}
 
   /**
    * Publishing messages.
@@ -186,6 +190,16 @@ record OutboxProperties(
     Map<String, String> destinations();
 
     @Nullable Duration timeout();
+
+    /** Of all messages without a rate of their own, together; null: no limit. */
+    default @Nullable String rate() {
+      return null;
+    }
+
+    /** By type. */
+    default Map<String, String> rates() {
+      return Map.of();
+    }
   }
 
   /**
@@ -296,6 +310,9 @@ record OutboxProperties(
    * @param copiedHeaders Headers of messages that become header fields too. By default those of
    *     traces.
    * @param maxInFlight How many requests may be on their way to one host. By default 64.
+   * @param rate How many messages are sent in which time, as 20/s or 600/m. By default there is no
+   *     limit.
+   * @param rates The rates of messages of single aggregate types, by aggregate type.
    */
   record Http(
       @DefaultValue List<String> types,
@@ -307,7 +324,9 @@ record OutboxProperties(
       @DefaultValue List<String> signingSecrets,
       @DefaultValue Map<String, String> headers,
       @DefaultValue List<String> copiedHeaders,
-      @Nullable Integer maxInFlight)
+      @Nullable Integer maxInFlight,
+      @Nullable String rate,
+      @DefaultValue Map<String, String> rates)
       implements PublisherSettings {
 
     /** Without what may be secret. */
@@ -323,8 +342,15 @@ record OutboxProperties(
    * @param timeout How long one call of all handlers may take; below relay.publish-timeout. A
    *     handler may take half of it. By default four fifths of it.
    * @param concurrency How many messages of each event type are handled at once. By default 16.
+   * @param rate How many messages are handled in which time, as 20/s or 600/m. By default there is
+   *     no limit.
+   * @param rates The rates of messages of single event types, by event type.
    */
-  record Handlers(@Nullable Duration timeout, @Nullable Integer concurrency)
+  record Handlers(
+      @Nullable Duration timeout,
+      @Nullable Integer concurrency,
+      @Nullable String rate,
+      @DefaultValue Map<String, String> rates)
       implements PublisherSettings {
 
     @Override

@@ -1,11 +1,13 @@
 package dev.outbox.spring.autoconfigure;
 
 import dev.outbox.Texts;
+import dev.outbox.publisher.core.LimitedPublisher;
 import dev.outbox.publisher.core.TimeLimits;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RoutingPublisher;
 import dev.outbox.relay.RoutingPublisher.Unopened;
 import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.spring.autoconfigure.OutboxProperties.RelaySettings;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -13,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Chooses among the publishers whose jars are there, and opens them. */
@@ -50,12 +53,19 @@ final class Publishers {
     List<Unopened> unopened = new ArrayList<>();
     for (OfferedPublisher one : chosen) {
       unopened.add(
-          new Unopened(one.name(), one.settings().types(), each -> open(one, each, limit)));
+          new Unopened(
+              one.name(),
+              one.settings().types(),
+              each -> open(one, each, limit, message -> message.message().aggregateType())));
     }
     if (handlers != null) {
       OfferedPublisher one = handlers.offered();
       unopened.add(
-          new Unopened(one.name(), List.of(), handlers::takes, each -> open(one, each, limit)));
+          new Unopened(
+              one.name(),
+              List.of(),
+              handlers::takes,
+              each -> open(one, each, limit, message -> message.message().eventType())));
     }
     try {
       return RoutingPublisher.open(unopened, all);
@@ -127,9 +137,17 @@ final class Publishers {
     }
   }
 
-  private MessagePublisher open(OfferedPublisher one, Duration byDefault, Duration limit) {
+  private MessagePublisher open(
+      OfferedPublisher one,
+      Duration byDefault,
+      Duration limit,
+      Function<StoredMessage, String> type) {
     try {
-      return one.opening().open(timeout(one, byDefault, limit));
+      return LimitedPublisher.of(
+          one.opening().open(timeout(one, byDefault, limit)),
+          one.settings().rate(),
+          one.settings().rates(),
+          type);
     } catch (IllegalArgumentException e) {
       throw new OutboxConfigurationException(
           "The outbox cannot publish to %s: %s".formatted(one.broker(), e.getMessage()),

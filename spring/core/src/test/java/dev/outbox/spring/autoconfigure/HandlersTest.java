@@ -14,10 +14,12 @@ import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.spring.OutboxHandler;
 import dev.outbox.spring.PayloadReader;
+import java.lang.reflect.Proxy;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.aop.framework.ProxyFactory;
@@ -27,6 +29,13 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.test.util.AopTestUtils;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.annotation.EnableTransactionManagement;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.SimpleTransactionStatus;
 import org.springframework.util.ClassUtils;
 
 /** Methods of beans that handle messages. */
@@ -175,6 +184,76 @@ class HandlersTest {
             });
   }
 
+  interface Sends {
+    @Transactional
+    void send(Placed placed, StoredMessage message);
+  }
+
+  static class Sender implements Sends {
+    final List<String> sent = Collections.synchronizedList(new ArrayList<>());
+
+    @Override
+    @OutboxHandler
+    public void send(Placed placed, StoredMessage message) {
+      sent.add(placed.id() + " " + message.sequence());
+    }
+  }
+
+  static class NotOnTheInterface implements Runnable {
+    @Override
+    @Transactional
+    public void run() {}
+
+    @OutboxHandler("A")
+    public void handle() {}
+  }
+
+  /** Proxies of interfaces are this annotation's default. */
+  @Configuration(proxyBeanMethods = false)
+  @EnableTransactionManagement
+  static class Transactions implements PlatformTransactionManager {
+    final AtomicInteger commits = new AtomicInteger();
+
+    @Override
+    public TransactionStatus getTransaction(TransactionDefinition definition) {
+      return new SimpleTransactionStatus();
+    }
+
+    @Override
+    public void commit(TransactionStatus status) {
+      commits.incrementAndGet();
+    }
+
+    @Override
+    public void rollback(TransactionStatus status) {}
+  }
+
+  @Test
+  void areCalledThroughProxiesOfTheirInterfaces() {
+    runner
+        .withUserConfiguration(Transactions.class)
+        .withBean("sender", Sender.class)
+        .run(
+            context -> {
+              Object proxy = context.getBean("sender");
+              assertThat(Proxy.isProxyClass(proxy.getClass())).isTrue();
+              assertThat(
+                      publish(context.getBean(MessagePublisher.class), "Placed", "{\"id\":\"1\"}"))
+                  .isEqualTo(Result.delivered());
+              assertThat(((Sender) AopTestUtils.getTargetObject(proxy)).sent)
+                  .containsExactly("1 1");
+              assertThat(context.getBean(Transactions.class).commits).hasValue(1);
+            });
+  }
+
+  @Test
+  void aMethodThatTheProxyDoesNotHaveIsRefused() {
+    refused(
+        runner.withUserConfiguration(Transactions.class).withBean(NotOnTheInterface.class),
+        "The handler NotOnTheInterface.handle is on no interface of its bean",
+        "Declare it, with the same arguments, on an interface");
+  }
+
   @Test
   void theApplicationsOwnReaderComesFirst() {
     withoutJackson
@@ -234,6 +313,29 @@ class HandlersTest {
     refused(
         runner.withBean(Handlers.class).withPropertyValues("outbox.handlers.timeout=25s"),
         "outbox.handlers.timeout is 25s, it must be below outbox.relay.publish-timeout",
+        "outbox.handlers.*");
+  }
+
+  @Test
+  void theyHaveLimits() {
+    runner
+        .withBean(Handlers.class)
+        .withPropertyValues("outbox.handlers.rates.Sent=1/d", "outbox.handlers.rate=2/d")
+        .run(
+            context -> {
+              MessagePublisher publisher = context.getBean(MessagePublisher.class);
+              assertThat(publish(publisher, "Sent", "")).isEqualTo(Result.delivered());
+              assertThat(publish(publisher, "Returned", "")).isEqualTo(Result.delivered());
+              assertThat(publish(publisher, "Sent", ""))
+                  .isInstanceOfSatisfying(
+                      Result.Unavailable.class,
+                      limited -> assertThat(limited.destination()).isEqualTo("the limit of Sent"));
+              assertThat(publish(publisher, "Returned", "")).isEqualTo(Result.delivered());
+              assertThat(context.getBean(Handlers.class).handled).hasSize(3);
+            });
+    refused(
+        runner.withBean(Handlers.class).withPropertyValues("outbox.handlers.rate=fast"),
+        "the rate fast is not understood",
         "outbox.handlers.*");
   }
 

@@ -3,12 +3,17 @@ package dev.outbox.spring.autoconfigure;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.Appended;
+import dev.outbox.JoinedOutbox;
 import dev.outbox.OutboxMessage;
 import dev.outbox.payload.OutboxEvent;
 import dev.outbox.payload.OutboxEvents;
 import dev.outbox.payload.PayloadSerializer;
 import dev.outbox.payload.SerializedPayload;
+import dev.outbox.spring.EventRecorder;
 import java.time.Instant;
+import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -54,6 +59,16 @@ class PayloadsTest {
         .run(
             context ->
                 assertThat(payload(context.getBean(OutboxEvents.class))).startsWith("{\"Id\":"));
+  }
+
+  @Test
+  void eventsAreAppendedOnlyWhereThatIsWanted() {
+    ApplicationContextRunner appending =
+        runner.withBean(JoinedOutbox.class, () -> messages -> Appended.of(List.of(), Set.of()));
+    appending.run(context -> assertThat(context).doesNotHaveBean(EventRecorder.class));
+    appending
+        .withPropertyValues("outbox.append.application-events=true")
+        .run(context -> assertThat(context).hasSingleBean(EventRecorder.class));
   }
 
   @Test

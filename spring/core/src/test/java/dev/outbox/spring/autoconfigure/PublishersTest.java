@@ -9,6 +9,7 @@ import dev.outbox.publisher.kafka.KafkaPublisher;
 import dev.outbox.publisher.nats.NatsPublisherProvider;
 import dev.outbox.publisher.rabbitmq.RabbitPublisher;
 import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.ReachablePublisher;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -55,6 +56,20 @@ class PublishersTest {
                 assertThat(context)
                     .getBean(MessagePublisher.class)
                     .isInstanceOf(HttpPublisher.class));
+  }
+
+  @Test
+  void itMayHaveALimit() {
+    for (String rate : List.of("rate", "rates.invoice")) {
+      runner
+          .withPropertyValues(HTTP)
+          .withPropertyValues("outbox.publisher=http", "outbox.http.%s=20/s".formatted(rate))
+          .run(
+              context ->
+                  assertThat(context.getBean(MessagePublisher.class))
+                      .isInstanceOf(ReachablePublisher.class)
+                      .isNotInstanceOf(HttpPublisher.class));
+    }
   }
 
   @Test

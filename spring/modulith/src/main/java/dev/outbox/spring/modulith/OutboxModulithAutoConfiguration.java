@@ -3,6 +3,7 @@ package dev.outbox.spring.modulith;
 import dev.outbox.JoinedOutbox;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.payload.PayloadSerializer;
+import dev.outbox.spring.EventRecorder;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -44,11 +45,10 @@ final class OutboxModulithAutoConfiguration {
         externalized.getIfAvailable(this::noExternalization);
     StandardEvaluationContext context = new StandardEvaluationContext();
     context.setBeanResolver(new BeanFactoryResolver(beans));
-    return new EventRecorder(
-        configuration,
+    ExternalizedMessages messages =
         new ExternalizedMessages(
-            configuration, serializer.getIfAvailable(this::noSerializer), context),
-        outbox);
+            configuration, serializer.getIfAvailable(this::noSerializer), context);
+    return new EventRecorder(configuration::supports, messages::of, outbox);
   }
 
   @Bean

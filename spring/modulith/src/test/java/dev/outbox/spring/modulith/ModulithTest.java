@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import dev.outbox.InvalidMessageException;
 import dev.outbox.NoTransactionException;
 import dev.outbox.embedded.EmbeddedKafka;
+import dev.outbox.spring.EventRecorder;
 import dev.outbox.spring.Servers;
 import dev.outbox.spring.Servers.Schema;
 import dev.outbox.spring.modulith.orders.Orders;
@@ -155,7 +156,7 @@ class ModulithTest {
   void withoutATransactionItIsRefused() {
     assertThatThrownBy(() -> orders().payWithoutTransaction("order-3"))
         .isInstanceOf(NoTransactionException.class)
-        .hasMessageContaining("OrderPaid is to be externalized, so publish it in a transaction")
+        .hasMessageContaining("OrderPaid goes to the outbox, so publish it in a transaction")
         .hasMessageContaining("@Transactional");
     assertThat(messagesOf("order-3")).isZero();
   }

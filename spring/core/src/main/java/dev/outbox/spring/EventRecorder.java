@@ -1,48 +1,58 @@
-package dev.outbox.spring.modulith;
+package dev.outbox.spring;
 
 import dev.outbox.Appended;
 import dev.outbox.JoinedOutbox;
 import dev.outbox.NoTransactionException;
+import dev.outbox.OutboxMessage;
+import java.util.function.Function;
+import java.util.function.Predicate;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.PayloadApplicationEvent;
 import org.springframework.core.Ordered;
-import org.springframework.modulith.events.EventExternalizationConfiguration;
 
 /**
- * Appends each event that is to be externalized, in the transaction that published it. What fails
- * here reaches whoever published the event, whose transaction then rolls back.
+ * Appends application events, in the transaction that publishes them. What fails here reaches
+ * whoever published the event, whose transaction then rolls back.
  *
  * <p>Comes before other listeners: one that publishes an event in answer to this one would
  * otherwise append its message first.
  */
-final class EventRecorder implements ApplicationListener<PayloadApplicationEvent<?>>, Ordered {
-  private final EventExternalizationConfiguration configuration;
-  private final ExternalizedMessages messages;
+public final class EventRecorder
+    implements ApplicationListener<PayloadApplicationEvent<?>>, Ordered {
+  private final Predicate<Object> chosen;
+  private final Function<Object, OutboxMessage> messages;
   private final JoinedOutbox outbox;
 
-  EventRecorder(
-      EventExternalizationConfiguration configuration,
-      ExternalizedMessages messages,
-      JoinedOutbox outbox) {
-    this.configuration = configuration;
+  /**
+   * @param chosen which events are appended
+   * @param messages makes the message of an event
+   */
+  public EventRecorder(
+      Predicate<Object> chosen, Function<Object, OutboxMessage> messages, JoinedOutbox outbox) {
+    this.chosen = chosen;
     this.messages = messages;
     this.outbox = outbox;
   }
 
+  /**
+   * Appends the event if it is one of those.
+   *
+   * @throws NoTransactionException when there is no transaction; it names the event
+   */
   @Override
   public void onApplicationEvent(PayloadApplicationEvent<?> published) {
     Object event = published.getPayload();
-    if (configuration.supports(event)) {
+    if (chosen.test(event)) {
       append(event);
     }
   }
 
   private void append(Object event) {
     try {
-      Appended unused = outbox.append(messages.of(event));
+      Appended unused = outbox.append(messages.apply(event));
     } catch (NoTransactionException e) {
       throw new NoTransactionException(
-          "the event %s is to be externalized, so publish it in a transaction: %s"
+          "the event %s goes to the outbox, so publish it in a transaction: %s"
               .formatted(event.getClass().getName(), e.getMessage()),
           e);
     }

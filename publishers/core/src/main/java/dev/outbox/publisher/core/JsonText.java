@@ -1,4 +1,4 @@
-package dev.outbox.publisher.http;
+package dev.outbox.publisher.core;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
  * Tells whether a payload is one value of JSON and nothing else, so that it can stand inside an
  * event as it is: what is not, such as {@code {}, "id": "forged"}, would change the event.
  */
-final class Json {
+public final class JsonText {
   /** Deeper ones are no accident, and readers give up on them too. */
   private static final int DEEPEST = 200;
 
@@ -24,15 +24,15 @@ final class Json {
   private final String text;
   private int at;
 
-  private Json(String text) {
+  private JsonText(String text) {
     this.text = text;
   }
 
   /** The text of it, if it is JSON in UTF-8. */
-  static Optional<String> of(byte[] payload) {
+  public static Optional<String> of(byte[] payload) {
     try {
       String text = UTF_8.newDecoder().decode(ByteBuffer.wrap(payload)).toString();
-      Json json = new Json(text);
+      JsonText json = new JsonText(text);
       return json.value(0) && json.next() == 0 && json.at == text.length()
           ? Optional.of(text)
           : Optional.empty();

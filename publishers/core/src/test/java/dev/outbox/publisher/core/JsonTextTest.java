@@ -1,4 +1,4 @@
-package dev.outbox.publisher.http;
+package dev.outbox.publisher.core;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -15,11 +15,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class JsonTest {
+class JsonTextTest {
   private static final JsonFactory JACKSON = new JsonFactory();
 
   private static boolean isJson(String text) {
-    return Json.of(text.getBytes(UTF_8)).isPresent();
+    return JsonText.of(text.getBytes(UTF_8)).isPresent();
   }
 
   @ParameterizedTest
@@ -81,7 +81,7 @@ class JsonTest {
   @Test
   @DisplayName("bytes that are not UTF-8 are not, and neither is what is nested without end")
   void bytes() {
-    assertThat(Json.of(new byte[] {'"', (byte) 0xC3, '"'})).isEmpty();
+    assertThat(JsonText.of(new byte[] {'"', (byte) 0xC3, '"'})).isEmpty();
     assertThat(isJson("[".repeat(100) + "]".repeat(100))).isTrue();
     assertThat(isJson("[".repeat(100_000) + "]".repeat(100_000))).isFalse();
   }

@@ -1,0 +1,134 @@
+package dev.outbox.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.NoTransactionException;
+import dev.outbox.payload.OutboxEvent;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.event.EventListener;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** Application events that are marked go to the outbox. */
+@ExtendWith(Servers.Resolver.class)
+class ApplicationEventsTest {
+  @OutboxEvent(aggregate = "order", key = "id")
+  sealed interface OrderEvent {}
+
+  record Placed(String id) implements OrderEvent {}
+
+  record Confirmed(String id) implements OrderEvent {}
+
+  record Seen(String id) {}
+
+  @OutboxEvent(aggregate = "order", key = "nothing")
+  record Wrong(String id) {}
+
+  /** Answers an event by another one. */
+  static class Confirming {
+    private final ApplicationEventPublisher events;
+
+    Confirming(ApplicationEventPublisher events) {
+      this.events = events;
+    }
+
+    @EventListener
+    void on(Placed placed) {
+      events.publishEvent(new Confirmed(placed.id()));
+    }
+  }
+
+  @SpringBootConfiguration
+  @EnableAutoConfiguration
+  static class App {
+    @Bean
+    Confirming confirming(ApplicationEventPublisher events) {
+      return new Confirming(events);
+    }
+  }
+
+  private static Application app;
+
+  @BeforeAll
+  static void start(Servers servers) throws Exception {
+    app =
+        Application.start(
+            servers.schema(),
+            List.of(App.class),
+            "--outbox.append.application-events=true",
+            "--outbox.relay.enabled=false");
+  }
+
+  @AfterAll
+  static void stop() {
+    app.close();
+  }
+
+  @BeforeEach
+  void forget() {
+    app.jdbc().update("delete from outbox_message");
+  }
+
+  private static void publishInTransaction(Object event, Runnable then) {
+    new TransactionTemplate(app.bean(PlatformTransactionManager.class))
+        .executeWithoutResult(
+            status -> {
+              app.context().publishEvent(event);
+              then.run();
+            });
+  }
+
+  private static List<String> messages() {
+    return app.jdbc()
+        .queryForList(
+            "select aggregate_type || '/' || aggregate_id || ' ' || event_type from outbox_message"
+                + " order by seq",
+            String.class);
+  }
+
+  @Test
+  void areAppendedInTheirOrderBeforeWhatAnswersThem() {
+    publishInTransaction(new Placed("1"), () -> assertThat(messages()).hasSize(2));
+    assertThat(messages()).containsExactly("order/1 Placed", "order/1 Confirmed");
+  }
+
+  @Test
+  void shareTheFateOfTheTransaction() {
+    assertThatThrownBy(
+            () ->
+                publishInTransaction(
+                    new Placed("1"),
+                    () -> {
+                      throw new IllegalStateException("out of stock");
+                    }))
+        .hasMessage("out of stock");
+    assertThatThrownBy(() -> publishInTransaction(new Wrong("1"), () -> {}))
+        .hasMessageContaining("nothing");
+    assertThat(messages()).isEmpty();
+  }
+
+  @Test
+  void areRefusedWithoutATransaction() {
+    assertThatThrownBy(() -> app.context().publishEvent(new Placed("1")))
+        .isInstanceOf(NoTransactionException.class)
+        .hasMessageContaining("Placed goes to the outbox, so publish it in a transaction");
+    assertThat(messages()).isEmpty();
+  }
+
+  @Test
+  void othersAreNone() {
+    app.context().publishEvent(new Seen("1"));
+    publishInTransaction(new Seen("1"), () -> {});
+    assertThat(messages()).isEmpty();
+  }
+}
