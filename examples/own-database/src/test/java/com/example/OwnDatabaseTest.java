@@ -1,19 +1,23 @@
 // tag::own-database
 package com.example;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import dev.outbox.tck.store.JdbcOutboxStoreTck;
 import java.sql.Connection;
 import javax.sql.DataSource;
-import org.postgresql.ds.PGSimpleDataSource;
 
 class OwnDatabaseTest extends JdbcOutboxStoreTck {
+  private final HikariDataSource pool = new HikariDataSource();
+
+  OwnDatabaseTest() {
+    pool.setJdbcUrl(System.getenv("DATABASE_URL"));
+  }
+
   @Override
   protected DataSource dataSource() {
-    PGSimpleDataSource database = new PGSimpleDataSource();
-    database.setUrl(System.getenv("DATABASE_URL"));
-    return database;
+    return pool;
   }
 
   @Override
