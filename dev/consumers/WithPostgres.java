@@ -1,7 +1,7 @@
 import dev.outbox.embedded.EmbeddedPostgres;
 import java.util.Map;
 
-/** Runs a command that finds a PostgreSQL of its own in Spring's variables. */
+/** Runs a command that finds a PostgreSQL of its own in Spring's variables, and in DATABASE_URL. */
 public final class WithPostgres {
   public static void main(String[] command) throws Exception {
     int code;
@@ -11,6 +11,9 @@ public final class WithPostgres {
           .environment()
           .putAll(
               Map.of(
+                  "DATABASE_URL",
+                      "%s?user=%s&password=%s"
+                          .formatted(server.jdbcUrl(), server.user(), server.password()),
                   "SPRING_DATASOURCE_URL", server.jdbcUrl(),
                   "SPRING_DATASOURCE_USERNAME", server.user(),
                   "SPRING_DATASOURCE_PASSWORD", server.password()));

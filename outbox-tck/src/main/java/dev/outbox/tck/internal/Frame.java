@@ -82,7 +82,7 @@ public abstract class Frame
       Duration failed = Duration.ofNanos(failing);
       if (failed.compareTo(limit(context)) > 0) {
         return disabled(
-            "not run: tests that failed took %s. All tests run with -D%s=true, or by ./outbox tck --all"
+            "not run: failed tests took %s; -D%s=true or ./outbox tck --all runs all"
                 .formatted(Patience.seconds(failed), ALL));
       }
     }
@@ -149,11 +149,7 @@ public abstract class Frame
       failing += System.nanoTime() - began;
       blamed.putIfAbsent(broken.rule(), context.getDisplayName());
       return new TestAbortedException(
-          "skipped: %s is broken, so %s cannot be tested: %s"
-              .formatted(
-                  broken.rule(),
-                  String.join(", ", rules(context)),
-                  numbers.in(firstSentence(String.valueOf(broken.getMessage())))));
+          "skipped: builds on %s, which is broken".formatted(broken.rule()));
     }
     if (thrown instanceof TestAbortedException
         || !(thrown instanceof AssertionError || thrower != null)) {
@@ -185,8 +181,7 @@ public abstract class Frame
     failing += System.nanoTime() - began;
     failed.addAll(rules(context));
     if (stopped == null && isOfFixture(context)) {
-      stopped =
-          "not run: the fixture is wrong: " + firstSentence(String.valueOf(cause.getMessage()));
+      stopped = "not run: the fixture is wrong";
     } else if (stopped == null && hangs) {
       stopped = "not run: nothing else runs, because reset() hangs";
     }
@@ -194,10 +189,6 @@ public abstract class Frame
 
   private static boolean isOfFixture(ExtensionContext context) {
     return SuiteOrder.place(context.getRequiredTestClass()) == Place.FIXTURE;
-  }
-
-  private static String firstSentence(String message) {
-    return message.strip().lines().findFirst().orElse("").strip();
   }
 
   @Override
@@ -248,24 +239,18 @@ public abstract class Frame
           "%s: %d of %d tests were skipped:%n", context.getDisplayName(), skips, tests);
       skipped.forEach(
           (reason, rules) ->
-              System.out.printf(
-                  "  %s%s%n",
-                  rules.isEmpty() ? "" : String.join(", ", rules) + ": ",
-                  reason.replaceFirst("^skipped: ", "")));
+              print("  ", reason.replaceFirst("^(skipped|Assumption failed): ", ""), rules));
       notUnlocked.forEach(
-          (who, abilities) ->
-              System.out.printf(
-                  "  not checked until %s implements %s%n",
-                  who,
-                  abilities.entrySet().stream()
-                      .map(Frame::unlocks)
-                      .collect(Collectors.joining(", "))));
+          (who, abilities) -> {
+            System.out.printf("  not checked until %s implements%n", who);
+            abilities.forEach((ability, rules) -> print("    ", ability, rules));
+          });
     }
   }
 
-  private static String unlocks(Map.Entry<String, Set<String>> ability) {
-    return ability.getValue().isEmpty()
-        ? ability.getKey()
-        : "%s (%s)".formatted(ability.getKey(), String.join(", ", ability.getValue()));
+  /** A line, with the rules unless they are most of all. */
+  private static void print(String indent, String what, Set<String> rules) {
+    boolean named = !rules.isEmpty() && !what.startsWith("not run");
+    System.out.println(indent + what + (named ? " (" + String.join(", ", rules) + ")" : ""));
   }
 }

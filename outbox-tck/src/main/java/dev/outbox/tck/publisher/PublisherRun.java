@@ -52,11 +52,9 @@ final class PublisherRun {
     }
     if (!all) {
       for (Outage other : outages.values()) {
-        String hungThen = other.during().hung();
-        if (hungThen != null) {
+        if (other.during().hung() != null) {
           throw new TestAbortedException(
-              "skipped: P5 is broken, so what happens %s is not tested: %s"
-                  .formatted(when, hungThen));
+              "skipped: P5 is broken, so what happens %s is not tested".formatted(when));
         }
       }
     }

@@ -104,12 +104,8 @@ abstract class ClockTests<T> extends StoreTests<T> {
     }
     if (!calls.isEmpty()) {
       throw new TestAbortedException(
-          "skipped: %s: if that is for a lease, a delay or a retry, workers whose clocks differ break it%s"
-              .formatted(
-                  String.join(", ", calls),
-                  tck.is(ClientClocks.class)
-                      ? ", and the tests by ClientClocks show it"
-                      : ". Ask the database, or implement ClientClocks in the test class, which shows whether it does"));
+          "skipped: %s: ClientClocks shows whether that matters"
+              .formatted(String.join(", ", calls)));
     }
   }
 

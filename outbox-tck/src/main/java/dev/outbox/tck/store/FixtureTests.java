@@ -3,6 +3,7 @@ package dev.outbox.tck.store;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.Decision;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.internal.Place;
@@ -61,6 +62,22 @@ abstract class FixtureTests<T> extends StoreTests<T> {
     OutboxMessage again = message("k").dedupKey("d").build();
     expect("reset() leaves remembered dedup keys", commit(List.of(again))).isEmpty();
     assertCame("reset() leaves leases", drain()).inOrder(again);
+  }
+
+  @Order(6)
+  @Sentence("reset frees keys that wait for a retry or behind a dead letter")
+  void freesKeys() {
+    requires(
+        "S2",
+        () -> {
+          committed("k", 1);
+          settleFirst(claim(), Decision.retry(LONG, "refused"));
+          committed("l", 1);
+          settleFirst(claim(), dead(true));
+        });
+    tck.reset();
+    committed(2, i -> i == 0 ? "k" : "l");
+    assertCame("reset() leaves keys blocked", drain()).hasSize(2);
   }
 
   @Order(4)

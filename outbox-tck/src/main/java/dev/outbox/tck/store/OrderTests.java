@@ -237,6 +237,6 @@ abstract class OrderTests<T> extends StoreTests<T> {
   @Sentence("order of producers that do not serialise their writes to a key: not testable")
   void producersSerialise() {
     throw new TestAbortedException(
-        "skipped: whether producers lock or version the aggregate before they append cannot be seen in a store");
+        "skipped: no store shows whether producers lock the aggregate before they append");
   }
 }

@@ -7,7 +7,8 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * What every store must pass. The author of a store writes one test class with three methods:
+ * What every store must pass. The author of a store writes one test class with three methods, or on
+ * JDBC a {@link JdbcOutboxStoreTck}:
  *
  * <pre>{@code
  * class MyStoreTest extends OutboxStoreTck<Connection> {

@@ -98,7 +98,7 @@ class BrokenStoresTest {
             Stream.of(BrokenStores.class.getDeclaredClasses())
                 .map(Class::getSimpleName)
                 .filter(name -> Failure.onThePage(name).isPresent()))
-        .hasSize(11);
+        .hasSize(8);
   }
 
   /**

@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.function.Consumer;
@@ -243,10 +244,53 @@ class FrameTest {
         .singleElement()
         .asString()
         .startsWith("A1: either inTransaction does not roll back when its work throws, or");
-    assertThat(skipped(results))
-        .filteredOn(reason -> reason.startsWith("not run: the fixture is wrong: A1: either in"))
-        .hasSize(1);
-    assertThat(results.testEvents().started().count()).isEqualTo(5);
+    assertThat(skipped(results)).containsExactly("not run: the fixture is wrong");
+    assertThat(results.testEvents().started().count()).isEqualTo(6);
+  }
+
+  /** As one that empties the table of messages, and not the one of blocked keys. */
+  static class LeavesKeysBlocked extends Suite {
+    private final Set<String> blocked = ConcurrentHashMap.newKeySet();
+
+    @Override
+    protected OutboxStore<MemoryTransaction> createStore() {
+      return new Behind(super.createStore()) {
+        @Override
+        public Claim claim(Claim.Request request) {
+          Claim claim = super.claim(request);
+          List<StoredMessage> free =
+              claim.messages().stream().filter(m -> !blocked.contains(m.key())).toList();
+          return new Claim() {
+            @Override
+            public List<StoredMessage> messages() {
+              return free;
+            }
+
+            @Override
+            public Set<Long> renew(Duration lease) {
+              return claim.renew(lease);
+            }
+
+            @Override
+            public Set<Long> settle(Map<Long, Decision> decisions) {
+              free.stream()
+                  .filter(m -> decisions.get(m.sequence()) instanceof Decision.Retry)
+                  .forEach(m -> blocked.add(m.key()));
+              return claim.settle(decisions);
+            }
+          };
+        }
+      };
+    }
+  }
+
+  @Test
+  @DisplayName("a reset that leaves keys blocked is told so, and no other test runs")
+  void leavesKeysBlocked() {
+    EngineExecutionResults results = run(selectClass(LeavesKeysBlocked.class));
+    assertThat(failures(results))
+        .containsExactly("reset() leaves keys blocked: came 4, that is 1 of 2 expected");
+    assertThat(skipped(results)).containsExactly("not run: the fixture is wrong");
   }
 
   @Test
@@ -330,16 +374,14 @@ class FrameTest {
       System.setOut(out);
     }
     assertThat(printed.toString(UTF_8).lines())
-        .filteredOn(line -> line.startsWith("  not checked until the test class"))
-        .singleElement()
-        .asString()
-        .contains(", AutoCommit (A2), ", ", ClientClocks (T1), ", ", RawRows (A1, A5, ")
-        .doesNotContain("DeadLetterStore"); // the memory store is one
+        .containsSequence("  not checked until the test class implements", "    Archives (S7)")
+        .contains("    AutoCommit (A2)", "    ClientClocks (T1)")
+        .noneMatch(line -> line.contains("DeadLetterStore")) // the memory store is one
+        .allSatisfy(line -> assertThat(line).hasSizeLessThan(150));
     assertThat(printed.toString(UTF_8))
         .contains(
-            "MemoryKeys calls InstantSource.instant(): if that is for a lease",
-            "implement ClientClocks in the test class",
-            "  not checked until the store implements SchemaStore (E1)");
+            "MemoryKeys calls InstantSource.instant(): ClientClocks shows whether that matters",
+            "  not checked until the store implements\n    SchemaStore (E1)\n");
   }
 
   // ---- time
@@ -375,8 +417,8 @@ class FrameTest {
             reason ->
                 assertThat(reason)
                     .matches(
-                        "not run: tests that failed took [\\d.]+ s\\. All tests run with"
-                            + " -Doutbox\\.tck\\.all=true, or by \\./outbox tck --all"));
+                        "not run: failed tests took [\\d.]+ s;"
+                            + " -Doutbox\\.tck\\.all=true or \\./outbox tck --all runs all"));
     assertThat(
             failures(
                 run(
@@ -462,7 +504,7 @@ class FrameTest {
     Blames.o2Fails = ownTestFails;
     EngineExecutionResults results = run(selectClass(Blames.class));
     assertThat(results.testEvents().aborted().stream().map(FrameTest::reason))
-        .contains("skipped: O2 is broken, so O4 cannot be tested: both: came 2, 1 instead of 1, 2");
+        .contains("skipped: builds on O2, which is broken");
     assertThat(failures(results))
         .singleElement()
         .asString()
@@ -489,6 +531,6 @@ class FrameTest {
         .asString()
         .startsWith("A1: either inTransaction does not commit, or")
         .endsWith("came nothing instead of 1");
-    assertThat(results.testEvents().started().count()).isEqualTo(5);
+    assertThat(results.testEvents().started().count()).isEqualTo(6);
   }
 }

@@ -2,19 +2,15 @@
 package dev.outbox.example.store;
 
 import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.tck.store.OutboxStoreTck;
+import dev.outbox.tck.store.JdbcOutboxStoreTck;
 import java.sql.Connection;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.UUID;
-import java.util.function.Consumer;
+import javax.sql.DataSource;
 import org.hsqldb.jdbc.JDBCDataSource;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.TestInstance;
 
 /** What the suite needs to know of a store. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class HsqldbCoreTest extends OutboxStoreTck<Connection> {
+class HsqldbCoreTest extends JdbcOutboxStoreTck {
   final JDBCDataSource dataSource = new JDBCDataSource();
 
   @BeforeAll
@@ -25,40 +21,18 @@ class HsqldbCoreTest extends OutboxStoreTck<Connection> {
   }
 
   @Override
-  protected OutboxStore<Connection> createStore() {
+  protected DataSource dataSource() {
+    return dataSource;
+  }
+
+  @Override
+  protected OutboxStore<Connection> createStore(DataSource dataSource) {
     return new HsqldbOutboxStore(dataSource);
   }
 
   @Override
-  protected void inTransaction(Consumer<Connection> work) {
-    try (Connection connection = dataSource.getConnection()) {
-      connection.setAutoCommit(false);
-      try {
-        work.accept(connection);
-        connection.commit();
-      } finally {
-        connection.rollback(); // does nothing after the commit
-      }
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
-  @Override
   protected void reset() {
-    inTransaction(
-        connection -> {
-          execute(connection, "delete from outbox_message");
-          execute(connection, "delete from outbox_dedup");
-        });
-  }
-
-  static void execute(Connection connection, String sql) {
-    try (Statement statement = connection.createStatement()) {
-      statement.execute(sql);
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
-    }
+    execute("delete from outbox_message", "delete from outbox_dedup");
   }
 }
 // end::test

@@ -1,10 +1,5 @@
 package dev.outbox.example.store;
 
-import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.tck.AutoCommit;
-import dev.outbox.tck.BreaksConnections;
-import dev.outbox.tck.FaultyConnections;
-import dev.outbox.tck.LosesReplies;
 import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.store.OutboxStoreProperties;
 import dev.outbox.tck.store.RawRows;
@@ -24,17 +19,7 @@ import org.junit.jupiter.api.Nested;
 
 /** The TCK over the example, with the fixtures that cost a few lines. */
 class HsqldbOutboxStoreTest extends HsqldbCoreTest
-    implements AutoCommit<Connection>,
-        ReadOnlyTransactions<Connection>,
-        RawRows<Connection>,
-        LosesReplies,
-        BreaksConnections {
-  private final FaultyConnections faults = new FaultyConnections();
-
-  @Override
-  protected OutboxStore<Connection> createStore() {
-    return new HsqldbOutboxStore(faults.of(dataSource));
-  }
+    implements ReadOnlyTransactions<Connection>, RawRows<Connection> {
 
   /** {@link HsqldbCoreTest} has run with the whole load. */
   @Override
@@ -44,19 +29,16 @@ class HsqldbOutboxStoreTest extends HsqldbCoreTest
 
   @AfterAll
   void shutdown() {
-    withoutTransaction(connection -> execute(connection, "shutdown"));
+    execute("shutdown");
   }
 
   /** The clock cannot be moved, but all times that are compared with it can. */
   private void letPass(Duration time) {
     String earlier = " - interval '%d' second".formatted(time.toSeconds());
-    inTransaction(
-        connection ->
-            execute(
-                connection,
-                Stream.of("leased_until", "available_at", "retry_at")
-                    .map(column -> column + " = " + column + earlier)
-                    .collect(Collectors.joining(", ", "update outbox_message set ", ""))));
+    execute(
+        Stream.of("leased_until", "available_at", "retry_at")
+            .map(column -> column + " = " + column + earlier)
+            .collect(Collectors.joining(", ", "update outbox_message set ", "")));
   }
 
   @Nested
@@ -80,25 +62,6 @@ class HsqldbOutboxStoreTest extends HsqldbCoreTest
           }
           work.accept(connection);
         });
-  }
-
-  @Override
-  public void withoutTransaction(Consumer<Connection> work) {
-    try (Connection connection = dataSource.getConnection()) {
-      work.accept(connection);
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
-  @Override
-  public void losingTheReply(Runnable work) {
-    faults.losingTheReply(work);
-  }
-
-  @Override
-  public boolean breakingAtWrite(int write, Runnable work) {
-    return faults.breakingAtWrite(write, work);
   }
 
   @Override

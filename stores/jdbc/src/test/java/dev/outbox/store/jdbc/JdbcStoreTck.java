@@ -7,18 +7,14 @@ import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.store.core.internal.Names;
-import dev.outbox.tck.AutoCommit;
-import dev.outbox.tck.BreaksConnections;
-import dev.outbox.tck.FaultyConnections;
-import dev.outbox.tck.LosesReplies;
 import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.SchemaFixture;
 import dev.outbox.tck.store.CountsWork;
 import dev.outbox.tck.store.DeadLetterRetentions;
 import dev.outbox.tck.store.DedupWindows;
 import dev.outbox.tck.store.FindsPoison;
+import dev.outbox.tck.store.JdbcOutboxStoreTck;
 import dev.outbox.tck.store.KillsServer;
-import dev.outbox.tck.store.OutboxStoreTck;
 import dev.outbox.tck.store.RawRows;
 import dev.outbox.tck.store.RestartsSequences;
 import dev.outbox.tck.store.StalledClients;
@@ -29,7 +25,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -40,21 +35,19 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.TestInstance;
 import org.opentest4j.TestAbortedException;
 
 /**
  * The TCK on a relational database; a store of ours adds its server, its statements and its tricks.
  * Statements name the tables with the default prefix.
  */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
+public abstract class JdbcStoreTck extends JdbcOutboxStoreTck
     implements OnServer,
-        AutoCommit<Connection>,
         DeadLetterRetentions<Connection>,
         DedupWindows<Connection>,
         RawRows<Connection>,
@@ -63,25 +56,21 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
         SchemaFixture,
         MovesClock,
         KillsServer<Connection>,
-        LosesReplies,
-        BreaksConnections,
         RestartsSequences,
         StalledClients {
   private final Started started = new Started();
   private TestDatabase oneConnection;
   private Stalling stalling;
-  private final FaultyConnections faults = new FaultyConnections();
 
   protected abstract JdbcOutboxStore.Builder<?, ?> builder(DataSource dataSource);
 
-  /** Empties the tables of messages, blocked keys and dedup keys, and of the archive. */
+  /** Those of the archive too. */
+  @Override
   protected List<String> emptyMessages() {
-    return List.of(
-        "delete from outbox_message",
-        "delete from outbox_blocked_key",
-        "delete from outbox_dedup",
-        "delete from outbox_archive_message",
-        "delete from outbox_archive_audit");
+    return Stream.concat(
+            super.emptyMessages().stream(),
+            Stream.of("delete from outbox_archive_message", "delete from outbox_archive_audit"))
+        .toList();
   }
 
   /** Removes all messages and makes their sequence begin again. */
@@ -118,7 +107,8 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
   /** The pool's settings; a variant changes them. */
   protected void configure(HikariConfig config) {}
 
-  /** The prefix of the tables' names; a variant changes it. */
+  /** A variant changes it. */
+  @Override
   protected String prefix() {
     return Names.DEFAULT_PREFIX;
   }
@@ -129,7 +119,8 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
   }
 
   @BeforeAll
-  void start() {
+  @Override
+  protected void start() {
     if (started.start(this, this::configure)) {
       stalling = new Stalling(database().pool);
       migrate();
@@ -162,39 +153,27 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
   @Override
   public OutboxStore<Connection> createStore(
       Archive archive, @Nullable Duration deadLetterRetention) {
-    return builder(faults.of(stalling.dataSource()))
+    return builder(faulty())
         .prefix(prefix())
         .archive(archive)
         .deadLetterRetention(deadLetterRetention)
         .build();
   }
 
-  private JdbcOutboxStore store(DataSource dataSource) {
-    return builder(dataSource).prefix(prefix()).build();
-  }
-
-  private void execute(String... statements) {
-    database().execute(Arrays.stream(statements).map(this::named).toArray(String[]::new));
-  }
-
-  /** A statement with the tables' own names. */
-  protected String named(String sql) {
-    return sql.replace("outbox_", prefix());
+  @Override
+  protected DataSource dataSource() {
+    database(); // or there is no server
+    return stalling.dataSource();
   }
 
   @Override
-  protected OutboxStore<Connection> createStore() {
-    return store(faults.of(stalling.dataSource()));
+  protected JdbcOutboxStore createStore(DataSource dataSource) {
+    return builder(dataSource).prefix(prefix()).build();
   }
 
   @Override
   protected void inTransaction(Consumer<Connection> work) {
     database().inTransaction(false, work);
-  }
-
-  @Override
-  public void withoutTransaction(Consumer<Connection> work) {
-    database().withoutTransaction(work);
   }
 
   @Override
@@ -228,6 +207,10 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
     run(transaction, "update outbox_message set headers = '[1]' where id = ?", column(row.id()));
   }
 
+  private void run(String... statements) {
+    execute(Stream.of(statements).map(this::named).toArray(String[]::new));
+  }
+
   private void run(Connection transaction, String sql, Object... values) {
     try (PreparedStatement statement = transaction.prepareStatement(named(sql))) {
       for (int i = 0; i < values.length; i++) {
@@ -240,17 +223,9 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
   }
 
   @Override
-  protected void reset() {
-    execute(emptyMessages().toArray(String[]::new));
-    execute(
-        "update outbox_bucket set claim_id = null, leased_at = null, lease_until = null,"
-            + " takeovers = 0, singles = 0");
-  }
-
-  @Override
   public <R> Counted<R> counted(
       OutboxStore<Connection> store, Function<OutboxStore<Connection>, R> work) {
-    JdbcOutboxStore counted = store(oneConnection.pool);
+    JdbcOutboxStore counted = createStore(oneConnection.pool);
     counted.verify();
     LongSupplier counter = workCounter(oneConnection);
     long before = counter.getAsLong();
@@ -260,7 +235,7 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
 
   @Override
   public void backlogBuilt() {
-    execute(analyze().toArray(String[]::new));
+    run(analyze().toArray(String[]::new));
   }
 
   @Override
@@ -270,17 +245,17 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
 
   @Override
   public void makeSchemaOlder() {
-    execute("update outbox_schema set version = version - 1");
+    run("update outbox_schema set version = version - 1");
   }
 
   @Override
   public void makeSchemaNewer() {
-    execute("update outbox_schema set version = version + 1");
+    run("update outbox_schema set version = version + 1");
   }
 
   @Override
   public void emptyInternalRows() {
-    execute("delete from outbox_bucket", "delete from outbox_blocked_key");
+    run("delete from outbox_bucket", "delete from outbox_blocked_key");
   }
 
   @Override
@@ -309,7 +284,7 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
   private void moveTimes(Duration by, Map<String, List<String>> times, String which) {
     times.forEach(
         (table, columns) ->
-            execute(
+            run(
                 columns.stream()
                         .map(column -> column + " = " + earlier(column, by.toMillis()))
                         .collect(Collectors.joining(", ", "update outbox_" + table + " set ", ""))
@@ -345,18 +320,8 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
   }
 
   @Override
-  public void losingTheReply(Runnable work) {
-    faults.losingTheReply(work);
-  }
-
-  @Override
-  public boolean breakingAtWrite(int write, Runnable work) {
-    return faults.breakingAtWrite(write, work);
-  }
-
-  @Override
   public void restartSequences() {
-    execute(truncate());
+    run(truncate());
   }
 
   /** Before it reads messages: the buckets are locked. */

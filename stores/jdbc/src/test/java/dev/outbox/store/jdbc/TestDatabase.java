@@ -3,6 +3,7 @@ package dev.outbox.store.jdbc;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.embedded.DatabaseServer;
+import dev.outbox.tck.internal.Jdbc;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -95,25 +96,12 @@ public abstract class TestDatabase implements AutoCloseable {
   }
 
   public final void execute(String... statements) {
-    try (Connection connection = pool.getConnection();
-        Statement statement = connection.createStatement()) {
-      connection.setAutoCommit(true);
-      for (String sql : statements) {
-        statement.execute(sql);
-      }
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
-    }
+    Jdbc.execute(pool, statements);
   }
 
   /** Runs the work with a connection in auto-commit. */
   public final void withoutTransaction(Consumer<Connection> work) {
-    try (Connection connection = pool.getConnection()) {
-      connection.setAutoCommit(true);
-      work.accept(connection);
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
-    }
+    Jdbc.withoutTransaction(pool, work);
   }
 
   /** The first column of the first row as text. */
@@ -133,23 +121,17 @@ public abstract class TestDatabase implements AutoCloseable {
 
   /** Commits when {@code work} returns, rolls back and rethrows when it throws. */
   public final void inTransaction(boolean readOnly, Consumer<Connection> work) {
-    try (Connection connection = pool.getConnection()) {
-      connection.setAutoCommit(false);
-      connection.setReadOnly(readOnly);
-      connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-      try (Statement statement = connection.createStatement()) {
-        makeDurable(statement);
-        work.accept(connection);
-        connection.commit();
-      } catch (Throwable e) {
-        connection.rollback();
-        throw e;
-      } finally {
-        connection.setReadOnly(false);
-      }
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
-    }
+    Jdbc.inTransaction(
+        pool,
+        connection -> {
+          try (Statement statement = connection.createStatement()) {
+            connection.setReadOnly(readOnly); // the pool sets it back
+            makeDurable(statement);
+          } catch (SQLException e) {
+            throw new IllegalStateException(e);
+          }
+          work.accept(connection);
+        });
   }
 
   @Override
