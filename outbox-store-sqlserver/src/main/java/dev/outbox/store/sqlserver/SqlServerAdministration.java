@@ -201,6 +201,13 @@ final class SqlServerAdministration extends SqlAdministration {
       where k.bucket = :bucket and k.key_hash = m.place)
     """;
 
+  /** By the hash, because texts are compared without trailing spaces. */
+  private static final String RESUME =
+      """
+    delete from ${q}${p}pause
+    where type_hash = hashbytes('SHA2_256', convert(varbinary(1020), convert(nvarchar(510), :type)))
+    """;
+
   /** So many are deleted in one transaction. */
   private static final int MOST_ARCHIVED_PURGED = 1_000;
 
@@ -220,6 +227,11 @@ final class SqlServerAdministration extends SqlAdministration {
             RESTORE_BLOCKED_KEYS),
         rows,
         archive);
+  }
+
+  @Override
+  protected String resume() {
+    return RESUME;
   }
 
   @Override

@@ -80,6 +80,7 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
         "delete from outbox_message",
         "delete from outbox_blocked_key",
         "delete from outbox_dedup",
+        "delete from outbox_pause",
         "delete from outbox_archive_message",
         "delete from outbox_archive_audit");
   }
