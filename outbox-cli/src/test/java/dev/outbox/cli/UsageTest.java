@@ -31,6 +31,9 @@ class UsageTest {
         "doctor",
         "messages",
         "keys",
+        "pause",
+        "resume",
+        "drain",
         "dead-letters",
         "archive",
         "ui"

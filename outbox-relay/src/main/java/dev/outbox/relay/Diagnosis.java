@@ -89,7 +89,9 @@ public record Diagnosis(
               : Finding.fine("relays", statistics.relays() + " live"));
     }
     List<Pause> pauses = store instanceof PauseStore able ? able.pauses() : List.of();
-    pauses.forEach(pause -> others.add(paused(pause)));
+    pauses.stream()
+        .filter(pause -> pause.aggregateType() != null)
+        .forEach(pause -> others.add(paused(PAUSED, pause)));
     if (store instanceof InspectionStore messages) {
       others.addAll(keys(messages, statistics));
     }
@@ -124,26 +126,23 @@ public record Diagnosis(
   }
 
   /** That something is paused. */
-  static Finding paused(Pause pause) {
+  static Finding paused(String what, Pause pause) {
     String type = pause.aggregateType();
     return Finding.warning(
-        PAUSED, pause.sentence(), "outbox resume" + (type == null ? "" : " --type " + type));
+        what, pause.sentence(), "outbox resume" + (type == null ? "" : " --type " + type));
   }
 
   /** How it is where a pause explains it. */
   private static Optional<Finding> paused(Statistics figures, List<Pause> pauses) {
-    if (pauses.isEmpty() || figures.oldest() == null) {
-      return Optional.empty();
-    }
     Optional<Pause> all = pauses.stream().filter(pause -> pause.aggregateType() == null).findAny();
-    return all.isEmpty() && figures.oldestFree() != null
+    if (all.isPresent()) {
+      return all.map(pause -> paused(DELIVERY, pause));
+    }
+    return pauses.isEmpty() || figures.oldestFree() != null || figures.blocked() == 0
         ? Optional.empty()
         : Optional.of(
             Finding.warning(
-                DELIVERY,
-                all.map(Pause::sentence)
-                    .orElse("nothing to do but what is paused or waits for its key"),
-                null));
+                DELIVERY, "nothing to do but what is paused or waits for its key", null));
   }
 
   private static Finding delivery(

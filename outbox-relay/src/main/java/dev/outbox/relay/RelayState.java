@@ -178,7 +178,7 @@ public final class RelayState implements RelayListener {
     String failing = failing();
     List<Finding> findings = new ArrayList<>();
     findings.add(alive && failing != null ? Finding.problem(RELAY, failing, null) : threads(alive));
-    paused.values().forEach(pause -> findings.add(Diagnosis.paused(pause)));
+    paused.values().forEach(pause -> findings.add(Diagnosis.paused(Diagnosis.PAUSED, pause)));
     String reached = broker;
     findings.add(
         reached.equals(REACHABLE) || reached.equals(NOT_KNOWN)

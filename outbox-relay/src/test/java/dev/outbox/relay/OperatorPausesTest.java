@@ -228,6 +228,6 @@ class OperatorPausesTest {
     Diagnosis diagnosis = Diagnosis.of(store, 10, Instant.now().plus(Duration.ofHours(1)), null);
     assertThat(diagnosis.delivery().severity()).isEqualTo(Finding.Severity.WARNING);
     assertThat(diagnosis.delivery().sentence()).startsWith("all messages are paused since ");
-    assertThat(diagnosis.others()).extracting(Finding::remedy).contains("outbox resume");
+    assertThat(diagnosis.delivery().remedy()).isEqualTo("outbox resume");
   }
 }

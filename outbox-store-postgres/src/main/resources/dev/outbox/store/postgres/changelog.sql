@@ -133,7 +133,6 @@ create table ${q}${p}schema (
 insert into ${q}${p}schema (version) values (1);
 
 --changeset outbox:2
-
 -- What operators have paused, until they resume it.
 create table ${q}${p}pause (
   -- Empty: all messages.

@@ -127,7 +127,6 @@ create table ${q}${p}schema (
 insert into ${q}${p}schema (version) values (1);
 
 --changeset outbox:2
-
 -- What operators have paused, until they resume it.
 create table ${q}${p}pause (
   -- Empty: all messages. With a hash as its key, because texts are compared without trailing spaces.
