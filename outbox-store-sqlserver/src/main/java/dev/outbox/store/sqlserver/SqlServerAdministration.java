@@ -201,6 +201,9 @@ final class SqlServerAdministration extends SqlAdministration {
       where k.bucket = :bucket and k.key_hash = m.place)
     """;
 
+  private static final String PAUSES =
+      "select s.aggregate_type, s.paused_at, s.who, s.reason from ${q}${p}pause s ${now}";
+
   /** By the hash, because texts are compared without trailing spaces. */
   private static final String RESUME =
       """
@@ -227,6 +230,11 @@ final class SqlServerAdministration extends SqlAdministration {
             RESTORE_BLOCKED_KEYS),
         rows,
         archive);
+  }
+
+  @Override
+  protected String pauses() {
+    return PAUSES;
   }
 
   @Override

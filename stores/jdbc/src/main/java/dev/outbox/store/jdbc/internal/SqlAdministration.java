@@ -78,10 +78,6 @@ public abstract class SqlAdministration implements Administration<Handle> {
       String restoreBuckets,
       String restoreBlockedKeys) {}
 
-  /** What is paused. */
-  private static final String PAUSES =
-      "select aggregate_type, paused_at, who, reason from ${q}${p}pause";
-
   private static final String PAUSE =
       "insert into ${q}${p}pause (aggregate_type, who, reason) values (:type, :who, :reason)";
 
@@ -254,6 +250,11 @@ public abstract class SqlAdministration implements Administration<Handle> {
         .execute();
   }
 
+  /** Gives aggregate_type, paused_at, who, reason of what is paused. */
+  protected String pauses() {
+    return "select aggregate_type, paused_at, who, reason from ${q}${p}pause";
+  }
+
   /** {@code :type}; deletes its row, if there is one. */
   protected String resume() {
     return "delete from ${q}${p}pause where aggregate_type = :type";
@@ -267,7 +268,7 @@ public abstract class SqlAdministration implements Administration<Handle> {
   @Override
   public final List<Pause> pauses(Handle handle) {
     return handle
-        .createQuery(PAUSES)
+        .createQuery(pauses())
         .map(
             (row, context) ->
                 new Pause(
