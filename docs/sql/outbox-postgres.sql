@@ -126,3 +126,13 @@ create table outbox_schema (
   constraint outbox_schema_pk primary key (version)
 );
 insert into outbox_schema (version) values (1);
+
+-- What operators have paused, until they resume it.
+create table outbox_pause (
+  -- Empty: all messages.
+  aggregate_type  varchar(255) collate "C" not null,
+  paused_at       timestamptz not null default statement_timestamp(),
+  who             text collate "C" not null,
+  reason          text collate "C",
+  constraint outbox_pause_pk primary key (aggregate_type)
+);

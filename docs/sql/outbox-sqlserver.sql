@@ -120,3 +120,14 @@ create table outbox_schema (
   version  int not null
 );
 insert into outbox_schema (version) values (1);
+
+-- What operators have paused, until they resume it.
+create table outbox_pause (
+  -- Empty: all messages. With a hash as its key, because texts are compared without trailing spaces.
+  type_hash       as convert(varbinary(32), hashbytes('SHA2_256', convert(varbinary(1020), aggregate_type))) persisted not null,
+  aggregate_type  nvarchar(510) collate Latin1_General_100_BIN2 not null,
+  paused_at       datetime2(6) not null constraint outbox_pause_paused_at default sysutcdatetime(),
+  who             nvarchar(510) collate Latin1_General_100_BIN2 not null,
+  reason          nvarchar(4000) collate Latin1_General_100_BIN2 null,
+  constraint outbox_pause_pk primary key clustered (type_hash)
+);

@@ -50,6 +50,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
       UiCommand.class,
       MessagesCommand.class,
       KeysCommand.class,
+      PauseCommand.class,
+      ResumeCommand.class,
+      DrainCommand.class,
       DeadLettersCommand.class,
       ArchiveCommand.class
     })

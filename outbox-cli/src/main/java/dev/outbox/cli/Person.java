@@ -4,15 +4,18 @@ import dev.outbox.spi.store.ArchiveStore.Who;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Who decides about messages, for the audit. */
+/** Who decides, for an audit, or for those who see what is paused. */
 final class Person {
   @Option(
       names = "--by",
       paramLabel = "NAME",
-      description = "Who decides, for the audit; default: the user of this system.")
+      description = "Who decides; default: the user of this system.")
   private @Nullable String name;
 
-  @Option(names = "--why", paramLabel = "TEXT", description = "Why, for the audit.")
+  @Option(
+      names = {"--why", "--reason"},
+      paramLabel = "TEXT",
+      description = "Why.")
   private @Nullable String reason;
 
   /** Whether anything was said for an audit. */

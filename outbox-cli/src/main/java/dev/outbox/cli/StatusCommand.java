@@ -176,7 +176,7 @@ final class StatusCommand implements Callable<Integer> {
     return time == null ? null : time.toMillis() / 1000.0;
   }
 
-  private static String number(Statistics statistics, long number) {
+  static String number(Statistics statistics, long number) {
     return statistics.isAtCap(number) ? number + " or more" : "" + number;
   }
 

@@ -275,6 +275,39 @@ abstract class DatabaseCommandsTest {
   }
 
   @Test
+  @DisplayName("what is paused is shown until its resume, and drain waits for what is due")
+  void pausesAndDrains() throws Exception {
+    assertThat(cli("migrate").code()).isZero();
+    Cli drained = cli("drain", "--timeout", "10s");
+    assertThat(drained.code()).as(drained.err()).isZero();
+    assertThat(drained.out()).startsWith("Nothing is due.");
+    Cli pause = cli("pause", "--type", "order", "--by", "ann", "--reason", "stock taking");
+    assertThat(pause.code()).as(pause.err()).isZero();
+    assertThat(pause.out())
+        .startsWith("messages of aggregate type order are paused since ")
+        .contains(" by ann (stock taking)")
+        .hasLineCount(1);
+    Cli all = cli("pause", "--json");
+    assertThat(all.code()).as(all.err()).isZero();
+    assertThat(all.out()).contains("\"type\": null", "\"reason\": \"stock taking\"");
+    assertThat(cli("status").out())
+        .contains("WARNING: paused: messages of aggregate type order are paused since ")
+        .contains(
+            "outbox resume --type order", "WARNING: delivery: all messages are paused since ");
+    assertThat(cli("resume").out()).contains("type order").doesNotContain("all messages");
+    assertThat(cli("resume").code()).isEqualTo(Exit.CHECK_FAILED);
+    Cli resume = cli("resume", "--type", "order");
+    assertThat(resume.code()).as(resume.err()).isZero();
+    assertThat(resume.out()).startsWith("Nothing is paused.");
+    long sequence = insertDead("rejected");
+    assertThat(cli("drain").code()).as("a dead letter is not due").isZero();
+    assertThat(cli("dead-letters", "requeue", String.valueOf(sequence)).code()).isZero();
+    Cli over = cli("drain", "--timeout", "1s", "--json");
+    assertThat(over.code()).as(over.err()).isEqualTo(Exit.CHECK_FAILED);
+    assertThat(over.out()).startsWith("{\"drained\": false, ");
+  }
+
+  @Test
   @DisplayName("grants prints statements for these names, without connecting")
   void grants() {
     Cli grants = cli("grants", "--producer=shop_web", "--relay=shop_relay");

@@ -32,6 +32,9 @@ class UsageTest {
         "check-producer",
         "messages",
         "keys",
+        "pause",
+        "resume",
+        "drain",
         "dead-letters",
         "archive",
         "ui"

@@ -40,7 +40,7 @@ final class Batch {
   private boolean delivered;
   private @Nullable String brokerError;
 
-  Batch(List<StoredMessage> messages, Verdicts verdicts) {
+  Batch(List<StoredMessage> messages, Verdicts verdicts, OperatorPauses paused) {
     this.messages = messages;
     this.verdicts = verdicts;
     publishable = new ArrayList<>(messages.size());
@@ -52,7 +52,10 @@ final class Batch {
       if (isIn(stopped, message)) {
         continue;
       }
-      Decision decision = verdicts.beforePublishing(message);
+      Decision decision = paused.before(message);
+      if (decision == null) {
+        decision = verdicts.beforePublishing(message);
+      }
       if (decision == null) {
         places[publishable.size()] = i;
         publishable.add(message);

@@ -7,6 +7,8 @@ import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.InspectionStore.WaitingKey;
+import dev.outbox.spi.store.PauseStore;
+import dev.outbox.spi.store.PauseStore.Pause;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
@@ -40,6 +42,9 @@ public record Diagnosis(
 
   /** {@link Finding#what} of a key that waits for a retry. */
   public static final String FAILED_KEY = "failed key";
+
+  /** {@link Finding#what} of what operators have paused. */
+  public static final String PAUSED = "paused";
 
   /** {@link Finding#what} of dead letters. */
   public static final String DEAD_LETTERS = "dead letters";
@@ -83,6 +88,10 @@ public record Diagnosis(
               ? Finding.warning("relays", "no relay lives", START)
               : Finding.fine("relays", statistics.relays() + " live"));
     }
+    List<Pause> pauses = store instanceof PauseStore able ? able.pauses() : List.of();
+    pauses.stream()
+        .filter(pause -> pause.aggregateType() != null)
+        .forEach(pause -> others.add(paused(PAUSED, pause)));
     if (store instanceof InspectionStore messages) {
       others.addAll(keys(messages, statistics));
     }
@@ -92,7 +101,10 @@ public record Diagnosis(
         now,
         statistics,
         leases,
-        delivery(statistics, holds, isAlone, hasMoved(statistics, now, oldestBefore)),
+        paused(statistics, pauses)
+            .orElseGet(
+                () ->
+                    delivery(statistics, holds, isAlone, hasMoved(statistics, now, oldestBefore))),
         List.copyOf(others));
   }
 
@@ -111,6 +123,26 @@ public record Diagnosis(
     } catch (PermanentOutboxException e) {
       return Finding.problem("schema", String.valueOf(e.getMessage()), null);
     }
+  }
+
+  /** That something is paused. */
+  static Finding paused(String what, Pause pause) {
+    String type = pause.aggregateType();
+    return Finding.warning(
+        what, pause.sentence(), "outbox resume" + (type == null ? "" : " --type " + type));
+  }
+
+  /** How it is where a pause explains it. */
+  private static Optional<Finding> paused(Statistics figures, List<Pause> pauses) {
+    Optional<Pause> all = pauses.stream().filter(pause -> pause.aggregateType() == null).findAny();
+    if (all.isPresent()) {
+      return all.map(pause -> paused(DELIVERY, pause));
+    }
+    return pauses.isEmpty() || figures.oldestFree() != null || figures.blocked() == 0
+        ? Optional.empty()
+        : Optional.of(
+            Finding.warning(
+                DELIVERY, "nothing to do but what is paused or waits for its key", null));
   }
 
   private static Finding delivery(

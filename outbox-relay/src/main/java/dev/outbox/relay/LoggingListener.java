@@ -7,6 +7,7 @@ import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -129,6 +130,10 @@ final class LoggingListener implements RelayListener {
     } else if (event instanceof RelayEvent.BrokerUnreachable e) {
       String text = "The broker at %s cannot be reached: %s".formatted(e.address(), e.error());
       boolean ignored = lasting(ADDRESS, text, null);
+    } else if (event instanceof RelayEvent.Paused e) {
+      log.info("Paused: {}", printable(e.pause().sentence()));
+    } else if (event instanceof RelayEvent.Resumed e) {
+      log.info("Resumed; before, {}", printable(e.pause().sentence()));
     } else if (event instanceof RelayEvent.Started e) {
       started(e);
     } else if (event instanceof RelayEvent.Stopped e) {
@@ -192,7 +197,7 @@ final class LoggingListener implements RelayListener {
   /** While the store is down, failures of side tasks are no news. */
   private void storeFailed(RelayEvent.StoreFailed e) {
     String operation = e.operation();
-    boolean beside = operation.equals("housekeep") || operation.equals("listen");
+    boolean beside = Set.of("housekeep", "listen", "pauses").contains(operation);
     boolean ignored =
         lasting(
             beside && !troubles.lasts(STORE) ? operation : STORE,

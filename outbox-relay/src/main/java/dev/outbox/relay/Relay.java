@@ -12,6 +12,7 @@ import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.spi.store.WakeUpStore;
@@ -104,6 +105,11 @@ public final class Relay implements AutoCloseable {
                 new Destinations(),
                 listener),
             new Breaker(settings.name(), settings.batchSize(), random, listener),
+            new OperatorPauses(
+                settings.name(),
+                store instanceof PauseStore able ? able : null,
+                listener,
+                System::nanoTime),
             waiting,
             listener,
             threads.publishing(),

@@ -4,6 +4,7 @@ import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.PauseStore.Pause;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.List;
@@ -115,10 +116,23 @@ public sealed interface RelayEvent {
   record BreakerClosed(String who) implements RelayEvent {}
 
   /**
+   * The relay has seen that an operator paused something, or paused it again for another reason:
+   * nothing of it is published.
+   */
+  record Paused(String who, Pause pause) implements RelayEvent {}
+
+  /**
+   * The relay has seen that an operator resumed something.
+   *
+   * @param pause which one is over
+   */
+  record Resumed(String who, Pause pause) implements RelayEvent {}
+
+  /**
    * The store threw.
    *
-   * @param operation claim, renew, settle, let go (of what is kept), housekeep or listen; work when
-   *     it is not known which
+   * @param operation claim, renew, settle, let go (of what is kept), pauses (what operators have
+   *     paused), housekeep or listen; work when it is not known which
    */
   record StoreFailed(String who, String operation, RuntimeException error) implements RelayEvent {
 

@@ -1,6 +1,8 @@
 package dev.outbox.relay;
 
 import dev.outbox.spi.store.Finding;
+import dev.outbox.spi.store.PauseStore;
+import dev.outbox.spi.store.PauseStore.Pause;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -49,6 +51,9 @@ public final class RelayState implements RelayListener {
   /** By worker. */
   private final Map<String, Failing> failing = new ConcurrentHashMap<>();
 
+  /** By {@link PauseStore#name}. */
+  private final Map<String, Pause> paused = new ConcurrentHashMap<>();
+
   private volatile String broker = NOT_KNOWN;
   private volatile RelayEvent.@Nullable Started started;
 
@@ -71,6 +76,10 @@ public final class RelayState implements RelayListener {
       failed(failed);
     } else if (event instanceof RelayEvent.StoreRecovered recovered) {
       failing.remove(recovered.who());
+    } else if (event instanceof RelayEvent.Paused now) {
+      paused.put(PauseStore.name(now.pause().aggregateType()), now.pause());
+    } else if (event instanceof RelayEvent.Resumed over) {
+      paused.remove(PauseStore.name(over.pause().aggregateType()));
     } else if (event instanceof RelayEvent.Unavailable one) {
       found(one);
     } else if (event instanceof RelayEvent.BreakerOpened opened) {
@@ -169,6 +178,7 @@ public final class RelayState implements RelayListener {
     String failing = failing();
     List<Finding> findings = new ArrayList<>();
     findings.add(alive && failing != null ? Finding.problem(RELAY, failing, null) : threads(alive));
+    paused.values().forEach(pause -> findings.add(Diagnosis.paused(Diagnosis.PAUSED, pause)));
     String reached = broker;
     findings.add(
         reached.equals(REACHABLE) || reached.equals(NOT_KNOWN)

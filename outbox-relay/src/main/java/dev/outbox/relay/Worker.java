@@ -48,6 +48,7 @@ final class Worker {
       Settings settings,
       Verdicts verdicts,
       Breaker breaker,
+      OperatorPauses paused,
       Waiting waiting,
       RelayListener listener,
       ThreadPoolExecutor publishing,
@@ -56,7 +57,16 @@ final class Worker {
     /** The same with claims from elsewhere. */
     Shared claimingFrom(Claim.Source other) {
       return new Shared(
-          other, publisher, settings, verdicts, breaker, waiting, listener, publishing, clock);
+          other,
+          publisher,
+          settings,
+          verdicts,
+          breaker,
+          paused,
+          waiting,
+          listener,
+          publishing,
+          clock);
     }
   }
 
@@ -66,7 +76,7 @@ final class Worker {
     BUSY,
     /** Nothing to do. */
     IDLE,
-    /** The breaker is open, or too many publish calls hang. */
+    /** The breaker is open, all is paused, or too many publish calls hang. */
     REFUSED,
     /** The store failed. */
     TROUBLE
@@ -78,6 +88,7 @@ final class Worker {
   private final Settings settings;
   private final Verdicts verdicts;
   private final Breaker breaker;
+  private final OperatorPauses paused;
   private final Waiting waiting;
   private final RelayListener listener;
   private final Backoff trouble;
@@ -99,6 +110,7 @@ final class Worker {
     settings = shared.settings();
     verdicts = shared.verdicts().by(name);
     breaker = shared.breaker();
+    paused = shared.paused();
     waiting = shared.waiting();
     listener = shared.listener();
     trouble = new Backoff(FIRST_TROUBLE, LONGEST_TROUBLE, Worker::random);
@@ -159,6 +171,10 @@ final class Worker {
       askAgain = ASK_HANGING;
       return Round.REFUSED;
     }
+    if (next == null && paused.areOfAll()) {
+      askAgain = OperatorPauses.READ_AGAIN;
+      return Round.REFUSED;
+    }
     TimedClaim timed = next;
     next = null;
     Breaker.Admission admission = breaker.admit(now());
@@ -174,7 +190,8 @@ final class Worker {
       if (timed == null) {
         return Round.TROUBLE;
       }
-      batch = new Batch(timed.claim().messages(), verdicts);
+      boolean none = !timed.claim().messages().isEmpty() && paused.readAgain();
+      batch = new Batch(none ? List.of() : timed.claim().messages(), verdicts, paused);
       if (!publish(batch, timed)) {
         return Round.BUSY;
       }

@@ -33,7 +33,8 @@ class BatchTest {
     Verdicts verdicts =
         new Verdicts(
             "relay/0", m -> policies.apply(m), m -> blocks.test(m), new Destinations(), events);
-    return new Batch(List.of(messages), verdicts);
+    return new Batch(
+        List.of(messages), verdicts, new OperatorPauses("relay", null, events, System::nanoTime));
   }
 
   private static Decision retry(long ms, String error) {

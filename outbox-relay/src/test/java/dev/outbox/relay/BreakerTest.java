@@ -24,7 +24,8 @@ class BreakerTest {
     for (int i = 0; i < results.length; i++) {
       messages.add(Samples.stored(i, "key" + i));
     }
-    Batch batch = new Batch(messages, verdicts);
+    Batch batch =
+        new Batch(messages, verdicts, new OperatorPauses("relay", null, events, System::nanoTime));
     batch.published(List.of(results), 0);
     return batch;
   }

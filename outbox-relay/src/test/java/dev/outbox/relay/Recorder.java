@@ -64,6 +64,10 @@ final class Recorder implements RelayListener {
       return "opened " + e.error();
     } else if (event instanceof RelayEvent.BreakerClosed) {
       return "closed";
+    } else if (event instanceof RelayEvent.Paused e) {
+      return "paused " + e.pause().aggregateType();
+    } else if (event instanceof RelayEvent.Resumed e) {
+      return "resumed " + e.pause().aggregateType();
     } else if (event instanceof RelayEvent.StoreFailed e) {
       return "storeFailed " + e.operation() + " " + e.error().getMessage();
     } else if (event instanceof RelayEvent.StoreRecovered) {

@@ -63,6 +63,7 @@ class SilentTopicTest {
             settings,
             verdicts,
             new Breaker("relay", 100, () -> 0, events),
+            new OperatorPauses("relay", null, events, clock::get),
             new Waiting(time, new Pauses(time, () -> 0, clock::get), System::nanoTime),
             events,
             publishing,

@@ -102,6 +102,7 @@ class WorkerTest {
             settings,
             verdicts,
             breaker,
+            new OperatorPauses("relay", store, listener, clock::get),
             waiting,
             listener,
             publishing,

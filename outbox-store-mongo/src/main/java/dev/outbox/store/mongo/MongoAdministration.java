@@ -16,6 +16,7 @@ import com.mongodb.client.FindIterable;
 import com.mongodb.client.model.Accumulators;
 import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.Field;
+import com.mongodb.client.model.ReplaceOptions;
 import dev.outbox.spi.store.ArchiveStore.Action;
 import dev.outbox.spi.store.ArchiveStore.Archived;
 import dev.outbox.spi.store.ArchiveStore.Entry;
@@ -25,6 +26,8 @@ import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.InspectionStore.Status;
+import dev.outbox.spi.store.PauseStore;
+import dev.outbox.spi.store.PauseStore.Pause;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.store.core.internal.Database;
@@ -260,6 +263,43 @@ final class MongoAdministration implements Administration<MongoTransaction> {
           .forEach(key -> halting.add(key.get("haltedBy", Object.class)));
     }
     return halting;
+  }
+
+  // ---- pauses
+
+  @Override
+  public void pause(MongoTransaction transaction, String name, Who by) {
+    Document pause = new Document("_id", name).append("pausedAt", Date.from(clock.read()));
+    pause.append("who", by.name());
+    if (by.reason() != null) {
+      pause.append("reason", by.reason());
+    }
+    collections
+        .pause()
+        .replaceOne(
+            transaction.session(), eq("_id", name), pause, new ReplaceOptions().upsert(true));
+  }
+
+  @Override
+  public boolean resume(MongoTransaction transaction, String name) {
+    return collections.pause().deleteOne(transaction.session(), eq("_id", name)).getDeletedCount()
+        > 0;
+  }
+
+  /** Needs no snapshot, and so no transaction. */
+  @Override
+  public List<Pause> pauses(MongoTransaction transaction) {
+    return collections
+        .pause()
+        .find(transaction.asIs())
+        .map(
+            one ->
+                new Pause(
+                    PauseStore.typeOf(one.getString("_id")),
+                    one.getDate("pausedAt").toInstant(),
+                    one.getString("who"),
+                    one.getString("reason")))
+        .into(new ArrayList<>());
   }
 
   // ---- archive and audit

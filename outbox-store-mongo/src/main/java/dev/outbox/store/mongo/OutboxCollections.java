@@ -23,6 +23,7 @@ record OutboxCollections(
     MongoCollection<Document> bucket,
     MongoCollection<Document> blockedKey,
     MongoCollection<Document> dedup,
+    MongoCollection<Document> pause,
     MongoCollection<Document> schema) {
 
   static OutboxCollections of(MongoClient client, String database, Names names) {
@@ -32,6 +33,7 @@ record OutboxCollections(
         in.getCollection(names.table("bucket")),
         in.getCollection(names.table("blocked_key")),
         in.getCollection(names.table("dedup")),
+        in.getCollection(names.table("pause")),
         in.getCollection(names.table("schema")));
   }
 

@@ -21,6 +21,7 @@ db.runCommand({
     { resource: { db: "${d}", collection: "${p}blocked_key" }, actions: ["find", "insert", "update", "remove", "listIndexes"] },
     { resource: { db: "${d}", collection: "${p}bucket" }, actions: ["find", "insert", "update"] },
     { resource: { db: "${d}", collection: "${p}dedup" }, actions: ["find", "remove"] },
+    { resource: { db: "${d}", collection: "${p}pause" }, actions: ["find", "insert", "update", "remove"] },
     { resource: { db: "${d}", collection: "${p}schema" }, actions: ["find"] }
   ]
 });

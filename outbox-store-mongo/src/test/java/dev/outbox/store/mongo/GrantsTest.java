@@ -67,6 +67,7 @@ class GrantsTest {
             "mail on app.x_blocked_key: find, insert, update, remove, listIndexes",
             "mail on app.x_bucket: find, insert, update",
             "mail on app.x_dedup: find, remove",
+            "mail on app.x_pause: find, insert, update, remove",
             "mail on app.x_schema: find");
   }
 

@@ -153,6 +153,7 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
             collections.message(),
             collections.blockedKey(),
             collections.dedup(),
+            collections.pause(),
             database.getCollection(prefix() + "archive_message"),
             database.getCollection(prefix() + "archive_audit"))) {
       emptied.deleteMany(empty());

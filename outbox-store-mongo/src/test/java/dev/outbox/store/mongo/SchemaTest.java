@@ -30,6 +30,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Date;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -195,7 +196,14 @@ class SchemaTest {
     List<String> names = new ArrayList<>();
     for (String prefix : List.of("billing_", "outbox_")) {
       for (String name :
-          List.of("blocked_key", "bucket", "databasechangelog", "dedup", "message", "schema")) {
+          List.of(
+              "blocked_key",
+              "bucket",
+              "databasechangelog",
+              "dedup",
+              "message",
+              "pause",
+              "schema")) {
         names.add(prefix + name);
       }
     }
@@ -299,10 +307,13 @@ class SchemaTest {
         "collection inbox_schema belongs to an inbox, and an outbox needs collections of its own:"
             + " give another prefix, or, when the inbox is meant, add --inbox");
     assertThat(database.catalog()).isEqualTo(catalog);
-    for (String prefix : List.of("outbox_", "inbox_")) {
-      assertThat(database.collection(prefix + "schema").countDocuments()).isEqualTo(1);
-      assertThat(database.collection(prefix + "databasechangelog").countDocuments()).isEqualTo(1);
-    }
+    Map.of("outbox_", 2L, "inbox_", 1L)
+        .forEach(
+            (prefix, changes) -> {
+              assertThat(database.collection(prefix + "schema").countDocuments()).isEqualTo(1);
+              assertThat(database.collection(prefix + "databasechangelog").countDocuments())
+                  .isEqualTo(changes);
+            });
     schema.verify();
     inbox.verify();
   }

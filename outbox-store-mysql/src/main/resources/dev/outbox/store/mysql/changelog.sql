@@ -130,3 +130,14 @@ create table ${q}${p}schema (
   primary key (version)
 ) engine = InnoDB;
 insert into ${q}${p}schema (version) values (1);
+
+--changeset outbox:2
+-- What operators have paused, until they resume it.
+create table ${q}${p}pause (
+  -- Empty: all messages.
+  aggregate_type  varchar(256) not null,
+  paused_at       datetime(6) not null default (utc_timestamp(6)),
+  who             varchar(256) not null,
+  reason          text,
+  primary key (aggregate_type)
+) engine = InnoDB default character set utf8mb4 collate ${collation};

@@ -131,3 +131,14 @@ create table ${q}${p}schema (
   constraint ${p}schema_pk primary key (version)
 );
 insert into ${q}${p}schema (version) values (1);
+
+--changeset outbox:2
+-- What operators have paused, until they resume it.
+create table ${q}${p}pause (
+  -- Empty: all messages.
+  aggregate_type  varchar(255) collate "C" not null,
+  paused_at       timestamptz not null default statement_timestamp(),
+  who             text collate "C" not null,
+  reason          text collate "C",
+  constraint ${p}pause_pk primary key (aggregate_type)
+);

@@ -19,5 +19,7 @@ grant select, insert, update, delete on ${q}${p}bucket to ${relay};
 -- To set it where it lags behind the messages, as after a restore.
 grant select, update on sequence ${q}${p}message_seq_seq to ${relay};
 grant select, update, delete on ${q}${p}dedup to ${relay};
+-- To read, and for who operates it to pause and resume.
+grant select, insert, delete on ${q}${p}pause to ${relay};
 grant select on ${q}${p}schema to ${relay};
 grant usage on schema ${schema} to ${relay};

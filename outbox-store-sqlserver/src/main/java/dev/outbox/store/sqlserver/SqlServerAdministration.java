@@ -201,6 +201,16 @@ final class SqlServerAdministration extends SqlAdministration {
       where k.bucket = :bucket and k.key_hash = m.place)
     """;
 
+  private static final String PAUSES =
+      "select s.aggregate_type, s.paused_at, s.who, s.reason from ${q}${p}pause s ${now}";
+
+  /** By the hash, because texts are compared without trailing spaces. */
+  private static final String RESUME =
+      """
+    delete from ${q}${p}pause
+    where type_hash = hashbytes('SHA2_256', convert(varbinary(1020), convert(nvarchar(510), :type)))
+    """;
+
   /** So many are deleted in one transaction. */
   private static final int MOST_ARCHIVED_PURGED = 1_000;
 
@@ -220,6 +230,16 @@ final class SqlServerAdministration extends SqlAdministration {
             RESTORE_BLOCKED_KEYS),
         rows,
         archive);
+  }
+
+  @Override
+  protected String pauses() {
+    return PAUSES;
+  }
+
+  @Override
+  protected String resume() {
+    return RESUME;
   }
 
   @Override

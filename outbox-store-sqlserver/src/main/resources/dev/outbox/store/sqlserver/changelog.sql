@@ -125,3 +125,15 @@ create table ${q}${p}schema (
   version  int not null
 );
 insert into ${q}${p}schema (version) values (1);
+
+--changeset outbox:2
+-- What operators have paused, until they resume it.
+create table ${q}${p}pause (
+  -- Empty: all messages. With a hash as its key, because texts are compared without trailing spaces.
+  type_hash       as convert(varbinary(32), hashbytes('SHA2_256', convert(varbinary(1020), aggregate_type))) persisted not null,
+  aggregate_type  nvarchar(510) collate Latin1_General_100_BIN2 not null,
+  paused_at       datetime2(6) not null constraint ${p}pause_paused_at default sysutcdatetime(),
+  who             nvarchar(510) collate Latin1_General_100_BIN2 not null,
+  reason          nvarchar(4000) collate Latin1_General_100_BIN2 null,
+  constraint ${p}pause_pk primary key clustered (type_hash)
+);

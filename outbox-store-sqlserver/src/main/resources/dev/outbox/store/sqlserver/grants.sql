@@ -11,4 +11,6 @@ grant select, update, delete on ${q}${p}message to ${relay};
 grant select, insert, update, delete on ${q}${p}blocked_key to ${relay};
 grant select, insert, update on ${q}${p}bucket to ${relay};
 grant select, delete on ${q}${p}dedup to ${relay};
+-- To read, and for who operates it to pause and resume.
+grant select, insert, delete on ${q}${p}pause to ${relay};
 grant select on ${q}${p}schema to ${relay};

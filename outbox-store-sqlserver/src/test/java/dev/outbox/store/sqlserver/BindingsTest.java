@@ -18,6 +18,7 @@ import dev.outbox.spi.store.InspectionStore.Listed;
 import dev.outbox.spi.store.InspectionStore.Query;
 import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.InspectionStore.WaitingKey;
+import dev.outbox.spi.store.PauseStore.Pause;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.sqlserver.Recorder.Execution;
@@ -27,6 +28,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -425,6 +427,13 @@ class BindingsTest {
         "LEASES",
         List.of(row("worker", "r", "buckets", 2, "leased_at", TIME, "lease_until", TIME)));
     assertThat(store.leases().orElseThrow()).hasSize(1);
+    store.pause("order", new Who("ann", "stock taking"));
+    answers.put(
+        "PAUSES",
+        List.of(row("aggregate_type", "", "paused_at", TIME, "who", "ann", "reason", null)));
+    assertThat(store.pauses())
+        .containsExactly(new Pause(null, TIME.toInstant(ZoneOffset.UTC), "ann", null));
+    assertThat(store.resume("order")).isTrue();
     answers.put("HALTED_BY_NOTHING", List.of(row("bucket", 3, "key", "k", "halted_by", 5L)));
     SqlServerOutboxStore forgetting =
         builder(driver).deadLetterRetention(Duration.ofDays(90)).build();

@@ -36,7 +36,7 @@ class SchemaTest {
             .ddl();
     assertThat(offline("changelog.sql", new Names("shop", "billing_"), directory))
         .isEqualTo(statements(ddl))
-        .hasSize(16);
+        .hasSize(17);
   }
 
   @Test

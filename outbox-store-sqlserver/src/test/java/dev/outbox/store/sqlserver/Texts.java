@@ -7,6 +7,7 @@ import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.jdbc.internal.InboxTexts;
 import dev.outbox.store.jdbc.internal.InspectionTexts;
 import dev.outbox.store.jdbc.internal.Server;
+import dev.outbox.store.jdbc.internal.SqlAdministration;
 import dev.outbox.store.jdbc.internal.Tables;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -104,6 +105,7 @@ final class Texts {
               SqlServerServer.class,
               SqlServerReads.class,
               SqlServerWrites.class,
+              SqlAdministration.class,
               SqlServerAdministration.class,
               Append.class)) {
         for (Field field : owner.getDeclaredFields()) {

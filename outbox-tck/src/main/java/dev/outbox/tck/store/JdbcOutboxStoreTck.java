@@ -90,10 +90,13 @@ public abstract class JdbcOutboxStoreTck extends OutboxStoreTck<Connection>
         Stream.concat(emptyMessages().stream(), leases).map(this::named).toArray(String[]::new));
   }
 
-  /** Statements that empty the tables of messages, blocked keys and dedup keys of our stores. */
+  /** Statements that empty the tables of our stores, but for the buckets. */
   protected List<String> emptyMessages() {
     return List.of(
-        "delete from outbox_message", "delete from outbox_blocked_key", "delete from outbox_dedup");
+        "delete from outbox_message",
+        "delete from outbox_blocked_key",
+        "delete from outbox_dedup",
+        "delete from outbox_pause");
   }
 
   /** A statement of our stores, with the names of the tables as they are here. */

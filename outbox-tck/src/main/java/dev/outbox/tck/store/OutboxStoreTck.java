@@ -108,6 +108,9 @@ public abstract class OutboxStoreTck<T> extends Suite<T, OutboxStore<T>> {
   class Looked extends InspectionTests<T> {}
 
   @Nested
+  class Paused extends PauseTests<T> {}
+
+  @Nested
   class Poison extends PoisonTests<T> {}
 
   @Nested

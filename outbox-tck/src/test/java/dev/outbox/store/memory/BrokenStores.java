@@ -12,6 +12,7 @@ import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.KeepingStore.Keeper;
+import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
@@ -377,6 +378,63 @@ public final class BrokenStores {
           error,
           m.failedAt(),
           m.haltsKey());
+    }
+  }
+
+  /** Has one switch for all types. */
+  @Rule("F3")
+  static final class ResumesEverything extends Broken {
+    @Override
+    public synchronized boolean resume(@Nullable String aggregateType) {
+      boolean was = super.resume(aggregateType);
+      pauses.clear();
+      return was;
+    }
+  }
+
+  /** Compares types as people do. */
+  @Rule("F3")
+  static final class PausesTypesInAnyCase extends Broken {
+    @Override
+    public synchronized void pause(@Nullable String aggregateType, Who by) {
+      super.pause(aggregateType == null ? null : aggregateType.toLowerCase(Locale.ROOT), by);
+    }
+  }
+
+  /** Keeps the first reason. */
+  @Rule("F3")
+  static final class KeepsTheFirstPause extends Broken {
+    @Override
+    public synchronized void pause(@Nullable String aggregateType, Who by) {
+      if (!pauses.containsKey(PauseStore.name(aggregateType))) {
+        super.pause(aggregateType, by);
+      }
+    }
+  }
+
+  /** Takes the client's clock for the store's. */
+  @Rule("F3")
+  static final class PausesByTheWrongClock extends Broken {
+    @Override
+    public synchronized List<Pause> pauses() {
+      return super.pauses().stream()
+          .map(
+              one ->
+                  new Pause(
+                      one.aggregateType(),
+                      one.since().plus(Duration.ofHours(1)),
+                      one.who(),
+                      one.reason()))
+          .toList();
+    }
+  }
+
+  /** Keeps messages back by itself, and those that are appended with them. */
+  @Rule("F3")
+  static final class ClaimsNothingOfPausedTypes extends Broken {
+    @Override
+    public synchronized Claim claim(Claim.Request request) {
+      return pauses.isEmpty() ? super.claim(request) : newClaim(null);
     }
   }
 

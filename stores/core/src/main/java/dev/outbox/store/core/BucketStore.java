@@ -13,6 +13,7 @@ import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.store.core.internal.AppendReport;
@@ -32,9 +33,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A store with every ability that the stores of this library have in common: it makes and checks
- * its schema, hands out claims, lists what waits, requeues and discards dead letters, keeps what
- * leaves it in an archive where it is told to, counts what waits, says which workers hold leases
- * and what slows them down, and tidies up. Safe for use by many threads.
+ * its schema, hands out claims, lists what waits, remembers what is paused, requeues and discards
+ * dead letters, keeps what leaves it in an archive where it is told to, counts what waits, says
+ * which workers hold leases and what slows them down, and tidies up. Safe for use by many threads.
  *
  * <p>Use the store of your database; this is the type to name where any of them may come. A store
  * of your own implements {@link OutboxStore} and does not extend this class.
@@ -46,6 +47,7 @@ public abstract class BucketStore<T>
         SchemaStore,
         ArchiveStore,
         InspectionStore,
+        PauseStore,
         StatisticsStore,
         HousekeepingStore {
 
@@ -238,6 +240,21 @@ public abstract class BucketStore<T>
   @Override
   public final Page<WaitingKey> waitingKeys(boolean halted, @Nullable String after, int limit) {
     return operations.waitingKeys(halted, after, limit);
+  }
+
+  @Override
+  public final void pause(@Nullable String aggregateType, Who by) {
+    operations.pause(aggregateType, by);
+  }
+
+  @Override
+  public final boolean resume(@Nullable String aggregateType) {
+    return operations.resume(aggregateType);
+  }
+
+  @Override
+  public final List<Pause> pauses() {
+    return operations.pauses();
   }
 
   @Override

@@ -198,7 +198,7 @@ public abstract class SchemaTests extends DatabaseTests {
                   "select count(*) from information_schema.tables where table_schema = '%s' and table_name like 'x|_%%' escape '|'"
                       .formatted(name)))
           .as("tables, Liquibase's two among them")
-          .isEqualTo("7");
+          .isEqualTo("8");
     } finally {
       dropSchema(name);
     }

@@ -14,6 +14,7 @@ import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.KeepingStore;
+import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.StatisticsStore;
 import java.time.Duration;
 import java.time.Instant;
@@ -68,6 +69,7 @@ public class MemoryOutboxStore extends MemoryKeys
         StatisticsStore,
         ArchiveStore,
         InspectionStore,
+        PauseStore,
         HousekeepingStore {
 
   /** How long a dedup key is remembered unless said otherwise: 7 days. */
@@ -80,6 +82,9 @@ public class MemoryOutboxStore extends MemoryKeys
   final List<Archived> archived = new ArrayList<>();
 
   private final List<Entry> audit = new ArrayList<>();
+
+  /** By {@link PauseStore#name}. */
+  final Map<String, Pause> pauses = new HashMap<>();
 
   final DedupKeys dedupKeys;
   long lastSequence;
@@ -146,6 +151,7 @@ public class MemoryOutboxStore extends MemoryKeys
     dedupKeys.clear();
     archived.clear();
     audit.clear();
+    pauses.clear();
   }
 
   @Override
@@ -407,6 +413,22 @@ public class MemoryOutboxStore extends MemoryKeys
   public synchronized Page<WaitingKey> waitingKeys(
       boolean halted, @Nullable String after, int limit) {
     return inspection().waitingKeys(halted, after, limit);
+  }
+
+  @Override
+  public synchronized void pause(@Nullable String aggregateType, Who by) {
+    pauses.put(
+        PauseStore.name(aggregateType), new Pause(aggregateType, now(), by.name(), by.reason()));
+  }
+
+  @Override
+  public synchronized boolean resume(@Nullable String aggregateType) {
+    return pauses.remove(PauseStore.name(aggregateType)) != null;
+  }
+
+  @Override
+  public synchronized List<Pause> pauses() {
+    return List.copyOf(pauses.values());
   }
 
   private MemoryInspection inspection() {

@@ -12,10 +12,12 @@ import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.store.core.internal.Deduplicated;
 import dev.outbox.store.redis.Messages.Found;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -53,6 +55,7 @@ import redis.clients.jedis.RedisClient;
  * {shop}:outbox:blocked       zset: keys with a message that failed
  * {shop}:outbox:halted        zset: keys that dead letters halt
  * {shop}:outbox:halting       zset: dead letters that halt their keys
+ * {shop}:outbox:pauses        hash: what is paused, an aggregate type or nothing for all
  * {shop}:outbox:turn          counter
  * {shop}:outbox:dedup:D       "appended", or the token of an open transaction; with a time to live
  * }</pre>
@@ -75,7 +78,11 @@ import redis.clients.jedis.RedisClient;
  * Builder#replicas} when replicas have it, too: nothing is published that is not so durable.
  */
 public final class RedisOutboxStore extends RedisStore
-    implements OutboxStore<RedisTransaction>, DeadLetterStore, InspectionStore, StatisticsStore {
+    implements OutboxStore<RedisTransaction>,
+        DeadLetterStore,
+        InspectionStore,
+        PauseStore,
+        StatisticsStore {
 
   /** How long a dedup key is remembered unless told otherwise: 7 days. */
   public static final Duration DEFAULT_DEDUP_WINDOW = Duration.ofDays(7);
@@ -86,6 +93,9 @@ public final class RedisOutboxStore extends RedisStore
   private static final Script DEAD_LETTERS = script("dead_letters");
   private static final Script REQUEUE = script("requeue");
   private static final Script DISCARD = script("discard");
+  private static final Script PAUSE = script("pause");
+  private static final Script RESUME = script("resume");
+  private static final Script PAUSES = script("pauses");
   private static final Script STATISTICS = script("statistics");
 
   private static final int PERCENT = 100;
@@ -231,6 +241,36 @@ public final class RedisOutboxStore extends RedisStore
     return IntStream.range(0, reply.size())
         .mapToObj(i -> Long.valueOf(reply.text(i)))
         .collect(toSet());
+  }
+
+  @Override
+  public void pause(@Nullable String aggregateType, ArchiveStore.Who by) {
+    Arguments arguments = Server.arguments().add(PauseStore.name(aggregateType)).add(by.name());
+    if (by.reason() != null) {
+      arguments.add(by.reason());
+    }
+    Object ignored = server.run(PAUSE, arguments);
+  }
+
+  @Override
+  public boolean resume(@Nullable String aggregateType) {
+    Arguments arguments = Server.arguments().add(PauseStore.name(aggregateType));
+    return Long.valueOf(1).equals(server.run(RESUME, arguments));
+  }
+
+  @Override
+  public List<Pause> pauses() {
+    Reply reply = Reply.of(server.run(PAUSES, Server.arguments()));
+    return IntStream.range(0, reply.size())
+        .mapToObj(reply::list)
+        .map(
+            one ->
+                new Pause(
+                    PauseStore.typeOf(one.text(0)),
+                    Instant.EPOCH.plus(Long.parseLong(one.text(1)), ChronoUnit.MICROS),
+                    one.text(2),
+                    one.textOrNull(3)))
+        .toList();
   }
 
   @Override

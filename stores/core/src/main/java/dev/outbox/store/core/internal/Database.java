@@ -16,6 +16,8 @@ import dev.outbox.spi.store.InspectionStore.Page;
 import dev.outbox.spi.store.InspectionStore.Query;
 import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.InspectionStore.WaitingKey;
+import dev.outbox.spi.store.PauseStore;
+import dev.outbox.spi.store.PauseStore.Pause;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
@@ -367,6 +369,25 @@ public record Database<H>(
 
     /** As {@link ArchiveStore#audit}. */
     default List<Entry> audit(H handle, Instant from, int limit) {
+      throw new UnsupportedOperationException();
+    }
+
+    /**
+     * As {@link PauseStore#pause}.
+     *
+     * @param name as {@link PauseStore#name}
+     */
+    default void pause(H handle, String name, Who by) {
+      throw new UnsupportedOperationException();
+    }
+
+    /** As {@link PauseStore#resume}. */
+    default boolean resume(H handle, String name) {
+      throw new UnsupportedOperationException();
+    }
+
+    /** As {@link PauseStore#pauses}. */
+    default List<Pause> pauses(H handle) {
       throw new UnsupportedOperationException();
     }
 

@@ -19,6 +19,8 @@ import dev.outbox.spi.store.InspectionStore.Listed;
 import dev.outbox.spi.store.InspectionStore.Page;
 import dev.outbox.spi.store.InspectionStore.Query;
 import dev.outbox.spi.store.InspectionStore.WaitingKey;
+import dev.outbox.spi.store.PauseStore;
+import dev.outbox.spi.store.PauseStore.Pause;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
@@ -177,6 +179,20 @@ public final class StoreOperations<H> {
   public Set<Long> discard(Set<Long> sequences, Who by) {
     requireArchive();
     return run(handle -> administration.discard(handle, sequences, by));
+  }
+
+  public void pause(@Nullable String aggregateType, Who by) {
+    String name = PauseStore.name(aggregateType);
+    inTransaction(handle -> administration.pause(handle, name, by));
+  }
+
+  public boolean resume(@Nullable String aggregateType) {
+    String name = PauseStore.name(aggregateType);
+    return run(handle -> administration.resume(handle, name));
+  }
+
+  public List<Pause> pauses() {
+    return run(administration::pauses);
   }
 
   public List<Entry> audit(Instant from, int limit) {

@@ -1,5 +1,7 @@
 package dev.outbox.store.jdbc.internal;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.outbox.spi.store.ArchiveStore.Action;
 import dev.outbox.spi.store.ArchiveStore.Archived;
 import dev.outbox.spi.store.ArchiveStore.Entry;
@@ -7,6 +9,8 @@ import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.store.PauseStore;
+import dev.outbox.spi.store.PauseStore.Pause;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.store.core.internal.Database.Administration;
@@ -73,6 +77,9 @@ public abstract class SqlAdministration implements Administration<Handle> {
       String haltedByNothing,
       String restoreBuckets,
       String restoreBlockedKeys) {}
+
+  private static final String PAUSE =
+      "insert into ${q}${p}pause (aggregate_type, who, reason) values (:type, :who, :reason)";
 
   private final Texts texts;
   private final Rows rows;
@@ -230,6 +237,46 @@ public abstract class SqlAdministration implements Administration<Handle> {
   @Override
   public final List<Entry> audit(Handle handle, Instant from, int limit) {
     return archive.audit(handle, from, limit);
+  }
+
+  @Override
+  public final void pause(Handle handle, String name, Who by) {
+    boolean ignored = resume(handle, name);
+    handle
+        .createUpdate(PAUSE)
+        .bind("type", name)
+        .bind("who", by.name())
+        .bind("reason", by.reason())
+        .execute();
+  }
+
+  /** Gives aggregate_type, paused_at, who, reason of what is paused. */
+  protected String pauses() {
+    return "select aggregate_type, paused_at, who, reason from ${q}${p}pause";
+  }
+
+  /** {@code :type}; deletes its row, if there is one. */
+  protected String resume() {
+    return "delete from ${q}${p}pause where aggregate_type = :type";
+  }
+
+  @Override
+  public final boolean resume(Handle handle, String name) {
+    return handle.createUpdate(resume()).bind("type", name).execute() > 0;
+  }
+
+  @Override
+  public final List<Pause> pauses(Handle handle) {
+    return handle
+        .createQuery(pauses())
+        .map(
+            (row, context) ->
+                new Pause(
+                    PauseStore.typeOf(row.getString("aggregate_type")),
+                    requireNonNull(rows.instant(row, row.findColumn("paused_at"))),
+                    row.getString("who"),
+                    row.getString("reason")))
+        .list();
   }
 
   @Override

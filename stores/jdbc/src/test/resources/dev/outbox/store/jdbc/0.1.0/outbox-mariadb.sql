@@ -125,3 +125,13 @@ create table outbox_schema (
   primary key (version)
 ) engine = InnoDB;
 insert into outbox_schema (version) values (1);
+
+-- What operators have paused, until they resume it.
+create table outbox_pause (
+  -- Empty: all messages.
+  aggregate_type  varchar(256) not null,
+  paused_at       datetime(6) not null default (utc_timestamp(6)),
+  who             varchar(256) not null,
+  reason          text,
+  primary key (aggregate_type)
+) engine = InnoDB default character set utf8mb4 collate utf8mb4_nopad_bin;

@@ -8,6 +8,7 @@ local DEAD = KEYS[1] .. 'dead' -- dead letters, by sequence
 local BLOCKED = KEYS[1] .. 'blocked' -- keys with messages that failed
 local HALTED = KEYS[1] .. 'halted' -- keys that dead letters halt, by how many these are
 local HALTING = KEYS[1] .. 'halting' -- dead letters that halt their keys, by sequence
+local PAUSES = KEYS[1] .. 'pauses' -- aggregate types that are paused
 
 local function message(seq)
   return KEYS[1] .. 'message:' .. seq

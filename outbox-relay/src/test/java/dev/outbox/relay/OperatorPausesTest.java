@@ -1,0 +1,233 @@
+package dev.outbox.relay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.TransientOutboxException;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.ArchiveStore.Who;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.Finding;
+import dev.outbox.spi.store.StoredMessage;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** What operators have paused is not published (F3). */
+class OperatorPausesTest {
+  private static final Who ANN = new Who("ann", "the warehouse moves");
+  private static final String PAUSED = "order";
+  private static final String FLOWING = "invoice";
+  private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
+
+  private final AtomicInteger reads = new AtomicInteger();
+  private volatile boolean readsFail;
+  private final FaultyStore store =
+      new FaultyStore() {
+        @Override
+        public synchronized List<Pause> pauses() {
+          int ignored = reads.incrementAndGet();
+          if (readsFail) {
+            throw new TransientOutboxException("away", null);
+          }
+          return super.pauses();
+        }
+      };
+  private final FakePublisher publisher = new FakePublisher();
+  private final Recorder events = new Recorder();
+  private final AtomicLong clock = new AtomicLong();
+  private final OperatorPauses paused = new OperatorPauses("relay", store, events, clock::get);
+
+  private void append(String type, String key, String event) {
+    OutboxMessage message =
+        OutboxMessage.builder().aggregate(type, key).eventType(event).payload("{}").build();
+    store.inTransaction(t -> store.append(t, List.of(message)));
+  }
+
+  private Duration delay(int sequence) {
+    return ((Decision.Retry) paused.before(Samples.stored(sequence, "a"))).delay();
+  }
+
+  @Test
+  void asksOnceASecondWhenSomethingIsToBePublishedAndTellsWhatHasChanged() {
+    assertThat(paused.areOfAll()).isFalse();
+    assertThat(reads).as("while there is nothing to publish").hasValue(0);
+    assertThat(paused.readAgain()).isFalse();
+    store.pause(PAUSED, ANN);
+    assertThat(paused.readAgain()).isFalse();
+    assertThat(paused.before(Samples.stored(1, "a"))).isNull();
+    assertThat(reads).hasValue(1);
+    clock.addAndGet(SECOND);
+    store.pause(null, ANN);
+    assertThat(paused.readAgain()).isTrue();
+    assertThat(paused.before(Samples.stored(1, "a")))
+        .isInstanceOfSatisfying(
+            Decision.Retry.class,
+            retry -> {
+              assertThat(retry.counts()).isFalse();
+              assertThat(retry.error())
+                  .startsWith("not tried: messages of aggregate type order are paused since ")
+                  .endsWith(" by ann (the warehouse moves)");
+            });
+    assertThat(paused.areOfAll()).isTrue();
+    assertThat(reads).hasValue(2);
+    clock.addAndGet(SECOND);
+    store.resume(PAUSED);
+    store.resume(null);
+    assertThat(paused.areOfAll()).isFalse();
+    assertThat(events.all())
+        .containsExactlyInAnyOrder("paused order", "paused null", "resumed order", "resumed null");
+  }
+
+  @Test
+  void whatCannotBeReadStaysAsItWas() {
+    store.pause(PAUSED, ANN);
+    assertThat(paused.readAgain()).isFalse();
+    readsFail = true;
+    clock.addAndGet(SECOND);
+    assertThat(paused.readAgain()).isFalse();
+    assertThat(paused.readAgain()).isFalse();
+    assertThat(paused.before(Samples.stored(1, "a"))).isNotNull();
+    assertThat(events.all()).containsExactly("paused order", "storeFailed pauses away");
+  }
+
+  @Test
+  void looksAgainAfterASecondOrLaterWhereThereIsMuch() {
+    store.pause(PAUSED, ANN);
+    boolean ignored = paused.readAgain();
+    assertThat(delay(1)).isEqualTo(Duration.ofSeconds(1));
+    assertThat(delay(2)).isEqualTo(Duration.ofMillis(1_005));
+    for (int i = 3; i <= 10_000; i++) {
+      assertThat(delay(i)).isBetween(Duration.ofSeconds(1), Duration.ofSeconds(30));
+    }
+    assertThat(delay(10_001)).isEqualTo(Duration.ofSeconds(30));
+    clock.addAndGet(60 * SECOND);
+    assertThat(delay(10_002)).isEqualTo(Duration.ofSeconds(1));
+  }
+
+  @Test
+  void whileAllIsPausedNobodyClaimsAndNothingIsChanged() throws InterruptedException {
+    append(PAUSED, "a", "1");
+    append(FLOWING, "b", "2");
+    store.pause(null, ANN);
+    try (Relay relay = builder("relay").build()) {
+      relay.start();
+      Waits.await().until(() -> events.all().contains("paused null"));
+      int claims = store.claims.get();
+      int reads = this.reads.get();
+      Waits.await().until(() -> this.reads.get() > reads + 1);
+      assertThat(store.claims.get() - claims).as("claims in a second").isLessThan(3);
+      assertThat(publisher.calls).isEmpty();
+      assertThat(store.statistics(10).pending()).as("none was moved").isEqualTo(2);
+      store.resume(null);
+      Waits.await().until(() -> publisher.delivered.size() == 2);
+      assertThat(events.of("resumed")).containsExactly("resumed null");
+    }
+    assertThat(publisher.delivered).allSatisfy(m -> assertThat(m.attempts()).isZero());
+  }
+
+  @Test
+  void twoRelaysLetOtherTypesFlowAndKeepTheOrderOfThePausedOne() throws InterruptedException {
+    store.keeps = true;
+    Map<Long, Long> publishedAt = new ConcurrentHashMap<>();
+    publisher.whole =
+        () -> {
+          TimeUnit.MILLISECONDS.sleep(2);
+          return Result.delivered();
+        };
+    for (int i = 0; i < 3_000; i++) {
+      append(PAUSED, "key" + i % 30, "event" + i);
+    }
+    RelayListener times =
+        event -> {
+          if (event instanceof RelayEvent.Published p) {
+            p.messages().forEach(m -> publishedAt.put(m.sequence(), System.nanoTime()));
+          }
+        };
+    try (Relay one = builder("one").listener(times).build();
+        Relay two = builder("two").listener(times).build()) {
+      one.start();
+      two.start();
+      Waits.await().until(() -> !publisher.delivered.isEmpty());
+      store.pause(PAUSED, ANN);
+      long pausedAt = System.nanoTime();
+      List<String> flowing = new ArrayList<>();
+      while (System.nanoTime() - pausedAt < 4 * SECOND) {
+        String event = "flows" + flowing.size();
+        append(FLOWING, "key" + flowing.size() % 10, event);
+        append(PAUSED, "key" + flowing.size() % 30, "later" + flowing.size());
+        flowing.add(event);
+        TimeUnit.MILLISECONDS.sleep(10);
+      }
+      Waits.await().until(() -> events(FLOWING).size() == flowing.size());
+      assertThat(publisher.delivered.stream().filter(m -> m.aggregateType().equals(PAUSED)))
+          .as("published more than a second after the pause, and the time for what was in hand")
+          .allSatisfy(
+              m ->
+                  assertThat(publishedAt.getOrDefault(m.sequence(), 0L) - pausedAt)
+                      .isLessThan(3 * SECOND));
+      int all = 3_000 + flowing.size();
+      assertThat(events(PAUSED)).hasSizeLessThan(all);
+      assertThat(store.deadLetters(0, 1)).isEmpty();
+      assertThat(store.resume(PAUSED)).isTrue();
+      Waits.await().until(() -> store.statistics(10).oldest() == null);
+      assertThat(events(PAUSED)).doesNotHaveDuplicates().hasSize(all);
+      byKey(publisher.delivered).values().forEach(sequences -> assertThat(sequences).isSorted());
+    }
+    assertThat(publisher.delivered).allSatisfy(m -> assertThat(m.attempts()).isZero());
+  }
+
+  private List<String> events(String type) {
+    return publisher.delivered.stream()
+        .filter(m -> m.aggregateType().equals(type))
+        .map(m -> m.message().eventType())
+        .toList();
+  }
+
+  private static Map<String, List<Long>> byKey(List<StoredMessage> messages) {
+    return messages.stream()
+        .collect(
+            Collectors.groupingBy(
+                StoredMessage::key,
+                Collectors.mapping(StoredMessage::sequence, Collectors.toList())));
+  }
+
+  @Test
+  void healthSaysPausedAndNotDown() {
+    RelayState state = new RelayState();
+    store.pause(PAUSED, ANN);
+    new OperatorPauses("relay", store, state, clock::get).readAgain();
+    assertThat(state.findings(true))
+        .filteredOn(finding -> finding.what().equals(Diagnosis.PAUSED))
+        .singleElement()
+        .satisfies(
+            finding -> {
+              assertThat(finding.severity()).isEqualTo(Finding.Severity.WARNING);
+              assertThat(finding.sentence()).contains("by ann (the warehouse moves)");
+              assertThat(finding.remedy()).isEqualTo("outbox resume --type order");
+            });
+  }
+
+  private Relay.Builder builder(String name) {
+    return Relay.builder(store, publisher).name(name).batchSize(50).listener(events);
+  }
+
+  @Test
+  void diagnosisSaysThatAPauseIsWhyNothingMoves() {
+    IntStream.range(0, 3).forEach(i -> append(PAUSED, "a", "event" + i));
+    store.pause(null, ANN);
+    Diagnosis diagnosis = Diagnosis.of(store, 10, Instant.now().plus(Duration.ofHours(1)), null);
+    assertThat(diagnosis.delivery().severity()).isEqualTo(Finding.Severity.WARNING);
+    assertThat(diagnosis.delivery().sentence()).startsWith("all messages are paused since ");
+    assertThat(diagnosis.delivery().remedy()).isEqualTo("outbox resume");
+  }
+}

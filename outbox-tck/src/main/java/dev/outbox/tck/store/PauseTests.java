@@ -1,0 +1,120 @@
+package dev.outbox.tck.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.ArchiveStore.Who;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.PauseStore;
+import dev.outbox.spi.store.PauseStore.Pause;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Sentence;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.assertj.core.groups.Tuple;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.DisplayName;
+
+/** F3: what operators have paused. That relays publish nothing of it is not the store's. */
+@DisplayName("Pauses")
+@Rule("F3")
+abstract class PauseTests<T> extends StoreTests<T> {
+  private static final Who ANN = new Who("ann", "the shop moves house, \u00fc\ud83d\ude00 'x'");
+  private static final Who BOB = Who.named("bob");
+
+  private PauseStore pausing() {
+    return tck.ability(PauseStore.class);
+  }
+
+  private List<Pause> pauses() {
+    PauseStore store = pausing();
+    return call("pauses", store::pauses);
+  }
+
+  private void pause(@Nullable String type, Who by) {
+    PauseStore store = pausing();
+    run("pause", () -> store.pause(type, by));
+  }
+
+  private boolean resume(@Nullable String type) {
+    PauseStore store = pausing();
+    return call("resume", () -> store.resume(type));
+  }
+
+  private static Tuple of(@Nullable String type, Who by) {
+    return Tuple.tuple(type, by.name(), by.reason());
+  }
+
+  private void assertPaused(Tuple... expected) {
+    assertThat(pauses())
+        .as("what is paused: type, who and why")
+        .extracting(Pause::aggregateType, Pause::who, Pause::reason)
+        .containsExactlyInAnyOrder(expected);
+  }
+
+  @Sentence("a pause is named until its resume, with who and why, and others stay")
+  void untilItsResume() {
+    expect("what is paused at first", pauses()).isEmpty();
+    expect("resume, where nothing is paused", resume("order")).isFalse();
+    pause("order", ANN);
+    pause(null, BOB);
+    assertPaused(of("order", ANN), of(null, BOB));
+    expect("resume of another type", resume("invoice")).isFalse();
+    expect("resume of all", resume(null)).isTrue();
+    assertPaused(of("order", ANN));
+    expect("resume of the type", resume("order")).isTrue();
+    expect("resume once more", resume("order")).isFalse();
+    expect("what is paused in the end", pauses()).isEmpty();
+  }
+
+  @Sentence("a type that is paused again is named once, with the last reason")
+  void again() {
+    pause("order", BOB);
+    pause("order", ANN);
+    assertPaused(of("order", ANN));
+  }
+
+  @Sentence("types that differ in case, spaces or Unicode normal form have pauses of their own")
+  void typesAreExact() {
+    String longest = "\u00e4".repeat(OutboxMessage.MAX_TEXT);
+    List<String> types = List.of("order", "Order", "order ", "\u00e4", "a\u0308", longest);
+    types.forEach(type -> pause(type, BOB));
+    assertPaused(types.stream().map(type -> of(type, BOB)).toArray(Tuple[]::new));
+    expect("resume of Order", resume("Order")).isTrue();
+    assertThat(pauses())
+        .as("types that are paused still")
+        .extracting(Pause::aggregateType)
+        .containsExactlyInAnyOrder("order", "order ", "\u00e4", "a\u0308", longest);
+  }
+
+  @Sentence("a pause is since when it was made, by the store's clock")
+  void since() {
+    committed("before", 1);
+    Instant before = claimed("before");
+    pause("order", BOB);
+    committed("after", 1);
+    Instant after = claimed("after");
+    Duration precision = Duration.ofMillis(1);
+    assertThat(pauses().get(0).since())
+        .as("since when, between two appends")
+        .isBetween(before.minus(precision), after.plus(precision));
+  }
+
+  /** When a message was appended, by the store's clock. */
+  private Instant claimed(String order) {
+    Claim claim = claimOf(order);
+    Instant at = claim.messages().get(0).createdAt();
+    settle(claim, Decision.delivered());
+    return at;
+  }
+
+  @Sentence("what is paused is appended and claimed as before: relays hold it back")
+  void claimsAsBefore() {
+    pause("order", ANN);
+    pause(null, BOB);
+    List<OutboxMessage> messages = committed("k", 2);
+    expect("the first id of the claim", ids(claimOf("k")).get(0)).isEqualTo(messages.get(0).id());
+  }
+}
