@@ -1,12 +1,11 @@
 package dev.outbox.cli;
 
-import dev.outbox.OutboxException;
 import dev.outbox.micrometer.OutboxMetrics;
-import dev.outbox.relay.Diagnosis;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RelayEvent;
 import dev.outbox.relay.RelayListener;
 import dev.outbox.relay.RelayState;
+import dev.outbox.relay.SchemaProbe;
 import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.Finding.Severity;
 import dev.outbox.spi.store.OutboxStore;
@@ -20,10 +19,6 @@ import java.io.StringWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,27 +32,19 @@ final class RelayServer implements RelayListener, AutoCloseable {
   /** How many connections to the database it uses at once, without the page. */
   static final int CONNECTIONS = 2;
 
-  /** Whoever probes gives up soon. */
-  private static final int PATIENCE_SECONDS = 5;
-
   private static final Logger log = LoggerFactory.getLogger(RelayServer.class);
 
   private final OutboxStore<?> store;
+  private final SchemaProbe schema;
   private final RelayState state = new RelayState();
   private final PrometheusMeterRegistry registry =
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
   private final OutboxMetrics metrics;
-  private final ExecutorService asking =
-      Executors.newSingleThreadExecutor(
-          task -> {
-            Thread made = new Thread(task, "outbox-health");
-            made.setDaemon(true);
-            return made;
-          });
   private @Nullable PageServer server;
 
   RelayServer(OutboxStore<?> store) {
     this.store = store;
+    schema = new SchemaProbe(store);
     metrics = OutboxMetrics.of(Stores.as(StatisticsStore.class, store));
     metrics.bindTo(registry);
   }
@@ -94,7 +81,7 @@ final class RelayServer implements RelayListener, AutoCloseable {
   }
 
   private PageResponse ready(Relay relay) {
-    List<Finding> findings = new ArrayList<>(List.of(schema()));
+    List<Finding> findings = new ArrayList<>(List.of(schema.ask()));
     findings.addAll(state.findings(relay.isAlive()));
     return answer(findings);
   }
@@ -106,29 +93,11 @@ final class RelayServer implements RelayListener, AutoCloseable {
     return PageResponse.text(isFine ? 200 : 503, text.toString().stripTrailing());
   }
 
-  /** A database that hangs keeps one thread, and not those who ask. */
-  private Finding schema() {
-    return CompletableFuture.supplyAsync(() -> Diagnosis.schema(store), asking)
-        .completeOnTimeout(problem("it does not answer"), PATIENCE_SECONDS, TimeUnit.SECONDS)
-        .exceptionally(
-            e ->
-                problem(
-                    e.getCause() instanceof OutboxException said
-                        ? String.valueOf(said.getMessage())
-                        : e.toString()))
-        .join();
-  }
-
-  private static Finding problem(String sentence) {
-    return Finding.problem("database", sentence, null);
-  }
-
   @Override
   public void close() {
     if (server != null) {
       server.close();
     }
-    asking.shutdownNow();
     metrics.close();
   }
 }

@@ -1,12 +1,16 @@
 package dev.outbox.spring.autoconfigure;
 
 import dev.outbox.relay.RelayState;
+import dev.outbox.relay.SchemaProbe;
+import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.Finding.Severity;
 import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spring.OutboxRelay;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 
 /**
@@ -15,40 +19,38 @@ import org.springframework.beans.factory.ObjectProvider;
  * help.
  */
 final class OutboxHealth {
-  private final OutboxStore<?> store;
+  private final SchemaProbe schema;
   private final ObjectProvider<OutboxRelay> relay;
   private final RelayState state;
 
   OutboxHealth(OutboxStore<?> store, ObjectProvider<OutboxRelay> relay, RelayState state) {
-    this.store = store;
+    schema = new SchemaProbe(store);
     this.relay = relay;
     this.state = state;
   }
 
   /**
-   * The details of an outbox that is up.
-   *
-   * @throws RuntimeException when it is down, saying why
+   * @param problem why it is down; null when it is up
    */
-  Map<String, Object> check() {
-    if (store instanceof SchemaStore schema) {
-      schema.verify();
-    }
+  record Checked(Map<String, Object> details, @Nullable String problem) {}
+
+  Checked check() {
     Map<String, Object> details = new TreeMap<>();
+    List<Finding> findings = new ArrayList<>(List.of(schema.ask()));
     OutboxRelay running = relay.getIfAvailable();
     if (running != null) {
       details.put("relay", running.isRunning() ? "running" : "stopped");
       details.put("broker", state.broker());
       if (running.isRunning()) {
-        state.findings(running.isAlive()).stream()
-            .filter(finding -> finding.severity() == Severity.PROBLEM)
-            .findFirst()
-            .ifPresent(
-                problem -> {
-                  throw new IllegalStateException(problem.text());
-                });
+        findings.addAll(state.findings(running.isAlive()));
       }
     }
-    return details;
+    return new Checked(
+        details,
+        findings.stream()
+            .filter(finding -> finding.severity() == Severity.PROBLEM)
+            .map(Finding::text)
+            .findFirst()
+            .orElse(null));
   }
 }

@@ -34,7 +34,11 @@ final class OutboxHealthAutoConfiguration {
     return new AbstractHealthIndicator("The outbox is not well") {
       @Override
       protected void doHealthCheck(Health.Builder health) {
-        health.up().withDetails(outbox.check());
+        OutboxHealth.Checked checked = outbox.check();
+        health.up().withDetails(checked.details());
+        if (checked.problem() != null) {
+          health.down().withDetail("error", checked.problem());
+        }
       }
     };
   }
