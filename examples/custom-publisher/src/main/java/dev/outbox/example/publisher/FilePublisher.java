@@ -127,5 +127,4 @@ public final class FilePublisher implements MessagePublisher {
         .collect(Collectors.joining("\t", "\n", ""))
         .getBytes(UTF_8);
   }
-
 }
