@@ -181,6 +181,15 @@ class ProgramPacked {
   }
 
   @Test
+  @DisplayName("has the alerts and the dashboard")
+  void metrics() {
+    for (String name : List.of("alerts.yml", "dashboard.json")) {
+      assertThat(home.resolve("metrics").resolve(name))
+          .hasSameBinaryContentAs(Path.of("../docs/metrics", name));
+    }
+  }
+
+  @Test
   @DisplayName("says its version and its commands, also by links to it from elsewhere")
   void links() throws Exception {
     Path bin = Files.createDirectories(folder.resolve("links"));

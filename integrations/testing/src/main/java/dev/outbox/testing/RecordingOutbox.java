@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps what is appended, for tests that need no tables. A repeated dedup key is a duplicate, as in
- * a store (A4). {@code assertThat(outbox)} of AssertJ says what should be there.
+ * a store. {@code assertThat(outbox)} of AssertJ says what should be there.
  *
  * <p>There are two kinds. One made by the constructor knows nothing about transactions: it keeps
  * everything at once and for good, and the transaction may be anything, also null. One made by

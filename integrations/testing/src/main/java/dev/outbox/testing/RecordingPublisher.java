@@ -16,8 +16,8 @@ import org.assertj.core.api.AssertProvider;
 /**
  * A publisher without a broker: delivers everything, unless told otherwise, and keeps what it
  * delivered. Like every publisher, it delivers no message after an earlier one of its key that was
- * not delivered (P2). {@code assertThat(publisher)} of AssertJ says what should be there. Safe for
- * use by many threads.
+ * not delivered. {@code assertThat(publisher)} of AssertJ says what should be there. Safe for use
+ * by many threads.
  */
 public final class RecordingPublisher implements MessagePublisher, AssertProvider<PublisherAssert> {
   private final List<StoredMessage> delivered = new CopyOnWriteArrayList<>();

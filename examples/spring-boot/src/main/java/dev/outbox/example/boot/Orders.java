@@ -2,6 +2,7 @@ package dev.outbox.example.boot;
 
 import dev.outbox.JoinedOutbox;
 import dev.outbox.OutboxMessage;
+import java.math.BigDecimal;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
@@ -19,8 +20,8 @@ public class Orders {
   }
 
   @Transactional
-  public void place(String id, String total) {
-    jdbc.update("insert into orders (id, total) values (?, ?::numeric)", id, total);
+  public void place(String id, BigDecimal total) {
+    jdbc.update("insert into orders (id, total) values (?, ?)", id, total);
     outbox.append(
         OutboxMessage.builder()
             .aggregate("order", id)

@@ -8,6 +8,7 @@ import dev.outbox.JoinedOutbox;
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.KafkaServer;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -78,9 +79,9 @@ class ShopApplicationTest {
       jdbc.execute("create table orders (id text primary key, total numeric not null)");
       Orders orders = context.getBean(Orders.class);
 
-      orders.place("order-1", "12.50");
+      orders.place("order-1", new BigDecimal("12.50"));
       assertThatThrownBy(() -> placeAndFail(context, "order-2")).hasMessage("out of stock");
-      orders.place("order-3", "7");
+      orders.place("order-3", new BigDecimal("7"));
       jdbc.execute("create table sent (id text, text text)");
       new TransactionTemplate(context.getBean(PlatformTransactionManager.class))
           .executeWithoutResult(status -> context.getBean(JoinedOutbox.class).append(mail()));
@@ -118,7 +119,7 @@ class ShopApplicationTest {
     new TransactionTemplate(context.getBean(PlatformTransactionManager.class))
         .executeWithoutResult(
             status -> {
-              context.getBean(Orders.class).place(id, "1");
+              context.getBean(Orders.class).place(id, BigDecimal.ONE);
               throw new IllegalStateException("out of stock");
             });
   }

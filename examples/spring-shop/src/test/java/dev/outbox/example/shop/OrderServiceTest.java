@@ -14,7 +14,6 @@ import org.springframework.boot.test.autoconfigure.json.AutoConfigureJson;
 import org.springframework.context.annotation.Import;
 
 /** What is appended, without the outbox's tables and without Kafka. */
-// tag::recording
 @DataJpaTest
 @AutoConfigureTestDatabase(replace = Replace.NONE)
 @AutoConfigureJson
@@ -38,8 +37,6 @@ class OrderServiceTest {
                 .formatted(order.getId()))
         .once();
   }
-
-  // end::recording
 
   @Test
   void whoPaysTwiceSaysSoOnce() {
