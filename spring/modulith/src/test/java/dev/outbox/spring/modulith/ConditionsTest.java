@@ -7,6 +7,7 @@ import dev.outbox.JoinedOutbox;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.payload.PayloadSerializer;
 import dev.outbox.payload.SerializedPayload;
+import dev.outbox.spring.EventRecorder;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
