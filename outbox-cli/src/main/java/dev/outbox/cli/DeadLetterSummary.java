@@ -68,11 +68,12 @@ record DeadLetterSummary(
         .formatted(
             Listing.oneLine(letter.aggregateType()),
             Listing.oneLine(letter.eventType()),
-            error.substring(0, Math.min(MOST_ERROR, error.length())));
+            error.length() <= MOST_ERROR ? error : error.substring(0, MOST_ERROR) + "…");
   }
 
   void print(PrintWriter out) {
-    out.printf("%d dead letters%s%n", size(), parts.isEmpty() ? "." : ":");
+    out.printf(
+        "%d dead letter%s%s%n", size(), size() == 1 ? "" : "s", parts.isEmpty() ? "." : ":");
     kinds.entrySet().stream()
         .sorted(Comparator.comparing(kind -> -kind.getValue().getCount()))
         .limit(MOST_KINDS)

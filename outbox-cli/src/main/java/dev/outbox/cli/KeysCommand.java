@@ -52,7 +52,7 @@ final class KeysCommand extends StoreCommand<InspectionStore> {
     @Override
     public String header() {
       return "%19s  %-27s %8s %8s  %s"
-          .formatted("waits for", "until", "behind", "attempts", "key, error");
+          .formatted("behind message", "next try", "messages", "attempts", "key, error");
     }
 
     @Override

@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -142,6 +143,15 @@ final class Publishers {
       plugins.add(one.client() + plugin);
     }
     return plugins;
+  }
+
+  /** The publisher whose setting it is, where that one is not used. */
+  static Optional<String> unused(String name, Set<String> known) {
+    return Offered.publishers().stream()
+        .map(PublisherProvider::name)
+        .filter(kind -> name.startsWith(kind + "."))
+        .filter(kind -> known.stream().noneMatch(other -> other.startsWith(kind + ".")))
+        .findFirst();
   }
 
   /** Whether it looks like a setting of a broker's client. */

@@ -140,6 +140,13 @@ final class RelayConfig {
     accepted.addAll(publishers.plugins());
     for (String name : values.keySet()) {
       if (!Publishers.isOneOf(accepted, name)) {
+        Publishers.unused(name, known)
+            .ifPresent(
+                kind -> {
+                  throw new Failure(
+                      "the property %s is for the publisher %s, which %s does not name: remove it"
+                          .formatted(name, kind, Publishers.NAMES));
+                });
         throw new Failure(
             "there is no property %s: did you mean %s?%s"
                 .formatted(

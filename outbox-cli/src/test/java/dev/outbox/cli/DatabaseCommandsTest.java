@@ -67,7 +67,7 @@ abstract class DatabaseCommandsTest {
   void migrateAndStatus() throws Exception {
     Cli before = cli("status");
     assertThat(before.code()).isEqualTo(2);
-    assertThat(before.err()).contains("./outbox migrate").hasLineCount(1);
+    assertThat(before.err()).contains("outbox migrate").hasLineCount(1);
 
     for (int i = 0; i < 2; i++) {
       Cli migrate = cli("migrate");
@@ -121,7 +121,7 @@ abstract class DatabaseCommandsTest {
     assertThat(statuses()).isEmpty();
     long unused = insertDead("x");
     assertThat(cli("dead-letters", "discard", "--all", "--yes").out())
-        .contains("1 dead letters:", "1 discarded.")
+        .contains("1 dead letter:", "1 discarded.")
         .doesNotContain("Type yes");
   }
 
@@ -323,7 +323,7 @@ abstract class DatabaseCommandsTest {
   void inbox() throws Exception {
     Cli before = cli("status", "--inbox");
     assertThat(before.code()).isEqualTo(2);
-    assertThat(before.err()).contains("./outbox migrate --inbox").hasLineCount(1);
+    assertThat(before.err()).contains("outbox migrate --inbox").hasLineCount(1);
     for (int i = 0; i < 2; i++) {
       Cli migrate = cli("migrate", "--inbox");
       assertThat(migrate.code()).as(migrate.err()).isZero();

@@ -69,7 +69,7 @@ class PostgresCommandsTest extends JdbcCommandsTest {
     String role = schema + "_poor";
     query("create role %s login password '%s'".formatted(role, PASSWORD));
     try {
-      assertThat(statusAs(role)).contains("there is no schema " + schema, "./outbox grants prints");
+      assertThat(statusAs(role)).contains("there is no schema " + schema, "outbox grants prints");
       query("grant usage on schema %s to %s".formatted(schema, role));
       assertThat(statusAs(role))
           .contains("run: grant select on %s.outbox_schema to this user".formatted(schema));

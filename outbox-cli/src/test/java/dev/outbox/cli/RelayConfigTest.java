@@ -187,6 +187,15 @@ class RelayConfigTest {
   }
 
   @Test
+  @DisplayName("a property that is left over from another publisher is refused as that")
+  void leftOver() {
+    assertThatThrownBy(() -> config(HTTP + "kafka.bootstrap.servers=k:9092"))
+        .isInstanceOf(Failure.class)
+        .hasMessage(
+            "the property kafka.bootstrap.servers is for the publisher kafka, which publisher does not name: remove it");
+  }
+
+  @Test
   @DisplayName("a publisher has limits, of all messages and of an aggregate type")
   void rates() throws Exception {
     assertThat(limits(config(HTTP + "rate.invoice=1/d").publisher()))

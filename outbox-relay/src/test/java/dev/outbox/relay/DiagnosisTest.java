@@ -137,8 +137,8 @@ class DiagnosisTest {
   @DisplayName("of a schema says where it is, or what the store refuses; an outage is no finding")
   void schema() {
     assertThat(Diagnosis.schema(new Schema(null))).isEqualTo(Finding.fine("schema", "schema shop"));
-    assertThat(Diagnosis.schema(new Schema(new SchemaException("run ./outbox migrate", null))))
-        .isEqualTo(Finding.problem("schema", "run ./outbox migrate", null));
+    assertThat(Diagnosis.schema(new Schema(new SchemaException("run outbox migrate", null))))
+        .isEqualTo(Finding.problem("schema", "run outbox migrate", null));
     Schema away = new Schema(new TransientOutboxException("away"));
     assertThatThrownBy(() -> Diagnosis.schema(away)).isSameAs(away.refusal());
   }

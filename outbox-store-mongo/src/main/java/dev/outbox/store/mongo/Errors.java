@@ -88,7 +88,7 @@ final class Errors {
     return switch (code) {
       case UNAUTHORIZED ->
           new PermanentOutboxException(
-              "MongoDB refused a command for lack of rights, give this user the role that ./outbox grants%s prints: %s"
+              "MongoDB refused a command for lack of rights, give this user the role that outbox grants%s prints: %s"
                   .formatted(contents == Contents.INBOX ? " --inbox" : "", detail),
               e);
       case AUTHENTICATION_FAILED -> refused(detail, e);

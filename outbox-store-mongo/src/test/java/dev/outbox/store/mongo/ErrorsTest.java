@@ -55,9 +55,9 @@ class ErrorsTest {
   @DisplayName("names what it is about: an outbox or an inbox")
   void ofWhich() {
     assertThat(translated(Contents.OUTBOX, refused(13)))
-        .hasMessageContaining("the role that ./outbox grants prints: ");
+        .hasMessageContaining("the role that outbox grants prints: ");
     assertThat(translated(Contents.INBOX, refused(13)))
-        .hasMessageContaining("the role that ./outbox grants --inbox prints: ");
+        .hasMessageContaining("the role that outbox grants --inbox prints: ");
     assertThat(translated(Contents.OUTBOX, refused(20)))
         .hasMessageContaining("; the outbox needs transactions, ");
     assertThat(translated(Contents.INBOX, refused(20)))

@@ -115,7 +115,7 @@ class InboxTest {
     assertThatThrownBy(inbox::verify)
         .isInstanceOf(SchemaException.class)
         .hasMessageStartingWith("collection inbox_message has lost its indexes")
-        .hasMessageContaining("./outbox migrate --inbox");
+        .hasMessageContaining("outbox migrate --inbox");
     inbox.migrate();
     inbox.verify();
     assertThat(recorded(KEY)).isFalse();

@@ -124,7 +124,7 @@ class MongoArchiveTest {
     assertThatThrownBy(store::verify)
         .isInstanceOf(SchemaException.class)
         .hasMessage(
-            "there is no collection outbox_archive_schema: migrate the database first (./outbox migrate --archive=full, or migrate() of the store)");
+            "there is no collection outbox_archive_schema: migrate the database first (outbox migrate --archive=full, or migrate() of the store)");
     MongoOutboxStore full = builder().archive(Archive.FULL).build();
     assertThatThrownBy(() -> settle(full, Decision.delivered()))
         .isInstanceOf(SchemaException.class);

@@ -284,7 +284,7 @@ class SchemaTest {
   @DisplayName("that is missing is said in one sentence")
   void missing() {
     String sentence =
-        "there is no collection outbox_schema: migrate the database first (./outbox migrate, or"
+        "there is no collection outbox_schema: migrate the database first (outbox migrate, or"
             + " migrate() of the store)";
     assertThatThrownBy(schema::verify).isInstanceOf(SchemaException.class).hasMessage(sentence);
     database.schema("other_").migrate();
@@ -333,7 +333,7 @@ class SchemaTest {
     assertThatThrownBy(inbox::verify)
         .isInstanceOf(SchemaException.class)
         .hasMessage(
-            "there is no collection inbox_schema: migrate the database first (./outbox migrate"
+            "there is no collection inbox_schema: migrate the database first (outbox migrate"
                 + " --inbox, or migrate() of the store)");
     inbox.migrate();
     database.collection("inbox_schema").updateOne(new Document(), Updates.set("version", -1));
@@ -341,7 +341,7 @@ class SchemaTest {
         .isInstanceOf(SchemaException.class)
         .hasMessage(
             "the schema of inbox_schema has version -1, this library needs 1: migrate the database"
-                + " (./outbox migrate --inbox, or migrate() of the store)");
+                + " (outbox migrate --inbox, or migrate() of the store)");
     database.collection("inbox_schema").deleteMany(new Document());
     assertThatThrownBy(inbox::verify)
         .isInstanceOf(SchemaException.class)
@@ -363,7 +363,7 @@ class SchemaTest {
         .isInstanceOf(SchemaException.class)
         .hasMessage(
             "the schema of outbox_schema has version -1, this library needs 1: migrate the database"
-                + " (./outbox migrate, or migrate() of the store)");
+                + " (outbox migrate, or migrate() of the store)");
     database.collection("outbox_schema").deleteMany(new Document());
     assertThatThrownBy(schema::verify)
         .isInstanceOf(SchemaException.class)

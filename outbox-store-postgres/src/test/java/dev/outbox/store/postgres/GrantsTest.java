@@ -174,7 +174,7 @@ class GrantsTest {
               .schema(owner.schema())
               .build();
       Claim.Request request = new Claim.Request("r", 100, 1_000_000, Duration.ofMinutes(1));
-      Pattern advice = Pattern.compile("may not run it, run: (grant .*) \\(\\./outbox grants");
+      Pattern advice = Pattern.compile("may not run it, run: (grant .*) \\(outbox grants");
       List<String> given = new ArrayList<>();
       for (boolean refused = true; refused; ) {
         try {

@@ -21,7 +21,11 @@ final class FleetScenario {
   private static final int RATE = 200;
   private static final int MESSAGES = 200_000;
   private static final double[] PERCENTILES = {50, 99};
-  private static final Duration WARM_UP = Duration.ofSeconds(15);
+
+  /** Until JVMs have compiled what a message needs; at any scale. */
+  private static final Duration WARM_UP = Duration.ofSeconds(30);
+
+  private static final int WARM_UP_RATE = 1_500;
   private static final Duration BEFORE_IDLE = Duration.ofMinutes(1);
   private static final Duration TIME = Duration.ofSeconds(20);
 
@@ -37,7 +41,7 @@ final class FleetScenario {
           """
           Pods of a service, each a process of its own with one relay with defaults, whose publisher takes everything at once, \
           and clients (4 in all, at least one each) that append one message of 200 bytes a transaction by their relay and tell it of the commit; \
-          1,000 keys, a fixed schedule. And one process with 20 relays. Rates are of all pods together; times are from the commit in any pod to the publisher. \
+          1,000 keys, a fixed schedule; before that half a minute at 1,500/s, for JVMs to compile. And one process with 20 relays. Rates are of all pods together; times are from the commit in any pod to the publisher. \
           Statements and CPU are those of all pods and of the server; commits are no statements. A backlog is of 200,000 messages. \
           At 200/s one pod is killed (SIGKILL) or ends in good order: the one that published last for most keys, and of those keys the longest time in which there was something to publish and nothing was published; \
           or all pods are replaced one after another: the same of all keys. There is no limit to compare with.""",
@@ -64,7 +68,7 @@ final class FleetScenario {
   private static void measure(Bench bench, String who, int pods, int relays) throws Exception {
     bench.say(who, 0);
     try (Fleet fleet = new Fleet(bench, pods, relays)) {
-      OpenRun ignored = fleet.run(RATE, bench.scaled(WARM_UP));
+      OpenRun ignored = fleet.run(WARM_UP_RATE, WARM_UP);
       idle(bench, who + ", idle", fleet);
       for (int rate : RATES) {
         String name = "%s, %,d/s".formatted(who, rate);
@@ -139,7 +143,7 @@ final class FleetScenario {
     try (Fleet fleet = new Fleet(bench, pods, 1)) {
       String who = Draining.count(pods, "pod");
       bench.say(who, 0);
-      OpenRun ignored = fleet.run(RATE, bench.scaled(WARM_UP));
+      OpenRun ignored = fleet.run(WARM_UP_RATE, WARM_UP);
       measure(bench, who + ", one is killed", fleet, (f, after) -> one(f, after, Pod::kill));
       measure(bench, who + ", one ends", fleet, (f, after) -> one(f, after, Pod::end));
       measure(bench, who + ", each is replaced", fleet, FleetScenario::each);

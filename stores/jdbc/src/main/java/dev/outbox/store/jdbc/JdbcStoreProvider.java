@@ -248,7 +248,7 @@ public abstract class JdbcStoreProvider implements StoreProvider {
       String schema = settings.schema();
       if (schema != null && !hasSchema(connection, schema)) {
         throw new PermanentOutboxException(
-            "there is no schema %s that this user may use: make it with \"create schema %s\", or give this user what ./outbox grants prints"
+            "there is no schema %s that this user may use: make it with \"create schema %s\", or give this user what outbox grants prints"
                 .formatted(schema, schema));
       }
     }

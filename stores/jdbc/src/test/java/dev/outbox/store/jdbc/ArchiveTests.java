@@ -86,7 +86,7 @@ public abstract class ArchiveTests extends DatabaseTests {
     assertThatThrownBy(store::verify)
         .isInstanceOf(SchemaException.class)
         .hasMessageContaining("outbox_archive_schema")
-        .hasMessageContaining("./outbox migrate --archive");
+        .hasMessageContaining("outbox migrate --archive");
     assertThatThrownBy(() -> store.claim(request())).isInstanceOf(SchemaException.class);
     assertThatThrownBy(() -> none.archived(ALL, 1)).isInstanceOf(SchemaException.class);
     append(message("a")); // who only appends needs no archive

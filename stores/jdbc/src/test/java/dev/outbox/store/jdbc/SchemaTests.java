@@ -263,7 +263,7 @@ public abstract class SchemaTests extends DatabaseTests {
     assertThatThrownBy(inbox::verify)
         .isInstanceOf(SchemaException.class)
         .hasMessage(
-            "there is no table inbox_schema: migrate the database first (./outbox migrate --inbox,"
+            "there is no table inbox_schema: migrate the database first (outbox migrate --inbox,"
                 + " or migrate() of the store)");
     assertThatThrownBy(
             () ->
@@ -333,7 +333,7 @@ public abstract class SchemaTests extends DatabaseTests {
     assertThatThrownBy(store::verify)
         .isInstanceOf(SchemaException.class)
         .hasMessage(
-            "there is no table outbox_schema: migrate the database first (./outbox migrate, or"
+            "there is no table outbox_schema: migrate the database first (outbox migrate, or"
                 + " migrate() of the store)");
     assertThatThrownBy(() -> store.claim(request()))
         .isInstanceOf(SchemaException.class)

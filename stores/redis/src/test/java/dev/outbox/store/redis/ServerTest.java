@@ -135,7 +135,7 @@ class ServerTest {
           assertThatThrownBy(fresh::verify)
               .isInstanceOf(SchemaException.class)
               .hasMessage(
-                  "there is no key {shop}:outbox:schema: migrate the database first (./outbox migrate, or migrate() of the store)");
+                  "there is no key {shop}:outbox:schema: migrate the database first (outbox migrate, or migrate() of the store)");
           RedisOutboxStore store = store(client);
           append(client, store, new byte[0]);
           for (String version : List.of("0", "2", "10")) {

@@ -377,19 +377,13 @@ public record Database<H>(
      *
      * @param name as {@link PauseStore#name}
      */
-    default void pause(H handle, String name, Who by) {
-      throw new UnsupportedOperationException();
-    }
+    void pause(H handle, String name, Who by);
 
     /** As {@link PauseStore#resume}. */
-    default boolean resume(H handle, String name) {
-      throw new UnsupportedOperationException();
-    }
+    boolean resume(H handle, String name);
 
     /** As {@link PauseStore#pauses}. */
-    default List<Pause> pauses(H handle) {
-      throw new UnsupportedOperationException();
-    }
+    List<Pause> pauses(H handle);
 
     /** As {@link ArchiveStore#archived}. */
     default List<Archived> archived(H handle, Search search, int limit) {

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 public final class SchemaVersion {
 
   /** What makes the schema of an outbox. */
-  public static final String MIGRATE = "./outbox migrate";
+  public static final String MIGRATE = "outbox migrate";
 
   /** What makes the schema of an inbox. */
   public static final String MIGRATE_INBOX = MIGRATE + " --inbox";

@@ -12,6 +12,8 @@ import dev.outbox.spi.store.InspectionStore.Page;
 import dev.outbox.spi.store.InspectionStore.Query;
 import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.InspectionStore.WaitingKey;
+import dev.outbox.spi.store.PauseStore;
+import dev.outbox.spi.store.PauseStore.Pause;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.spi.store.StoredMessage;
@@ -163,6 +165,7 @@ final class MapDatabase
   private final Map<Integer, Bucket> buckets = new TreeMap<>();
   private final Map<String, BlockedKey> blockedKeys = new TreeMap<>();
   private final Map<String, Taken> dedup = new HashMap<>();
+  private final Map<String, Pause> pauses = new HashMap<>();
   private Duration clockMoved = Duration.ZERO;
   private long lastSequence;
   private boolean replyLost;
@@ -193,6 +196,7 @@ final class MapDatabase
     putBackBuckets();
     messages.clear();
     dedup.clear();
+    pauses.clear();
     clockMoved = Duration.ZERO;
     schemaVersion = VERSION;
   }
@@ -806,6 +810,21 @@ final class MapDatabase
       }
     }
     return decided;
+  }
+
+  @Override
+  public void pause(MapDatabase handle, String name, Who by) {
+    pauses.put(name, new Pause(PauseStore.typeOf(name), now(), by.name(), by.reason()));
+  }
+
+  @Override
+  public boolean resume(MapDatabase handle, String name) {
+    return pauses.remove(name) != null;
+  }
+
+  @Override
+  public List<Pause> pauses(MapDatabase handle) {
+    return List.copyOf(pauses.values());
   }
 
   @Override

@@ -77,9 +77,9 @@ public final class Grants {
             .filter(grant -> isOn(grant, error))
             .toList();
     return missing.isEmpty()
-        ? "give this user what ./outbox grants prints"
+        ? "give this user what outbox grants prints"
         : missing.stream()
-            .collect(Collectors.joining("; ", "run: ", " (./outbox grants prints all)"));
+            .collect(Collectors.joining("; ", "run: ", " (outbox grants prints all)"));
   }
 
   private Stream<String> statements(Role role, String user) {

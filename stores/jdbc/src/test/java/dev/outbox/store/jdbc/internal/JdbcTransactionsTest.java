@@ -266,10 +266,10 @@ class JdbcTransactionsTest {
 
     @ParameterizedTest
     @CsvSource({
-      "RELAY, SELECT denied on 'x_bucket', run: grant select on x_bucket to this user (./outbox grants prints all): S",
-      "PRODUCER, denied for x_dedup, run: grant insert (a) on x_dedup to this user (./outbox grants prints all): denied",
-      "RELAY, denied for schema other, give this user what ./outbox grants prints: denied",
-      "RELAY, denied for x_buckets, give this user what ./outbox grants prints: denied"
+      "RELAY, SELECT denied on 'x_bucket', run: grant select on x_bucket to this user (outbox grants prints all): S",
+      "PRODUCER, denied for x_dedup, run: grant insert (a) on x_dedup to this user (outbox grants prints all): denied",
+      "RELAY, denied for schema other, give this user what outbox grants prints: denied",
+      "RELAY, denied for x_buckets, give this user what outbox grants prints: denied"
     })
     @DisplayName("with the right that is missing")
     void forbidden(Grants.Role role, String detail, String advice) {
