@@ -72,8 +72,7 @@ record DeadLetterSummary(
   }
 
   void print(PrintWriter out) {
-    out.printf(
-        "%d dead letter%s%s%n", size(), size() == 1 ? "" : "s", parts.isEmpty() ? "." : ":");
+    out.printf("%d dead letter%s%s%n", size(), size() == 1 ? "" : "s", parts.isEmpty() ? "." : ":");
     kinds.entrySet().stream()
         .sorted(Comparator.comparing(kind -> -kind.getValue().getCount()))
         .limit(MOST_KINDS)

@@ -58,6 +58,9 @@ final class HeldBuckets {
   private long claimedAt;
   private int inARow;
 
+  /** Whether the last claim that did without a look at all had what was handed over. */
+  private boolean tookHanded;
+
   private final News news;
 
   /** Whether messages of this process could not be handed over since the last look. */
@@ -72,8 +75,9 @@ final class HeldBuckets {
    *
    * @param lease as the worker got it
    * @param meanwhile what was committed since, and waits until it is back; empty when nothing was
+   * @param found the sequences that the worker's claim has found; grows
    */
-  private record InHand(Lease lease, List<Alone> meanwhile) {}
+  private record InHand(Lease lease, List<Alone> meanwhile, Set<Long> found) {}
 
   /**
    * What a claim works on: nobody else has these until they are back.
@@ -146,12 +150,13 @@ final class HeldBuckets {
       List<HeldBucket> withNews = inTurn().filter(one -> news.isOf(one.bucket())).toList();
       if (!handed.isEmpty() || !withNews.isEmpty()) {
         news.follow();
-        return handed.isEmpty()
-            ? toLookAt(withNews, withMore.isEmpty())
-            : taken(handed, withMore.isEmpty(), Set.of());
+        tookHanded = withNews.isEmpty() || !handed.isEmpty() && !tookHanded;
+        return tookHanded
+            ? taken(handed, withMore.isEmpty(), Set.of())
+            : toLookAt(withNews, withMore.isEmpty());
       }
     }
-    news.lookAtAll();
+    news.lookAtAll(inHand.keySet());
     List<HeldBucket> all = inTurn().filter(one -> !hasMore(one) || some.contains(one)).toList();
     return toLookAt(all, waiting.size() == all.size());
   }
@@ -167,7 +172,7 @@ final class HeldBuckets {
   private Taken taken(List<HeldBucket> ones, boolean all, Set<Long> durable) {
     for (HeldBucket one : ones) {
       waiting.remove(one.bucket());
-      inHand.put(one.bucket(), new InHand(one.lease(), List.of()));
+      inHand.put(one.bucket(), new InHand(one.lease(), List.of(), new HashSet<>()));
     }
     return new Taken(ones, all, durable);
   }
@@ -222,6 +227,10 @@ final class HeldBuckets {
     for (Claimable row : batch.rows()) {
       read[row.bucket()] = Math.max(read[row.bucket()], row.sequence());
       news.found(row.bucket(), row.sequence());
+      InHand taken = inHand.get(row.bucket());
+      if (taken != null) {
+        taken.found.add(row.sequence());
+      }
     }
     batch.leases().forEach(lease -> noteMore(batch, lease));
     batch.unused().forEach(release -> noteMore(batch, release.lease()));
@@ -252,20 +261,20 @@ final class HeldBuckets {
     news.addAnything();
   }
 
-  /** Others have committed this: the next claim looks for what is of buckets that are held. */
-  synchronized void heard(Announcement announcement) {
+  /**
+   * Others have committed this: the next claim looks for what is of buckets that are held.
+   *
+   * @return whether anything is
+   */
+  synchronized boolean heard(Announcement announcement) {
     if (announcement.isAnything()) {
       mustLook();
-    } else {
-      announcement
-          .buckets()
-          .forEach(
-              (sequence, bucket) -> {
-                if (isHeld(bucket)) {
-                  news.add(bucket, Set.of(sequence));
-                }
-              });
+      return true;
     }
+    Map<Long, Integer> here = new HashMap<>(announcement.buckets());
+    here.values().removeIf(bucket -> !isHeld(bucket));
+    here.forEach((sequence, bucket) -> news.add(bucket, Set.of(sequence)));
+    return !here.isEmpty();
   }
 
   private boolean isHeld(int bucket) {
@@ -291,14 +300,18 @@ final class HeldBuckets {
   }
 
   private void back(HeldBucket one) {
-    InHand was = inHand.remove(one.bucket());
-    List<Alone> meanwhile = was == null ? List.of() : was.meanwhile;
+    InHand removed = inHand.remove(one.bucket());
+    InHand was = removed == null ? new InHand(one.lease(), List.of(), Set.of()) : removed;
+    List<Alone> meanwhile = was.meanwhile;
     HeldBucket now = meanwhile.isEmpty() ? one : one.and(meanwhile, read[one.bucket()]);
     waiting.put(one.bucket(), now);
-    if (!meanwhile.isEmpty()
-        && now == one
-        && meanwhile.get(0).row().sequence() > read[one.bucket()]) { // no look here has had it
-      news.add(one.bucket(), meanwhile.stream().map(m -> m.row().sequence()).toList());
+    List<Long> missed =
+        meanwhile.stream()
+            .map(m -> m.row().sequence())
+            .filter(s -> !was.found.contains(s))
+            .toList();
+    if (now == one && !missed.isEmpty()) {
+      news.add(one.bucket(), missed);
       isCrowded = true;
     }
   }
@@ -308,12 +321,20 @@ final class HeldBuckets {
     return closed || unwanted.contains(bucket);
   }
 
+  /** This was lost while a worker had it. */
+  synchronized void lost(Lease lease) {
+    InHand was = inHand.get(lease.bucket());
+    if (was != null && was.lease.token() == lease.token()) {
+      forget(lease.bucket());
+    }
+  }
+
   /** These were lost, or were given back where they were settled. */
   synchronized void forget(int bucket) {
     unwanted.remove(bucket);
     withMore.remove(bucket);
     inHand.remove(bucket);
-    boolean ignored = news.lookAt(bucket).isEmpty();
+    news.forget(bucket);
   }
 
   // ---- for who appends
@@ -375,7 +396,8 @@ final class HeldBuckets {
     Alone first = ofBucket.get(0);
     int bucket = first.row().bucket();
     HeldBucket one = waiting.get(bucket);
-    return !closed
+    return isShown
+        && !closed
         && first.claimId().equals(claimId)
         && (one == null ? untilBack(bucket, ofBucket) : beside(one, ofBucket));
   }
@@ -385,7 +407,7 @@ final class HeldBuckets {
     if (taken == null || !taken.meanwhile.isEmpty()) {
       return false;
     }
-    inHand.put(bucket, new InHand(taken.lease, ofBucket));
+    inHand.put(bucket, new InHand(taken.lease, ofBucket, taken.found));
     return true;
   }
 
@@ -400,8 +422,9 @@ final class HeldBuckets {
   /** Whether others see that this relay lives: only then it takes buckets, and hands over. */
   synchronized void shown(boolean toOthers) {
     isShown = toOthers;
-    if (!toOthers) {
-      mustLook(); // what others have told may be of a history that a failover has ended
+    if (!toOthers) { // others may take the buckets, and a failover may have ended the history
+      waiting.replaceAll((bucket, one) -> one.with(one.lease()));
+      mustLook();
     }
   }
 
@@ -493,6 +516,7 @@ final class HeldBuckets {
   /** These may not have been given back: a claim locks them, and so sees whether they are held. */
   synchronized void keep(Collection<Lease> leases) {
     long now = clock.getAsLong();
+    mustLook();
     if (!closed) {
       leases.forEach(l -> waiting.putIfAbsent(l.bucket(), new HeldBucket(l, now, now, List.of())));
     }

@@ -112,7 +112,7 @@ final class HeldClaims<H> {
     }
     List<HeldBucket> handed = held.handed(taken, request);
     if (!handed.isEmpty()) {
-      giveBack(held.back(taken.ones().stream().filter(one -> !handed.contains(one)).toList()));
+      giveBackLater(held.back(taken.ones().stream().filter(one -> !handed.contains(one)).toList()));
       return new OfHeld(this, handedOver(handed, request).and(held.haveNews()), request.lease());
     }
     try {
@@ -153,7 +153,7 @@ final class HeldClaims<H> {
   /** The buckets that brought nothing wait for the next claim. */
   private Batch backUnused(Batch batch, Taken taken, Claim.Request request) {
     held.found(batch, request);
-    giveBack(
+    giveBackLater(
         held.back(
             batch.unused().stream()
                 .map(Release::lease)
@@ -246,7 +246,7 @@ final class HeldClaims<H> {
       batch.leases().forEach(lease -> back.add(until(began, lease, taken)));
     }
     forgetBut(batch, taken);
-    giveBack(held.back(back));
+    giveBackLater(held.back(back));
     return batch.rows().isEmpty() ? Batch.empty(batch.pollAgain()) : batch;
   }
 
@@ -327,13 +327,15 @@ final class HeldClaims<H> {
                 });
     done.over();
     released.forEach(lease -> held.forget(lease.bucket()));
+    Set<Integer> ours = locked.stream().map(Lease::bucket).collect(toSet());
+    done.batch.leases().stream().filter(l -> !ours.contains(l.bucket())).forEach(held::lost);
     giveBackLater(
         held.back(
             locked.stream()
                 .filter(lease -> !released.contains(lease))
                 .map(lease -> HeldBucket.until(began, lease, clock.getAsLong()))
                 .toList()));
-    return locked.stream().map(Lease::bucket).collect(toSet());
+    return ours;
   }
 
   /**

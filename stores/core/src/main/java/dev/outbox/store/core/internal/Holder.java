@@ -195,6 +195,8 @@ final class Holder<H> {
       takesFrom = clock.getAsLong() + (hadSession ? OTHERS_COME_BACK.toNanos() : 0);
       before = Set.of();
       holds = 0;
+      // What it would say of a history that is over may not be so.
+      toAnnounce.updateAndGet(old -> old == null ? null : Announcement.ANYTHING);
       listens = false;
       held.shown(true);
     } else {
@@ -259,8 +261,9 @@ final class Holder<H> {
     }
     Duration next = request == null ? HoldingRules.STEP : plan.next();
     holds = look.held(now) + plan.take().size() - plan.give().size();
+    boolean listened = listens;
     listen(session, holds > 0);
-    if (!takes.isEmpty()) {
+    if (!takes.isEmpty() || listens && !listened) {
       lookAgain(); // what waits in them was announced to others, or to nobody
     }
     return request == null ? next : min(next, keep(session, request.lease()));
@@ -368,8 +371,9 @@ final class Holder<H> {
         .runSingle(PATIENCE, handle -> holding.check(handle, most))
         .ifPresent(
             announcement -> {
-              held.heard(announcement);
-              heard.run();
+              if (held.heard(announcement)) {
+                heard.run();
+              }
             });
   }
 

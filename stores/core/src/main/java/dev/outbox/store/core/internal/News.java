@@ -23,9 +23,14 @@ final class News {
   /** With more than so many messages it is not worth while to know where they are. */
   private static final int MOST = 1000;
 
+  private static final long UNKNOWN = -1;
+
   private final LongSupplier clock;
 
-  /** By bucket, the sequences of messages whose commit has waited for the disk. */
+  /**
+   * By bucket, the sequences of messages whose commit has waited for the disk; {@link #UNKNOWN}
+   * where there may be others.
+   */
   private final Map<Integer, Set<Long>> committed = new HashMap<>();
 
   private int count;
@@ -55,8 +60,10 @@ final class News {
     if (anywhere) {
       return;
     }
-    committed.computeIfAbsent(bucket, b -> new HashSet<>()).addAll(sequences);
-    count += sequences.size();
+    Set<Long> known = committed.computeIfAbsent(bucket, b -> new HashSet<>());
+    count -= known.size();
+    known.addAll(sequences);
+    count += known.size();
     if (count > MOST) {
       addAnything();
     }
@@ -80,19 +87,28 @@ final class News {
     isFollowed = true;
   }
 
-  /** All buckets are about to be looked at. */
-  void lookAtAll() {
-    anywhere = false;
+  /**
+   * All buckets are about to be looked at, but for some.
+   *
+   * @param inHand those that workers have: there may be messages in them, too
+   */
+  void lookAtAll(Collection<Integer> inHand) {
     isFollowed = false;
+    if (anywhere) {
+      anywhere = false;
+      inHand.forEach(bucket -> add(bucket, Set.of(UNKNOWN)));
+    }
   }
 
-  /** This bucket is about to be looked at, or is no longer held: returns what was known of it. */
-  Set<Long> lookAt(int bucket) {
+  void forget(int bucket) {
     Set<Long> sequences = committed.remove(bucket);
-    if (sequences == null) {
-      return Set.of();
-    }
-    count -= sequences.size();
+    count -= sequences == null ? 0 : sequences.size();
+  }
+
+  /** This bucket is about to be looked at: returns what was known of it. */
+  Set<Long> lookAt(int bucket) {
+    Set<Long> sequences = committed.getOrDefault(bucket, Set.of());
+    forget(bucket);
     return sequences;
   }
 

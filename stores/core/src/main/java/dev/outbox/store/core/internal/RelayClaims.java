@@ -123,9 +123,9 @@ public final class RelayClaims<H> {
    */
   public boolean handOver(int appended, AppendReport report) {
     Map<Long, Integer> elsewhere = held.elsewhere(report.announcement());
-    if (holder != null && !elsewhere.isEmpty()) {
-      boolean ignored = holder.announce(new Announcement(elsewhere));
-    }
-    return held.handOver(appended - elsewhere.size(), report);
+    boolean told =
+        elsewhere.isEmpty()
+            || holder != null && holder.announces() && holder.announce(new Announcement(elsewhere));
+    return held.handOver(appended - elsewhere.size(), report) && told;
   }
 }

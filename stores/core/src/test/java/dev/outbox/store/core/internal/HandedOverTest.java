@@ -198,6 +198,20 @@ class HandedOverTest {
   }
 
   @Test
+  @DisplayName("is read when a higher sequence was read before it was committed")
+  void overtaken() {
+    long slow = ++last;
+    database.add(1, ++last, false);
+    Claim other = claim();
+    assertThat(sequences(other)).containsExactly(last);
+    database.add(1, slow, false);
+    assertThat(handOver(new Alone((Claimable) FakeDatabase.row(1, slow, false), 1, held.claimId())))
+        .as("it waits for the lease")
+        .isTrue();
+    assertThat(sequences(settleAndClaim(other))).containsExactly(slow);
+  }
+
+  @Test
   @DisplayName(
       "makes the next claim look where it is not the only one, and is not asked for before")
   void missed() {

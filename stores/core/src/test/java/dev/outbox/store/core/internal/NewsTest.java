@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.store.core.internal.FakeDatabase.Trouble;
+import dev.outbox.store.core.internal.Row.Claimable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -120,10 +121,63 @@ class NewsTest {
   }
 
   @Test
+  @DisplayName("is looked for also in buckets that workers have, when it does not say where")
+  void anywhereInHand() {
+    announce(append(2), 2);
+    Claim claim = claim();
+    append(2);
+    held.heard(Announcement.ANYTHING);
+    assertThat(claim().messages()).isEmpty();
+    assertThat(looks).containsExactly(List.of(2), List.of(1, 3));
+    Claim next = claims.settleAndClaim(claim, delivered(claim), FOUR).orElseThrow().next();
+    assertThat(sequences(next)).containsExactly(last);
+  }
+
+  @Test
+  @DisplayName("is for the next holder, where the lease was lost while a worker had it")
+  void lost() {
+    announce(append(2), 2);
+    Claim claim = claim();
+    database.lose(2);
+    assertThat(claims.settleAndClaim(claim, delivered(claim), FOUR).orElseThrow().lost())
+        .hasSize(1);
+    Announcement there = new Announcement(Map.of(9L, 2));
+    assertThat(held.heard(there)).isFalse();
+    assertThat(held.elsewhere(there)).isEqualTo(there.buckets());
+  }
+
+  @Test
+  @DisplayName("and what is handed over take turns")
+  void turns() {
+    announce(append(2), 2);
+    AppendReport alone =
+        new AppendReport(
+            List.of(new Alone((Claimable) FakeDatabase.row(1, 8, false), 1, held.claimId())),
+            new Announcement(Map.of(8L, 1)));
+    assertThat(held.handOver(1, alone)).isTrue();
+    assertThat(sequences(claim())).containsExactly(8L);
+    assertThat(held.handOver(1, alone)).as("it waits for the lease").isTrue();
+    held.took(database.clock, List.of(database.take(3, held.claimId())));
+    assertThat(
+            held.handOver(
+                1,
+                new AppendReport(
+                    List.of(
+                        new Alone((Claimable) FakeDatabase.row(3, 9, false), 1, held.claimId())),
+                    new Announcement(Map.of(9L, 3)))))
+        .isTrue();
+    assertThat(sequences(claim()))
+        .as("not behind another one that was handed over")
+        .containsExactly(last);
+    assertThat(sequences(claim())).containsExactly(9L);
+  }
+
+  @Test
   @DisplayName("is nothing to a relay that does not hold its bucket")
   void notHeld() {
     announce(append(4), 4);
     assertThat(held.haveNews()).isFalse();
+    assertThat(held.heard(new Announcement(Map.of(last, 4)))).isFalse();
     assertThat(held.elsewhere(new Announcement(Map.of(7L, 4, 8L, 1)))).isEqualTo(Map.of(7L, 4));
     announce(append(2), 2);
     assertThat(held.give(List.of(2))).hasSize(1);
