@@ -70,7 +70,7 @@ final class DrainCommand extends StoreCommand<StatisticsStore> {
   }
 
   private static boolean isDrained(Statistics found) {
-    return found.oldestFree() == null && found.blockedKeys() == 0;
+    return found.oldestFree() == null && found.pending() == 0 && found.blockedKeys() == 0;
   }
 
   private static Map<String, Long> left(Statistics found) {

@@ -1,5 +1,6 @@
 package dev.outbox.relay;
 
+import dev.outbox.OutboxException;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.Texts;
 import dev.outbox.spi.store.DeadLetterStore;
@@ -88,7 +89,12 @@ public record Diagnosis(
               ? Finding.warning("relays", "no relay lives", START)
               : Finding.fine("relays", statistics.relays() + " live"));
     }
-    List<Pause> pauses = store instanceof PauseStore able ? able.pauses() : List.of();
+    List<Pause> pauses = List.of();
+    try {
+      pauses = store instanceof PauseStore able ? able.pauses() : pauses;
+    } catch (OutboxException e) { // as without the right to read them
+      others.add(Finding.problem(PAUSED, "it cannot be read: " + e.getMessage(), null));
+    }
     pauses.stream()
         .filter(pause -> pause.aggregateType() != null)
         .forEach(pause -> others.add(paused(PAUSED, pause)));

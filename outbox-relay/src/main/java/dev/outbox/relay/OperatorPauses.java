@@ -1,5 +1,6 @@
 package dev.outbox.relay;
 
+import static java.util.Objects.requireNonNullElse;
 import static java.util.stream.Collectors.toUnmodifiableMap;
 
 import dev.outbox.spi.store.Decision;
@@ -10,15 +11,17 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What operators have paused (F3). The store is asked at most once a second, by a worker that is
- * about to publish, or that waits because all is paused: not by claims, and not while there is
- * nothing to publish. What cannot be read stays as it was.
+ * What operators have paused (F3). The store is asked at most once a second: by a worker that is
+ * about to publish, and while something is paused by each that looks for work. What cannot be read
+ * now stays as it was. Nothing is published before it was read once, nor where it may not be read.
  *
  * <p>While all is paused nobody claims. A message of a paused type is set aside as if its
  * destination were away, without counting, and looked at again after a second; where that would be
@@ -38,11 +41,12 @@ final class OperatorPauses {
   private final LongSupplier clock;
   private final ReentrantLock lock = new ReentrantLock();
 
-  /** By {@link PauseStore#name}. */
-  private volatile Map<String, Pause> known = Map.of();
+  /** By {@link PauseStore#name}; null while nothing is known. */
+  private volatile @Nullable Map<String, Pause> known;
 
   private volatile long readAt;
-  private long lastLook;
+  private boolean hasFailed;
+  private final AtomicLong lastLook;
 
   /**
    * @param store null: nothing is ever paused
@@ -54,25 +58,25 @@ final class OperatorPauses {
     this.store = store;
     this.listener = listener;
     this.clock = clock;
+    known = store == null ? Map.of() : null;
     readAt = clock.getAsLong() - READ_AGAIN;
-    lastLook = clock.getAsLong();
+    lastLook = new AtomicLong(clock.getAsLong());
   }
 
-  /** Whether nobody is to claim. Asks the store only while that is so. */
-  boolean areOfAll() {
-    return known.containsKey(PauseStore.name(null)) && readAgain();
+  /** Whether nobody is to claim. Asks the store only while something is paused, or not known. */
+  boolean areOfAll() throws InterruptedException {
+    return !Map.of().equals(known) && readAgain();
   }
 
   /**
    * Asks the store, unless it was asked less than a second ago. To be called before something is
    * published.
    *
-   * @return whether all is paused
+   * @return whether nothing may be published
    */
-  boolean readAgain() {
-    if (store != null && isOld()) {
+  boolean readAgain() throws InterruptedException {
+    if (store != null && isOld() && mayRead()) {
       List<RelayEvent> news = new ArrayList<>();
-      lock.lock();
       try {
         if (isOld()) {
           news = read(store);
@@ -82,7 +86,13 @@ final class OperatorPauses {
       }
       news.forEach(listener::on);
     }
-    return known.containsKey(PauseStore.name(null));
+    Map<String, Pause> now = known;
+    return now == null || now.containsKey(PauseStore.name(null));
+  }
+
+  /** A database that hangs keeps one worker, and others only while nothing is known. */
+  private boolean mayRead() throws InterruptedException {
+    return known == null ? lock.tryLock(READ_AGAIN, TimeUnit.NANOSECONDS) : lock.tryLock();
   }
 
   private boolean isOld() {
@@ -90,28 +100,37 @@ final class OperatorPauses {
   }
 
   private List<RelayEvent> read(PauseStore from) {
-    Map<String, Pause> before = known;
+    Map<String, Pause> before = requireNonNullElse(known, Map.of());
     List<RelayEvent> news = new ArrayList<>();
     try {
-      known =
+      Map<String, Pause> now =
           from.pauses().stream()
               .collect(
                   toUnmodifiableMap(
                       pause -> PauseStore.name(pause.aggregateType()), Function.identity()));
+      known = now;
+      if (hasFailed) {
+        news.add(new RelayEvent.StoreRecovered(relay));
+        hasFailed = false;
+      }
       before.forEach(
           (name, pause) -> {
-            if (!known.containsKey(name)) {
+            if (!now.containsKey(name)) {
               news.add(new RelayEvent.Resumed(relay, pause));
             }
           });
-      known.forEach(
+      now.forEach(
           (name, pause) -> {
             if (!pause.equals(before.get(name))) {
               news.add(new RelayEvent.Paused(relay, pause));
             }
           });
-    } catch (Throwable e) { // a settle meets it, too, or the next reading
-      news.add(new RelayEvent.StoreFailed(relay, "pauses", Survival.asRuntimeException(e)));
+    } catch (Throwable e) { // the next reading meets it, too
+      RelayEvent.StoreFailed failed =
+          new RelayEvent.StoreFailed(relay, "pauses", Survival.asRuntimeException(e));
+      hasFailed = true;
+      known = failed.isPermanent() ? null : known;
+      news.add(failed);
     }
     readAt = clock.getAsLong();
     return news;
@@ -121,7 +140,7 @@ final class OperatorPauses {
   @Nullable Decision before(StoredMessage message) {
     Map<String, Pause> paused = known;
     String type = message.aggregateType();
-    if (paused.isEmpty() || type == null) {
+    if (paused == null || paused.isEmpty() || type == null) {
       return null;
     }
     Pause pause = paused.get(type);
@@ -131,13 +150,10 @@ final class OperatorPauses {
   }
 
   private Duration nextLook() {
-    lock.lock();
-    try {
-      long now = clock.getAsLong();
-      lastLook = now + Math.max(READ_AGAIN, Math.min(lastLook + STEP - now, LONGEST));
-      return Duration.ofNanos(lastLook - now);
-    } finally {
-      lock.unlock();
-    }
+    long now = clock.getAsLong();
+    long look =
+        lastLook.updateAndGet(
+            last -> now + Math.max(READ_AGAIN, Math.min(last + STEP - now, LONGEST)));
+    return Duration.ofNanos(look - now);
   }
 }

@@ -8,6 +8,7 @@ import dev.outbox.spi.store.PauseStore.Pause;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -135,6 +136,7 @@ public sealed interface RelayEvent {
    *     paused), housekeep or listen; work when it is not known which
    */
   record StoreFailed(String who, String operation, RuntimeException error) implements RelayEvent {
+    private static final Set<String> STOPPING = Set.of("claim", "settle", "work", "pauses");
 
     /**
      * Whether trying again will not help, as where a right is missing. When a claim or settle fails
@@ -147,13 +149,14 @@ public sealed interface RelayEvent {
 
     /** Whether the worker publishes nothing while this lasts; {@link StoreRecovered} ends it. */
     public boolean stopsWork() {
-      return operation.equals("claim") || operation.equals("settle") || operation.equals("work");
+      return STOPPING.contains(operation);
     }
   }
 
   /**
-   * A settle worked again for this worker, after {@link StoreFailed} on claim, settle or work.
-   * After a settle that was refused for good, an empty settle does not count.
+   * A settle worked again for this worker, after {@link StoreFailed} on claim, settle or work; or
+   * the relay has read again what is paused. After a settle that was refused for good, an empty
+   * settle does not count.
    */
   record StoreRecovered(String who) implements RelayEvent {}
 

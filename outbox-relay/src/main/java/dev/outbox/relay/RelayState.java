@@ -72,6 +72,7 @@ public final class RelayState implements RelayListener {
     if (event instanceof RelayEvent.Started now) {
       started = now;
       failing.clear();
+      paused.clear();
     } else if (event instanceof RelayEvent.StoreFailed failed) {
       failed(failed);
     } else if (event instanceof RelayEvent.StoreRecovered recovered) {

@@ -56,7 +56,7 @@ public final class SchemaProbe {
       return Diagnosis.schema(store);
     } catch (OutboxException e) {
       return problem(String.valueOf(e.getMessage()));
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       return problem(e.toString());
     }
   }

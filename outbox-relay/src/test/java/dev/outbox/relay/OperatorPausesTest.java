@@ -3,6 +3,7 @@ package dev.outbox.relay;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.PermanentOutboxException;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.ArchiveStore.Who;
@@ -20,6 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What operators have paused is not published (F3). */
@@ -30,14 +32,15 @@ class OperatorPausesTest {
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
   private final AtomicInteger reads = new AtomicInteger();
-  private volatile boolean readsFail;
+  private volatile @Nullable RuntimeException failure;
   private final FaultyStore store =
       new FaultyStore() {
         @Override
         public synchronized List<Pause> pauses() {
           int ignored = reads.incrementAndGet();
-          if (readsFail) {
-            throw new TransientOutboxException("away", null);
+          RuntimeException thrown = failure;
+          if (thrown != null) {
+            throw thrown;
           }
           return super.pauses();
         }
@@ -58,9 +61,11 @@ class OperatorPausesTest {
   }
 
   @Test
-  void asksOnceASecondWhenSomethingIsToBePublishedAndTellsWhatHasChanged() {
+  void asksOnceASecondWhenSomethingIsToBePublishedAndTellsWhatHasChanged()
+      throws InterruptedException {
     assertThat(paused.areOfAll()).isFalse();
-    assertThat(reads).as("while there is nothing to publish").hasValue(0);
+    assertThat(paused.areOfAll()).isFalse();
+    assertThat(reads).as("once, while there is nothing to publish").hasValue(1);
     assertThat(paused.readAgain()).isFalse();
     store.pause(PAUSED, ANN);
     assertThat(paused.readAgain()).isFalse();
@@ -89,10 +94,10 @@ class OperatorPausesTest {
   }
 
   @Test
-  void whatCannotBeReadStaysAsItWas() {
+  void whatCannotBeReadStaysAsItWas() throws InterruptedException {
     store.pause(PAUSED, ANN);
     assertThat(paused.readAgain()).isFalse();
-    readsFail = true;
+    failure = new TransientOutboxException("away", null);
     clock.addAndGet(SECOND);
     assertThat(paused.readAgain()).isFalse();
     assertThat(paused.readAgain()).isFalse();
@@ -101,7 +106,30 @@ class OperatorPausesTest {
   }
 
   @Test
-  void looksAgainAfterASecondOrLaterWhereThereIsMuch() {
+  void nothingIsPublishedBeforeItWasReadOnceOrWhereItMayNotBeRead() throws InterruptedException {
+    failure = new TransientOutboxException("away", null);
+    assertThat(paused.areOfAll()).isTrue();
+    assertThat(paused.readAgain()).isTrue();
+    failure = null;
+    clock.addAndGet(SECOND);
+    assertThat(paused.areOfAll()).isFalse();
+    failure = new PermanentOutboxException("no right to select", null);
+    clock.addAndGet(SECOND);
+    assertThat(paused.readAgain()).isTrue();
+    assertThat(paused.areOfAll()).isTrue();
+    failure = null;
+    clock.addAndGet(SECOND);
+    assertThat(paused.areOfAll()).isFalse();
+    assertThat(events.all())
+        .containsExactly(
+            "storeFailed pauses away",
+            "recovered",
+            "storeFailed pauses no right to select",
+            "recovered");
+  }
+
+  @Test
+  void looksAgainAfterASecondOrLaterWhereThereIsMuch() throws InterruptedException {
     store.pause(PAUSED, ANN);
     boolean ignored = paused.readAgain();
     assertThat(delay(1)).isEqualTo(Duration.ofSeconds(1));
@@ -202,7 +230,7 @@ class OperatorPausesTest {
   }
 
   @Test
-  void healthSaysPausedAndNotDown() {
+  void healthSaysPausedAndNotDown() throws InterruptedException {
     RelayState state = new RelayState();
     store.pause(PAUSED, ANN);
     new OperatorPauses("relay", store, state, clock::get).readAgain();
@@ -222,7 +250,7 @@ class OperatorPausesTest {
   }
 
   @Test
-  void diagnosisSaysThatAPauseIsWhyNothingMoves() {
+  void diagnosisSaysThatAPauseIsWhyNothingMoves() throws InterruptedException {
     IntStream.range(0, 3).forEach(i -> append(PAUSED, "a", "event" + i));
     store.pause(null, ANN);
     Diagnosis diagnosis = Diagnosis.of(store, 10, Instant.now().plus(Duration.ofHours(1)), null);

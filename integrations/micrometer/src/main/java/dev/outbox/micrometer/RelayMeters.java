@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class RelayMeters {
   private static final List<String> OPERATIONS =
-      List.of("claim", "settle", "renew", "let go", "housekeep", "hold", "listen", "work");
+      List.of(
+          "claim", "settle", "renew", "let go", "housekeep", "hold", "listen", "work", "pauses");
 
   private static final Duration[] LAGS =
       Stream.of(

@@ -1,5 +1,6 @@
 package dev.outbox.spring.autoconfigure;
 
+import dev.outbox.relay.Diagnosis;
 import dev.outbox.relay.RelayState;
 import dev.outbox.relay.SchemaProbe;
 import dev.outbox.spi.store.Finding;
@@ -44,6 +45,14 @@ final class OutboxHealth {
       if (running.isRunning()) {
         findings.addAll(state.findings(running.isAlive()));
       }
+    }
+    List<String> paused =
+        findings.stream()
+            .filter(f -> f.what().equals(Diagnosis.PAUSED))
+            .map(Finding::text)
+            .toList();
+    if (!paused.isEmpty()) {
+      details.put("paused", paused);
     }
     return new Checked(
         details,
