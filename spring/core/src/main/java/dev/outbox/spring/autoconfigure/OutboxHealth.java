@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 
 /**
@@ -31,9 +30,9 @@ final class OutboxHealth {
   }
 
   /**
-   * @param problem why it is down; null when it is up
+   * @param details with {@code error}, which says why, when it is down
    */
-  record Checked(Map<String, Object> details, @Nullable String problem) {}
+  record Checked(boolean isUp, Map<String, Object> details) {}
 
   Checked check() {
     Map<String, Object> details = new TreeMap<>();
@@ -54,12 +53,10 @@ final class OutboxHealth {
     if (!paused.isEmpty()) {
       details.put("paused", paused);
     }
-    return new Checked(
-        details,
-        findings.stream()
-            .filter(finding -> finding.severity() == Severity.PROBLEM)
-            .map(Finding::text)
-            .findFirst()
-            .orElse(null));
+    findings.stream()
+        .filter(finding -> finding.severity() == Severity.PROBLEM)
+        .findFirst()
+        .ifPresent(problem -> details.put("error", problem.text()));
+    return new Checked(!details.containsKey("error"), details);
   }
 }

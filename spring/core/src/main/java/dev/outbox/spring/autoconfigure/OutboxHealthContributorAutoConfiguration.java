@@ -35,10 +35,7 @@ final class OutboxHealthContributorAutoConfiguration {
       @Override
       protected void doHealthCheck(Health.Builder health) {
         OutboxHealth.Checked checked = outbox.check();
-        health.up().withDetails(checked.details());
-        if (checked.problem() != null) {
-          health.down().withDetail("error", checked.problem());
-        }
+        (checked.isUp() ? health.up() : health.down()).withDetails(checked.details());
       }
     };
   }
