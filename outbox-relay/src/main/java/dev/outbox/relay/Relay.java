@@ -11,6 +11,7 @@ import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
+import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.SchemaStore;
@@ -248,20 +249,20 @@ public final class Relay implements AutoCloseable {
     Uncommitted uncommitted =
         store instanceof KeepingStore<T> able
             ? able.append(keeper, transaction, messages)
-            : Uncommitted.of(store.append(transaction, messages), () -> false);
-    int appended = messages.size();
-    return Uncommitted.of(
-        uncommitted.appended(),
-        () -> {
-          waiting.expect(appended); // before a worker can find them
-          boolean all = uncommitted.committed();
-          if (all) {
-            waiting.wake();
-          } else {
-            tell();
-          }
-          return all;
-        });
+            : Uncommitted.of(store.append(transaction, messages));
+    return Uncommitted.of(uncommitted.appended(), () -> committed(uncommitted, messages.size()));
+  }
+
+  private Committed committed(Uncommitted uncommitted, int messages) {
+    waiting.expect(messages); // before a worker can find them
+    Committed committed = uncommitted.committed();
+    switch (committed) {
+      case HANDED_OVER -> waiting.wake();
+      case HERE -> waiting.announced();
+      case ELSEWHERE -> waiting.expectLess(messages);
+      case UNKNOWN -> tell();
+    }
+    return committed;
   }
 
   /**

@@ -97,6 +97,11 @@ final class Waiting {
     expectedUntil = clock.getAsLong() + EXPECTED_FOR;
   }
 
+  /** So many of them are found by others. */
+  void expectLess(int messages) {
+    int ignored = expected.updateAndGet(before -> Math.max(0, before - messages));
+  }
+
   /** Messages were appended, and will be committed. Cheap while the poller polls quickly. */
   void appended(int messages) {
     expect(messages);
@@ -184,7 +189,8 @@ final class Waiting {
   void working(Object worker, int messages) {
     lock.lock();
     try {
-      boolean wereExpected = expected.getAndUpdate(before -> Math.max(0, before - messages)) > 0;
+      boolean wereExpected = expected.get() > 0;
+      expectLess(messages);
       if (!wereExpected && !wasTold && !committed) {
         pauses.worked();
       }

@@ -5,7 +5,7 @@ import dev.outbox.OutboxMessage;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 /**
  * A store in which a relay can hold keys from claim to claim, also while there is nothing to claim:
@@ -120,26 +120,44 @@ public interface KeepingStore<T> extends OutboxStore<T> {
    * @param keeper one of this store's
    */
   default Uncommitted append(Keeper keeper, T transaction, List<OutboxMessage> messages) {
-    return Uncommitted.of(append(transaction, messages), () -> false);
+    return Uncommitted.of(append(transaction, messages));
   }
 
   /** What was appended in a transaction that is still open. */
   interface Uncommitted {
+    /** Who publishes what was committed. */
+    enum Committed {
+      /** The keeper has it, and its claims need not read it. Others that have some were told. */
+      HANDED_OVER,
+
+      /** The keeper's next claims find it. Others that have some were told. */
+      HERE,
+
+      /** Other relays, which were told. */
+      ELSEWHERE,
+
+      /** Whoever finds it: nobody was told. */
+      UNKNOWN
+    }
+
     Appended appended();
 
     /**
-     * Says that the transaction has committed: hands over what the keeper may have. Never to be
-     * called where that is not known for sure. From any thread, without blocking; throws nothing.
-     *
-     * @return whether all was handed over, or told to those who hold the keys; what was not, a
-     *     claim has to find
+     * Says that the transaction has committed: hands over what the keeper may have, and tells
+     * others of the rest. Never to be called where that is not known for sure. From any thread,
+     * without blocking; throws nothing.
      */
-    boolean committed();
+    Committed committed();
+
+    /** What is handed over to nobody. */
+    static Uncommitted of(Appended appended) {
+      return of(appended, () -> Committed.UNKNOWN);
+    }
 
     /**
      * @param committed what {@link #committed} does
      */
-    static Uncommitted of(Appended appended, BooleanSupplier committed) {
+    static Uncommitted of(Appended appended, Supplier<Committed> committed) {
       return new Uncommitted() {
         @Override
         public Appended appended() {
@@ -147,8 +165,8 @@ public interface KeepingStore<T> extends OutboxStore<T> {
         }
 
         @Override
-        public boolean committed() {
-          return committed.getAsBoolean();
+        public Committed committed() {
+          return committed.get();
         }
       };
     }

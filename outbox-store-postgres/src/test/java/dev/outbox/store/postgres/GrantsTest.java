@@ -17,6 +17,7 @@ import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
+import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -240,7 +241,7 @@ class GrantsTest {
       for (int i = 0; i < 100 && !handedOver.get(); i++) {
         AtomicReference<Uncommitted> uncommitted = new AtomicReference<>();
         inTransactionAs(role, c -> uncommitted.set(relays.append(keeper, c, List.of(message))));
-        handedOver.set(uncommitted.get().committed());
+        handedOver.set(uncommitted.get().committed() == Committed.HANDED_OVER);
         Claim claim = keeper.claim(request);
         Map<Long, Decision> delivered =
             claim.messages().stream()

@@ -11,6 +11,7 @@ import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
+import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.jdbc.TestDatabase;
 import java.sql.Connection;
@@ -115,7 +116,7 @@ class HandOverTest extends DatabaseTest {
   }
 
   private void handOver(TestDatabase by, OutboxMessage... messages) {
-    while (!append(by, "select 1", messages).committed()) {
+    while (append(by, "select 1", messages).committed() != Committed.HANDED_OVER) {
       assertThat(goOn(claim()).messages()).isEmpty();
     }
   }
@@ -182,10 +183,10 @@ class HandOverTest extends DatabaseTest {
     OutboxMessage first = message("a");
     Uncommitted unknown = append(first);
     OutboxMessage second = message("a");
-    assertThat(append(second).committed()).isFalse();
+    assertThat(append(second).committed()).isEqualTo(Committed.HERE);
     Claim claim = claim();
     assertThat(claim.messages()).extracting(m -> m.message().id()).startsWith(first.id());
-    assertThat(unknown.committed()).as("it waits for the lease").isTrue();
+    assertThat(unknown.committed()).as("it waits for the lease").isEqualTo(Committed.HANDED_OVER);
     List<StoredMessage> came = new ArrayList<>(claim.messages());
     while (came.size() < 2) { // of 64 buckets a look reads but one message each
       claim = goOn(claim);
@@ -202,7 +203,7 @@ class HandOverTest extends DatabaseTest {
     Claim claim = claim();
     assertThat(claim.messages()).hasSize(1);
     assertThat(goOn(claim).messages()).isEmpty();
-    assertThat(slow.committed()).isFalse();
+    assertThat(slow.committed()).isEqualTo(Committed.HERE);
     assertThat(keeper.claim(request()).messages()).isEmpty();
   }
 
@@ -218,7 +219,7 @@ class HandOverTest extends DatabaseTest {
                 + " where (hashtextextended('order/' || i, 0) & 63) = (hashtextextended('order/a', 0) & 63) limit 1");
     serve(same);
     serve(same);
-    assertThat(append(message("a")).committed()).isFalse();
+    assertThat(append(message("a")).committed()).isEqualTo(Committed.HERE);
     assertThat(keeper.claim(request()).messages()).isEmpty();
   }
 
@@ -230,7 +231,9 @@ class HandOverTest extends DatabaseTest {
             "savepoint s",
             "set local synchronous_commit = off",
             "set transaction isolation level repeatable read")) {
-      assertThat(append(before, message("a")).committed()).describedAs(before).isFalse();
+      assertThat(append(before, message("a")).committed())
+          .describedAs(before)
+          .isNotEqualTo(Committed.HANDED_OVER);
       Claim claim = claim();
       assertThat(claim.messages()).hasSize(1);
       assertThat(goOn(claim).messages()).isEmpty();
@@ -246,7 +249,8 @@ class HandOverTest extends DatabaseTest {
     database.execute("update outbox_bucket set lease_until = now() where claim_id is not null");
     Claim others = store.claim(request());
     assertThat(others.messages()).hasSize(1);
-    assertThat(slow.committed()).isTrue(); // that the lease was lost is not known here
+    assertThat(slow.committed())
+        .isEqualTo(Committed.HANDED_OVER); // that the lease was lost is not known here
     Claim late = keeper.claim(request());
     settle(others, Decision.delivered());
     Set<Long> repeated =
@@ -255,7 +259,7 @@ class HandOverTest extends DatabaseTest {
             late.settle(
                 repeated.stream().collect(Collectors.toMap(s -> s, s -> Decision.delivered()))))
         .isEqualTo(repeated);
-    assertThat(append(message("a")).committed()).isFalse();
+    assertThat(append(message("a")).committed()).isEqualTo(Committed.UNKNOWN);
   }
 
   /** Producers lock a row of their key first (O5); each second commits, some are rolled back. */
@@ -293,7 +297,7 @@ class HandOverTest extends DatabaseTest {
       while (pages.size() < 3) {
         AtomicReference<Uncommitted> last = new AtomicReference<>();
         long read = reads.pagesDuring(() -> last.set(append(one, "select 1", message("a"))));
-        if (last.get().committed()) {
+        if (last.get().committed() == Committed.HANDED_OVER) {
           pages.add(read);
         }
         settle(claim(), Decision.delivered());
@@ -333,7 +337,7 @@ class HandOverTest extends DatabaseTest {
             assertThat(show(c)).describedAs("after %s", before).isEqualTo(during);
           });
       assertThat(by.query("show enable_seqscan")).describedAs("after %s", before).isEqualTo(after);
-      handed = last.get().committed();
+      handed = last.get().committed() == Committed.HANDED_OVER;
       settle(claim(), Decision.delivered());
     } while (!handed);
   }
@@ -428,7 +432,7 @@ class HandOverTest extends DatabaseTest {
         c.rollback();
       } else {
         c.commit();
-        if (uncommitted.committed()) {
+        if (uncommitted.committed() == Committed.HANDED_OVER) {
           handed.incrementAndGet();
         }
       }

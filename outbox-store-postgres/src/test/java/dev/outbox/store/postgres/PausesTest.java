@@ -10,6 +10,7 @@ import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
+import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.List;
@@ -88,7 +89,7 @@ class PausesTest extends DatabaseTest {
   private void append(Relay relay, OutboxMessage message) {
     AtomicReference<Uncommitted> uncommitted = new AtomicReference<>();
     database.inTransaction(false, c -> uncommitted.set(relay.append(store, c, List.of(message))));
-    boolean ignored = uncommitted.get().committed();
+    Committed ignored = uncommitted.get().committed();
   }
 
   @Test

@@ -13,6 +13,7 @@ import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
+import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
@@ -122,7 +123,7 @@ class RoundTripsTest extends DatabaseTest {
     database.inTransaction(
         false, // asks for the right to read
         c -> uncommitted.set(handing.append(keeper, c, messages(1, false))));
-    boolean ignored = uncommitted.get().committed();
+    Committed ignored = uncommitted.get().committed();
     deliver(keeper);
     await()
         .atMost(Duration.ofMinutes(1))
@@ -137,7 +138,7 @@ class RoundTripsTest extends DatabaseTest {
                                     uncommitted.set(handing.append(keeper, c, messages(1, false)))))
                         .isEqualTo(1);
                   });
-              boolean handed = uncommitted.get().committed();
+              boolean handed = uncommitted.get().committed() == Committed.HANDED_OVER;
               return CountedSockets.roundTrips(() -> deliver(keeper)) == 1 && handed;
             });
     keeper.close();

@@ -11,6 +11,7 @@ import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
+import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
 import java.util.List;
@@ -39,7 +40,7 @@ abstract class HandOverTests<T> extends KeeperTests<T> {
   }
 
   private void say(Uncommitted committed) {
-    boolean ignored = call("say that it is committed", committed::committed);
+    Committed ignored = call("say that it is committed", committed::committed);
   }
 
   private void handOver(Keeper keeper, OutboxMessage... messages) {

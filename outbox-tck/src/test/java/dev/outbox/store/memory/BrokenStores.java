@@ -12,6 +12,7 @@ import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.KeepingStore.Keeper;
+import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
 import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StoredMessage;
@@ -827,7 +828,7 @@ public final class BrokenStores {
     public synchronized Uncommitted append(
         Keeper keeper, MemoryTransaction transaction, List<OutboxMessage> messages) {
       Uncommitted uncommitted = super.append(keeper, transaction, messages);
-      boolean ignored = uncommitted.committed();
+      Committed ignored = uncommitted.committed();
       return uncommitted;
     }
   }
@@ -843,7 +844,12 @@ public final class BrokenStores {
       Uncommitted uncommitted = super.append(keeper, transaction, messages);
       List<UUID> ids = messages.stream().map(OutboxMessage::id).toList();
       unsaid.addAll(ids);
-      return Uncommitted.of(uncommitted.appended(), () -> unsaid.removeAll(ids));
+      return Uncommitted.of(
+          uncommitted.appended(),
+          () -> {
+            unsaid.removeAll(ids);
+            return Committed.UNKNOWN;
+          });
     }
 
     @Override

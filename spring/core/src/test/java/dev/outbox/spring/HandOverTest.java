@@ -10,6 +10,7 @@ import dev.outbox.JoinedOutbox;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.KeepingStore;
+import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
 import dev.outbox.spring.shop.ShopApplication;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import dev.outbox.testing.RecordingPublisher;
@@ -122,11 +123,11 @@ class HandOverTest {
           () -> {
             List<String> types = messages.stream().map(OutboxMessage::eventType).toList();
             commits.addAll(types);
-            boolean all = uncommitted.committed();
-            if (all) {
+            Committed committed = uncommitted.committed();
+            if (committed == Committed.HANDED_OVER) {
               handedOver.addAll(types);
             }
-            return all;
+            return committed;
           });
     }
 

@@ -147,9 +147,7 @@ public interface Place<T> extends AutoCloseable {
 
   /** Begins a transaction of a producer that appends to the store. */
   default Business<T> begin() {
-    return begin(
-        (transaction, messages) ->
-            Uncommitted.of(store().append(transaction, messages), () -> false));
+    return begin((transaction, messages) -> Uncommitted.of(store().append(transaction, messages)));
   }
 
   /** Begins one that appends as a relay beside it does. */

@@ -9,6 +9,7 @@ import dev.outbox.relay.RelayEvent;
 import dev.outbox.relay.RetryPolicy;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
+import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
@@ -116,11 +117,11 @@ final class RelayMain {
         uncommitted.appended(),
         () -> {
           beSlow();
-          boolean all = uncommitted.committed();
-          if (all) {
+          Committed committed = uncommitted.committed();
+          if (committed == Committed.HANDED_OVER) {
             child.journal().write("handed-over");
           }
-          return all;
+          return committed;
         });
   }
 

@@ -12,6 +12,7 @@ import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
+import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.SchemaStore;
@@ -145,15 +146,15 @@ public abstract class BucketStore<T>
   }
 
   /**
-   * For stores that can: hands over what was alone in its bucket when it was appended, and says to
-   * other relays where the rest is.
+   * After a commit, for stores that can: hands over what was alone in its bucket when it was
+   * appended, and says to other relays where the rest is.
    *
-   * @param appended how many messages the transaction has
-   * @return whether nothing is left to be looked for
+   * @param messages how many the append had
    */
-  protected static boolean handOver(Keeper keeper, int appended, AppendReport report) {
+  protected static Committed committed(Keeper keeper, int messages, AppendReport report) {
     return keeper instanceof BucketStore<?>.RelayKeeper ours
-        && ours.claims.handOver(appended, report);
+        ? ours.claims.committed(messages, report)
+        : Committed.UNKNOWN;
   }
 
   private final class RelayKeeper implements Keeper {

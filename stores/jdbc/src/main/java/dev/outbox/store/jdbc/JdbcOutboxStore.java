@@ -122,7 +122,7 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> implements
     return Uncommitted.of(
         appended,
         () ->
-            handOver(
+            committed(
                 keeper, messages.size(), requireNonNullElse(report.get(), AppendReport.NOTHING)));
   }
 

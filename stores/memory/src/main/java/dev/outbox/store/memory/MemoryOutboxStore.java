@@ -14,6 +14,7 @@ import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.KeepingStore;
+import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
 import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.StatisticsStore;
 import java.time.Duration;
@@ -188,7 +189,12 @@ public class MemoryOutboxStore extends MemoryKeys
     int before = transaction.rows.size();
     Appended appended = append(transaction, messages);
     List<Row> rows = List.copyOf(transaction.rows.subList(before, transaction.rows.size()));
-    return Uncommitted.of(appended, () -> keeper instanceof MemoryKeeper own && own.handOver(rows));
+    return Uncommitted.of(
+        appended,
+        () ->
+            keeper instanceof MemoryKeeper own && own.handOver(rows)
+                ? Committed.HANDED_OVER
+                : Committed.UNKNOWN);
   }
 
   /** Refuses a transaction of another store, and one that is over. */

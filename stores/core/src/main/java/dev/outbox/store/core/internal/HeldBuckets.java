@@ -80,6 +80,19 @@ final class HeldBuckets {
   private record InHand(Lease lease, List<Alone> meanwhile, Set<Long> found) {}
 
   /**
+   * Where the messages of a transaction are.
+   *
+   * @param handed how many were handed over
+   * @param noted how many others are in buckets that are held here
+   * @param elsewhere the others' buckets, by sequence; without those of which that is not known
+   */
+  record Found(int handed, int noted, Map<Long, Integer> elsewhere) {
+    int count() {
+      return handed + noted + elsewhere.size();
+    }
+  }
+
+  /**
    * What a claim works on: nobody else has these until they are back.
    *
    * @param all whether nothing more is known to wait elsewhere
@@ -264,7 +277,7 @@ final class HeldBuckets {
   /**
    * Others have committed this: the next claim looks for what is of buckets that are held.
    *
-   * @return whether anything is
+   * @return whether a claim could find any now, and not only who settles the bucket's last claim
    */
   synchronized boolean heard(Announcement announcement) {
     if (announcement.isAnything()) {
@@ -274,7 +287,7 @@ final class HeldBuckets {
     Map<Long, Integer> here = new HashMap<>(announcement.buckets());
     here.values().removeIf(bucket -> !isHeld(bucket));
     here.forEach((sequence, bucket) -> news.add(bucket, Set.of(sequence)));
-    return !here.isEmpty();
+    return here.values().stream().anyMatch(waiting::containsKey);
   }
 
   private boolean isHeld(int bucket) {
@@ -352,40 +365,35 @@ final class HeldBuckets {
             .toList();
   }
 
-  /** Those of the messages that are in buckets which this relay does not hold. */
-  synchronized Map<Long, Integer> elsewhere(Announcement announcement) {
-    Map<Long, Integer> elsewhere = new HashMap<>(announcement.buckets());
-    elsewhere.values().removeIf(this::isHeld);
-    return elsewhere;
-  }
-
   /**
-   * Hands over what it can of a transaction that has committed. Claims look for the rest. What a
-   * worker has the lease of waits until that comes back.
+   * Hands over what it can of a transaction that has committed, and remembers where the rest is.
+   * What a worker has the lease of waits until that comes back.
    *
-   * @param here how many messages are in buckets that this relay holds, or may be
-   * @return whether it was all
+   * @param messages how many there are
    */
-  synchronized boolean handOver(int here, AppendReport report) {
-    Map<Integer, List<Alone>> handed =
-        report.alone().stream().collect(Collectors.groupingBy(m -> m.row().bucket()));
-    handed.values().removeIf(ofBucket -> !handOver(ofBucket));
-    int told = handed.values().stream().mapToInt(List::size).sum();
-    if (told == here) {
-      return true;
-    }
-    isCrowded = true;
-    for (Map.Entry<Long, Integer> message : report.announcement().buckets().entrySet()) {
-      int bucket = message.getValue();
-      if (isHeld(bucket) && !handed.containsKey(bucket)) {
-        news.add(bucket, Set.of(message.getKey()));
-        told++;
-      }
-    }
-    if (told < here) {
+  synchronized Found committed(int messages, AppendReport report) {
+    Set<Long> handed = new HashSet<>();
+    report.alone().stream()
+        .collect(Collectors.groupingBy(message -> message.row().bucket()))
+        .values()
+        .forEach(
+            ofBucket -> {
+              if (handOver(ofBucket)) {
+                ofBucket.forEach(message -> handed.add(message.row().sequence()));
+              }
+            });
+    Map<Long, Integer> noted = new HashMap<>(report.announcement().buckets());
+    noted.keySet().removeAll(handed);
+    Map<Long, Integer> elsewhere = new HashMap<>(noted);
+    elsewhere.values().removeIf(this::isHeld);
+    noted.keySet().removeAll(elsewhere.keySet());
+    noted.forEach((sequence, bucket) -> news.add(bucket, Set.of(sequence)));
+    isCrowded |= handed.size() + elsewhere.size() < messages;
+    Found found = new Found(handed.size(), noted.size(), elsewhere);
+    if (found.count() < messages) {
       mustLook();
     }
-    return false;
+    return found;
   }
 
   /**

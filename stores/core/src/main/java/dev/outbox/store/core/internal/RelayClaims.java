@@ -3,7 +3,9 @@ package dev.outbox.store.core.internal;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
 import dev.outbox.store.core.internal.Database.Holding;
+import dev.outbox.store.core.internal.HeldBuckets.Found;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -115,17 +117,20 @@ public final class RelayClaims<H> {
         : Optional.of(open);
   }
 
-  /**
-   * After a commit: hands over what it can, and tells of the rest.
-   *
-   * @param appended how many messages the transaction has
-   * @return false where this relay, or another one, has to look for some
-   */
-  public boolean handOver(int appended, AppendReport report) {
-    Map<Long, Integer> elsewhere = held.elsewhere(report.announcement());
-    boolean told =
-        elsewhere.isEmpty()
-            || holder != null && holder.announces() && holder.announce(new Announcement(elsewhere));
-    return held.handOver(appended - elsewhere.size(), report) && told;
+  /** After a commit of so many messages: hands over what it can, and tells of the rest. */
+  public Committed committed(int messages, AppendReport report) {
+    Found found = held.committed(messages, report);
+    if (!held.isShown() || found.count() < messages || !tells(found.elsewhere())) {
+      return Committed.UNKNOWN;
+    }
+    if (found.noted() > 0) {
+      return Committed.HERE;
+    }
+    return found.handed() > 0 ? Committed.HANDED_OVER : Committed.ELSEWHERE;
+  }
+
+  private boolean tells(Map<Long, Integer> elsewhere) {
+    return elsewhere.isEmpty()
+        || holder != null && holder.announces() && holder.announce(new Announcement(elsewhere));
   }
 }

@@ -68,7 +68,8 @@ class HandedOverTest {
   }
 
   private boolean handOver(Alone message) {
-    return held.handOver(1, new AppendReport(List.of(message), place(message.row().sequence())));
+    AppendReport report = new AppendReport(List.of(message), place(message.row().sequence()));
+    return held.committed(1, report).handed() == 1;
   }
 
   private static Announcement place(long sequence) {
@@ -217,7 +218,8 @@ class HandedOverTest {
   void missed() {
     Alone first = append();
     database.add(1, last + 1, false);
-    assertThat(held.handOver(2, new AppendReport(List.of(first), Announcement.ANYTHING))).isFalse();
+    AppendReport report = new AppendReport(List.of(first), Announcement.ANYTHING);
+    assertThat(held.committed(2, report).count()).isEqualTo(1);
     assertThat(held.open()).isEmpty();
     Claim claim = claim();
     assertThat(sequences(claim)).containsExactly(last, last + 1);

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.store.core.internal.FakeDatabase.Trouble;
+import dev.outbox.store.core.internal.HeldBuckets.Found;
 import dev.outbox.store.core.internal.Row.Claimable;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -134,6 +135,18 @@ class NewsTest {
   }
 
   @Test
+  @DisplayName("wakes nobody while a worker has its bucket, which looks for it when it has settled")
+  void wakesNobody() {
+    announce(append(2), 2);
+    Claim claim = claim();
+    assertThat(held.heard(new Announcement(Map.of(append(2), 2)))).isFalse();
+    looks.clear();
+    Claim next = claims.settleAndClaim(claim, delivered(claim), FOUR).orElseThrow().next();
+    assertThat(sequences(next)).containsExactly(last);
+    assertThat(looks).containsExactly(List.of(2));
+  }
+
+  @Test
   @DisplayName("is for the next holder, where the lease was lost while a worker had it")
   void lost() {
     announce(append(2), 2);
@@ -143,7 +156,8 @@ class NewsTest {
         .hasSize(1);
     Announcement there = new Announcement(Map.of(9L, 2));
     assertThat(held.heard(there)).isFalse();
-    assertThat(held.elsewhere(there)).isEqualTo(there.buckets());
+    assertThat(held.committed(1, new AppendReport(List.of(), there)).elsewhere())
+        .isEqualTo(there.buckets());
   }
 
   @Test
@@ -154,18 +168,15 @@ class NewsTest {
         new AppendReport(
             List.of(new Alone((Claimable) FakeDatabase.row(1, 8, false), 1, held.claimId())),
             new Announcement(Map.of(8L, 1)));
-    assertThat(held.handOver(1, alone)).isTrue();
+    assertThat(held.committed(1, alone).handed()).isEqualTo(1);
     assertThat(sequences(claim())).containsExactly(8L);
-    assertThat(held.handOver(1, alone)).as("it waits for the lease").isTrue();
+    assertThat(held.committed(1, alone).handed()).as("it waits for the lease").isEqualTo(1);
     held.took(database.clock, List.of(database.take(3, held.claimId())));
-    assertThat(
-            held.handOver(
-                1,
-                new AppendReport(
-                    List.of(
-                        new Alone((Claimable) FakeDatabase.row(3, 9, false), 1, held.claimId())),
-                    new Announcement(Map.of(9L, 3)))))
-        .isTrue();
+    AppendReport other =
+        new AppendReport(
+            List.of(new Alone((Claimable) FakeDatabase.row(3, 9, false), 1, held.claimId())),
+            new Announcement(Map.of(9L, 3)));
+    assertThat(held.committed(1, other).handed()).isEqualTo(1);
     assertThat(sequences(claim()))
         .as("not behind another one that was handed over")
         .containsExactly(last);
@@ -178,10 +189,12 @@ class NewsTest {
     announce(append(4), 4);
     assertThat(held.haveNews()).isFalse();
     assertThat(held.heard(new Announcement(Map.of(last, 4)))).isFalse();
-    assertThat(held.elsewhere(new Announcement(Map.of(7L, 4, 8L, 1)))).isEqualTo(Map.of(7L, 4));
     announce(append(2), 2);
     assertThat(held.give(List.of(2))).hasSize(1);
     assertThat(held.haveNews()).isFalse();
+    Found found =
+        held.committed(2, new AppendReport(List.of(), new Announcement(Map.of(7L, 4, 8L, 1))));
+    assertThat(found).isEqualTo(new Found(0, 1, Map.of(7L, 4)));
   }
 
   @Test
