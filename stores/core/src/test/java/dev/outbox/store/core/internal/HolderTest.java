@@ -51,6 +51,7 @@ class HolderTest {
     private boolean pooled;
     private boolean endsSession;
     private boolean losesReply;
+    private boolean refusesToGiveBack;
     private Runnable beforeTake = () -> {};
     private boolean settled = true;
     private int open;
@@ -69,7 +70,12 @@ class HolderTest {
       return Fakes.database(
           (proxy, method, a) ->
               switch (method.getName()) {
-                case "lockHeld" -> List.copyOf((Collection<?>) a[2]);
+                case "lockHeld" -> {
+                  if (refusesToGiveBack) {
+                    throw new TransientOutboxException("the database is away", null);
+                  }
+                  yield List.copyOf((Collection<?>) a[2]);
+                }
                 case "release" -> {
                   ((List<Release>) a[2])
                       .forEach(r -> holders[r.lease().bucket()] = HoldingRules.FREE);
@@ -398,6 +404,30 @@ class HolderTest {
   }
 
   @Test
+  @DisplayName("announces only that there is something, where its session ended in between")
+  void announcesAfterFailover() throws InterruptedException {
+    otherHolds();
+    step();
+    assertThat(holder.announce(new Announcement(Map.of(10L, 1)))).isTrue();
+    server.codes.clear();
+    held.shown(false);
+    holder.begin(server);
+    boolean ignored = heard() > 0;
+    assertThat(server.announced).containsExactly(Announcement.ANYTHING);
+  }
+
+  @Test
+  @DisplayName("looks at what it has taken, of which others were told before")
+  void looksAtWhatItTook() {
+    step();
+    assertThat(held.haveNews()).isFalse();
+    assertThat(held.give(Set.of(3))).hasSize(1);
+    server.holders[3] = HoldingRules.FREE;
+    holder.step(server);
+    assertThat(held.haveNews()).isTrue();
+  }
+
+  @Test
   @DisplayName("announces nothing to itself, nor where nobody can see it")
   void announcesNothing() throws InterruptedException {
     step();
@@ -457,6 +487,24 @@ class HolderTest {
     server.gone();
     step();
     assertThat(ours()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("holds on to what it could not give, and gives it when it can")
+  void cannotGive() throws InterruptedException {
+    step();
+    server.other(State.READY);
+    Thread.currentThread().interrupt();
+    assertThatThrownBy(() -> holder.leave(Duration.ofMinutes(1)))
+        .isInstanceOf(InterruptedException.class);
+    server.refusesToGiveBack = true;
+    assertThatThrownBy(this::step).isInstanceOf(TransientOutboxException.class);
+    assertThat(held.open()).hasSize(64);
+    assertThat(held.haveNews()).as("a claim asks whether it still holds them").isTrue();
+    server.refusesToGiveBack = false;
+    step();
+    assertThat(ours()).isEmpty();
+    assertThat(held.open()).isEmpty();
   }
 
   @Test
