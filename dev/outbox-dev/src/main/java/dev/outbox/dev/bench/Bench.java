@@ -27,9 +27,7 @@ final class Bench {
           Transactions.INBOX,
           Draining.PINNED,
           EndToEndScenario.SCENARIO,
-          Latencies.LATENCY,
-          Latencies.HELD,
-          Latencies.IDLE,
+          LatencyScenario.SCENARIO,
           FleetScenario.SCENARIO,
           WorkScenario.SCENARIO,
           PublishScenario.SCENARIO);

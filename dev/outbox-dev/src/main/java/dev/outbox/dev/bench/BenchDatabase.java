@@ -4,6 +4,7 @@ import dev.outbox.Archive;
 import dev.outbox.Outbox;
 import dev.outbox.OutboxMessage;
 import dev.outbox.cli.Address;
+import dev.outbox.cli.Failure;
 import dev.outbox.dev.bench.Cost.ServerWork;
 import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.Place.Session;
@@ -54,9 +55,7 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
     /** A read-only snapshot: vacuum can remove nothing that is deleted from now on. */
     SNAPSHOT,
     /** A transaction that has written something else, so that it has an id. */
-    WRITER,
-    /** A transaction that has appended a message; it does not commit. */
-    APPENDER
+    WRITER
   }
 
   /**
@@ -191,7 +190,9 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
   abstract ServerWork written(Side side);
 
   /** Holds something open in a session of its own until it is closed. */
-  abstract AutoCloseable pin(Pin pin);
+  AutoCloseable pin(Pin pin) {
+    throw new Failure("nothing is pinned on this database: name other scenarios");
+  }
 
   /** Ends the sessions that its own work has. */
   abstract void closeOwn();
@@ -259,7 +260,7 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
     }
 
     /** One client with business transactions, with a connection of its own. */
-    Business<T> business() {
+    BenchClient<T> business() {
       return client(store, () -> {});
     }
 
@@ -268,7 +269,7 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
      *
      * @param relays its store
      */
-    Business<T> business(Relay relay, OutboxStore<T> relays, Woken woken) {
+    BenchClient<T> business(Relay relay, OutboxStore<T> relays, Woken woken) {
       return switch (woken) {
         case NOT -> business();
         case BY_APPENDS -> client(relay.wakeOnAppend(store), () -> {});
@@ -279,11 +280,11 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
     }
 
     /** The same, as the Spring starter does it with a relay on this store. */
-    Business<T> business(Relay relay) {
+    BenchClient<T> business(Relay relay) {
       return business(relay, store, Woken.HANDED_OVER);
     }
 
-    private Business<T> client(Outbox<T> outbox, Runnable committed) {
+    private BenchClient<T> client(Outbox<T> outbox, Runnable committed) {
       return client(
           (transaction, messages) -> {
             outbox.append(transaction, messages);
@@ -291,8 +292,8 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
           });
     }
 
-    private Business<T> client(Appending<T> appending) {
-      return new Business<>(database, place, place.session(), place.inbox(null), appending);
+    private BenchClient<T> client(Appending<T> appending) {
+      return new BenchClient<>(database, place, place.session(), place.inbox(null), appending);
     }
 
     @Override
@@ -307,7 +308,7 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
   }
 
   /** Not safe for use by many threads. */
-  record Business<T>(
+  record BenchClient<T>(
       BenchDatabase<T> database,
       Place<T> place,
       Session<T> session,

@@ -3,7 +3,7 @@ package dev.outbox.dev.bench;
 import dev.outbox.OutboxMessage;
 import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.Append;
-import dev.outbox.dev.bench.BenchDatabase.Business;
+import dev.outbox.dev.bench.BenchDatabase.BenchClient;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Throughput.Case;
 import dev.outbox.dev.bench.Throughput.Part;
@@ -82,7 +82,7 @@ final class EndToEndScenario {
   }
 
   private static Meter ours(Access<?> access, KafkaBroker topic, long messages) throws Exception {
-    List<? extends Business<?>> clients =
+    List<? extends BenchClient<?>> clients =
         IntStream.range(0, CLIENTS).mapToObj(i -> access.business()).toList();
     try (MessagePublisher publisher = topic.measured();
         Load load = new Load("a client", clients.stream().map(EndToEndScenario::client).toList())) {
@@ -91,11 +91,11 @@ final class EndToEndScenario {
       load.await();
       return pace;
     } finally {
-      clients.forEach(Business::close);
+      clients.forEach(BenchClient::close);
     }
   }
 
-  private static Load.Client client(Business<?> business) {
+  private static Load.Client client(BenchClient<?> business) {
     AtomicInteger next = new AtomicInteger();
     return () ->
         business.transaction(

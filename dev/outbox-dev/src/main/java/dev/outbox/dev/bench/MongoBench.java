@@ -17,7 +17,6 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.cli.Address;
 import dev.outbox.dev.bench.BenchDatabase.Backlog;
 import dev.outbox.dev.bench.BenchDatabase.LimitWorker;
-import dev.outbox.dev.bench.BenchDatabase.Pin;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Cost.ServerWork;
 import dev.outbox.dev.database.MongoPlace;
@@ -228,23 +227,6 @@ final class MongoBench extends BenchDatabase<ClientSession> {
   private long written(String collection) {
     LongAdder count = documents.get(collection);
     return count == null ? 0 : count.sum();
-  }
-
-  /** The server ends it after a minute, its default. */
-  @Override
-  AutoCloseable pin(Pin pin) {
-    Session<ClientSession> session = admin.session();
-    ClientSession transaction = session.begin();
-    switch (pin) {
-      case SNAPSHOT -> {
-        var unused = in(admin, BUSINESS).find(transaction).first();
-      }
-      case APPENDER -> {
-        var unused = admin.store().append(transaction, OpenLoad.message(0));
-      }
-      case WRITER -> business(admin, transaction);
-    }
-    return session;
   }
 
   @Override

@@ -3,7 +3,7 @@ package dev.outbox.dev.bench;
 import dev.outbox.OutboxMessage;
 import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.Append;
-import dev.outbox.dev.bench.BenchDatabase.Business;
+import dev.outbox.dev.bench.BenchDatabase.BenchClient;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Cost.ServerWork;
 import dev.outbox.dev.bench.Report.Line;
@@ -62,7 +62,7 @@ final class Transactions {
             List.of(none.limit()));
     int transactions = bench.scaled(TRANSACTIONS);
     try (Access<?> access = bench.database().open(1);
-        Business<?> business = access.business()) {
+        BenchClient<?> business = access.business()) {
       for (int run = 0; run <= bench.runs(); run++) {
         bench.say(name, run);
         empty(bench);
@@ -85,7 +85,7 @@ final class Transactions {
   }
 
   /** A transaction of each kind, with messages of its own. */
-  private static List<Runnable> turn(Business<?> business, int number, int messages) {
+  private static List<Runnable> turn(BenchClient<?> business, int number, int messages) {
     return Arrays.stream(Append.values())
         .map(
             append -> {
@@ -97,7 +97,7 @@ final class Transactions {
 
   /** Of transactions of one kind, for each message that they append, or would. */
   private static CpuClock.Time cpu(
-      Bench bench, Business<?> business, Append append, int transactions, int messages) {
+      Bench bench, BenchClient<?> business, Append append, int transactions, int messages) {
     List<List<OutboxMessage>> appended =
         IntStream.range(0, transactions).mapToObj(i -> messages(i, messages)).toList();
     bench.settle();
@@ -127,7 +127,7 @@ final class Transactions {
     WorkCounter counter = new WorkCounter();
     ServerWork before = bench.database().written(side);
     try (Access<?> access = bench.database().open(1, counter);
-        Business<?> business = access.business()) {
+        BenchClient<?> business = access.business()) {
       for (int i = 0; i < transactions; i++) {
         business.transaction(append, messages(i, messages));
       }
@@ -140,7 +140,7 @@ final class Transactions {
 
   private static void inbox(Bench bench) throws Exception {
     try (Access<?> access = bench.database().open(1);
-        Business<?> consumer = access.business()) {
+        BenchClient<?> consumer = access.business()) {
       for (int run = 0; run <= bench.runs(); run++) {
         bench.say("firstTime", run);
         bench.settle();

@@ -76,18 +76,6 @@ abstract class BenchTest {
     check(name, scale, lines);
   }
 
-  @Test
-  @DisplayName("held: beside nothing and a transaction that stays open, in five parts")
-  void held() throws Exception {
-    List<Line> lines = run("held", 0.0005, new ArrayList<>()).lines();
-    assertThat(lines)
-        .hasSize(2 * 5 * 3)
-        .allSatisfy(line -> assertThat(line.ours().median()).isPositive())
-        .extracting(Line::name)
-        .doesNotHaveDuplicates();
-    assertThat(schemas()).isEmpty();
-  }
-
   private Report check(String name, double scale, int lines) throws Exception {
     List<String> progress = new ArrayList<>();
     Report report = run(name, scale, progress);

@@ -92,12 +92,4 @@ class KafkaScenariosTest {
       assertThat(statements.ours().cpu(CpuClock.Time::client)).isPositive();
     }
   }
-
-  @Test
-  @DisplayName("idle: a relay asks now and then")
-  void idle() throws Exception {
-    List<Line> lines = run("idle", 0.001);
-    assertThat(lines).extracting(Line::name).containsExactly("statements", "CPU");
-    assertThat(lines.get(0).ours().median()).isPositive();
-  }
 }
