@@ -60,35 +60,9 @@ final class Draining {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final Duration LOOK = Duration.ofMillis(200);
 
-  static final Scenario DRAIN =
-      new Scenario(
-          "drain",
-          """
-          200,000 messages of 200 bytes drained by one relay whose publisher takes everything at once. \
-          Limit: select and delete in a loop, without order, with as many workers.""",
-          Draining::drain);
-
-  static final Scenario ARCHIVE =
-      new Scenario(
-          "archive",
-          """
-          200,000 messages of 200 bytes and 10,000 keys drained into an archive of metadata, and into a full one, \
-          by one relay whose publisher takes everything at once and answers each. Limit: the same relay by turns, \
-          whose store keeps no archive.""",
-          Draining::archive);
-
-  static final Scenario PINNED =
-      new Scenario(
-          "pinned",
-          """
-          500,000 messages of 10,000 keys drained while another session holds a transaction open, from before the fill to the end: \
-          a read-only snapshot, or one that has written. And one key with 100,000 messages that were blocked \
-          behind its head until the broker took it. Limit: its loop on as many messages under the same pin.""",
-          Draining::pinned);
-
   private Draining() {}
 
-  private static void drain(Bench bench) throws Exception {
+  static void drain(Bench bench) throws Exception {
     Throughput throughput = new Throughput(bench, Part.WHOLE);
     for (int keys : KEYS) {
       for (int workers : WORKERS) {
@@ -112,7 +86,7 @@ final class Draining {
     return "%,d %s%s".formatted(count, what, count == 1 ? "" : "s");
   }
 
-  private static void archive(Bench bench) throws Exception {
+  static void archive(Bench bench) throws Exception {
     Throughput throughput = new Throughput(bench, Part.WHOLE);
     Backlog load = new Backlog(bench.scaled(MESSAGES), MANY_KEYS);
     for (Archive archive : List.of(Archive.METADATA, Archive.FULL)) {
@@ -128,7 +102,7 @@ final class Draining {
     throughput.measure();
   }
 
-  private static void pinned(Bench bench) throws Exception {
+  static void pinned(Bench bench) throws Exception {
     BenchDatabase<?> database = bench.database();
     Throughput throughput = new Throughput(bench, PARTS);
     for (Pin pin : List.of(Pin.SNAPSHOT, Pin.WRITER)) {

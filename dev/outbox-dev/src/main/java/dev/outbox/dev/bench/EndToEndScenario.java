@@ -33,20 +33,9 @@ final class EndToEndScenario {
 
   private static final int MESSAGES_WITH_QUOTA = 60_000;
 
-  static final Scenario SCENARIO =
-      new Scenario(
-          "end-to-end",
-          """
-          2 clients append, 50 messages of 200 bytes a transaction, as fast as they can, while a relay with defaults \
-          publishes to Kafka; from the first append until the last message is settled. Limit: a bare KafkaProducer with \
-          its defaults, idempotent, acks=all, that sends the same records. Where the broker takes 2 MB a second (a quota, \
-          of both alike) the producer is what limits; otherwise appending is.\
-          """,
-          EndToEndScenario::run);
-
   private EndToEndScenario() {}
 
-  private static void run(Bench bench) throws Exception {
+  static void run(Bench bench) throws Exception {
     try (KafkaBroker topic = bench.topic()) {
       measure(bench, topic, "the broker takes 2 MB a second", QUOTA, MESSAGES_WITH_QUOTA);
       measure(bench, topic, "as fast as it goes", null, MESSAGES);

@@ -29,21 +29,9 @@ final class FleetScenario {
   /** At less than this scale, times this, fleets are smaller. */
   private static final int MOST = 400;
 
-  static final Scenario SCENARIO =
-      new Scenario(
-          "fleet",
-          """
-          Pods of a service, each a process of its own with one relay with defaults, whose publisher takes everything at once, \
-          and clients (4 in all, at least one each) that append one message of 200 bytes a transaction by their relay and tell it of the commit; \
-          1,000 keys, a fixed schedule; before that half a minute at 1,500/s, for JVMs to compile. And one process with 20 relays. Rates are of all pods together; times are from the commit in any pod to the publisher. \
-          Statements and CPU are those of all pods and of the server; commits are no statements. \
-          At 200/s one pod is killed (SIGKILL) or ends in good order: the one that published last for most keys, and of those keys the longest time in which there was something to publish and nothing was published; \
-          or all pods are replaced one after another: the same of all keys. There is no limit to compare with.""",
-          FleetScenario::run);
-
   private FleetScenario() {}
 
-  private static void run(Bench bench) throws Exception {
+  static void run(Bench bench) throws Exception {
     int most = bench.scaled(MOST, 2);
     for (int pods : PODS) {
       if (pods <= most) {

@@ -23,20 +23,9 @@ final class LatencyScenario {
   private static final Duration WARM_UP = Duration.ofSeconds(15);
   private static final Duration TIME = Duration.ofSeconds(20);
 
-  static final Scenario SCENARIO =
-      new Scenario(
-          "latency",
-          """
-          From when a commit has returned to the call of the publisher, and to the end of that call, when Kafka has \
-          acknowledged all of it. Transactions with one message of 200 bytes, 10,000 keys, 4 clients on a fixed schedule; \
-          a relay in the same process, woken by appends or after each commit, or given what was committed where the \
-          store can, or in another process, which polls. Of a message also the statements of clients and \
-          relay together, and the CPU time of their processes. There is no limit to compare with.""",
-          LatencyScenario::run);
-
   private LatencyScenario() {}
 
-  private static void run(Bench bench) throws Exception {
+  static void run(Bench bench) throws Exception {
     for (Woken woken : Woken.values()) {
       run(bench, bench.database(), woken);
     }

@@ -21,28 +21,9 @@ final class Transactions {
   private static final int KEYS = 10_000;
   static final int[] MESSAGES = {1, 10};
 
-  static final Scenario APPEND =
-      new Scenario(
-          "append",
-          """
-          One client; a transaction writes one business row and appends messages of 200 bytes. \
-          Time of the whole transaction, commit included; the kinds take turns, transaction by transaction. \
-          CPU is that of as many transactions of one kind after the other. \
-          Limit: the same with bare inserts of a like row, or with none.""",
-          Transactions::append);
-
-  static final Scenario INBOX =
-      new Scenario(
-          "inbox",
-          """
-          One consumer; a transaction writes one business row, and firstTime records a new message. \
-          Time of the whole transaction, commit included. \
-          Limit: the same without firstTime; the two take turns, transaction by transaction.""",
-          Transactions::inbox);
-
   private Transactions() {}
 
-  private static void append(Bench bench) throws Exception {
+  static void append(Bench bench) throws Exception {
     for (int messages : MESSAGES) {
       measure(bench, messages);
     }
@@ -138,7 +119,7 @@ final class Transactions {
         bench.database().written(side).since(before));
   }
 
-  private static void inbox(Bench bench) throws Exception {
+  static void inbox(Bench bench) throws Exception {
     try (Access<?> access = bench.database().open(1);
         BenchClient<?> consumer = access.business()) {
       for (int run = 0; run <= bench.runs(); run++) {

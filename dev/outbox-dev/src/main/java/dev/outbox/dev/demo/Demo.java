@@ -173,9 +173,7 @@ final class Demo {
   private Verdict produceAndConsume() throws InterruptedException {
     progress.event("seed " + settings.seed() + "; the servers start");
     resources.add(servers);
-    try (Progress.Going ignored = progress.going("the servers start")) {
-      servers.start();
-    }
+    servers.start();
     progress.event(servers.names());
     keepLogs = true;
     Place<?> place = resources.add(DemoServers.open(servers.outbox(), settings.threads() + 1));

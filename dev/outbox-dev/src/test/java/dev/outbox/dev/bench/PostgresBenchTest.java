@@ -24,7 +24,7 @@ class PostgresBenchTest extends BenchTest {
   @Test
   @DisplayName("fleet: what a small one costs, and how long keys stand still when pods end")
   void fleet() throws Exception {
-    Map<String, Line> lines = byName(run("fleet", 0.005, new ArrayList<>()));
+    Map<String, Line> lines = byName(run(Scenario.FLEET, 0.005, new ArrayList<>()));
     for (String who : List.of("1 pod", "2 pods", "2 relays in one process")) {
       assertThat(ours(lines, who + ", idle, statements")).isPositive();
       for (int rate : List.of(10, 200)) {
