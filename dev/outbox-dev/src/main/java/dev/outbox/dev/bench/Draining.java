@@ -29,9 +29,7 @@ final class Draining {
 
   private static final int UNORDERED = 0;
   private static final int[] KEYS = {MANY_KEYS, 10, 1, UNORDERED};
-  private static final int[] WORKERS = {1, 2, 4};
-
-  private static final int[] FEW_AND_MANY = {1, 4};
+  private static final int[] WORKERS = {1, 4};
 
   private static final int PINNED_MESSAGES = 500_000;
   private static final int BLOCKED = 100_000;
@@ -90,7 +88,7 @@ final class Draining {
     Throughput throughput = new Throughput(bench, Part.WHOLE);
     Backlog load = new Backlog(bench.scaled(MESSAGES), MANY_KEYS);
     for (Archive archive : List.of(Archive.METADATA, Archive.FULL)) {
-      for (int workers : FEW_AND_MANY) {
+      for (int workers : WORKERS) {
         throughput.add(
             new Case(
                 archive.name().toLowerCase(Locale.ROOT) + ", " + count(workers, "worker"),
@@ -107,7 +105,7 @@ final class Draining {
     Throughput throughput = new Throughput(bench, PARTS);
     for (Pin pin : List.of(Pin.SNAPSHOT, Pin.WRITER)) {
       String what = pin == Pin.SNAPSHOT ? "read-only snapshot" : "transaction that has written";
-      for (int workers : FEW_AND_MANY) {
+      for (int workers : WORKERS) {
         Backlog load = new Backlog(bench.scaled(PINNED_MESSAGES), MANY_KEYS);
         throughput.add(
             new Case(

@@ -140,10 +140,8 @@ final class FleetScenario {
       fleet.halt();
       OpenLoad.await(fleet.ledger(), fleet::work);
       List<Double> times = fleet.ledger().standstills(concerned, begin);
-      double seconds = 100.0 * times.stream().filter(t -> t >= 1_000).count() / times.size();
       bench.report(name + ", standstill, p50", "ms", Percentiles.of(times, 50));
       bench.report(name + ", standstill, max", "ms", Percentiles.of(times, 100));
-      bench.report(name + ", standstill of a second", "% of the keys", seconds);
       bench.report(name + ", published again", "messages", fleet.ledger().repeats());
     }
   }

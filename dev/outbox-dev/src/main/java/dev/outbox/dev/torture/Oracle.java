@@ -410,9 +410,9 @@ public final class Oracle {
           for (String result : line.list(1)) {
             String[] part = result.split("\\|", 2);
             long sequence = Long.parseLong(part[0]);
-            if (part[1].equals("R")) {
+            if (part[1].equals("Rejected")) {
               rejected.add(sequence);
-            } else if (part[1].equals("F")) {
+            } else if (part[1].equals("Failed")) {
               failures.merge(sequence, 1, Integer::sum);
             }
           }

@@ -117,7 +117,7 @@ abstract class BenchTest {
   @Test
   @DisplayName("drain: a message is two row writes; the limit needs two statements a batch")
   void drain() throws Exception {
-    Report report = check(Scenario.DRAIN, 0.006, 12);
+    Report report = check(Scenario.DRAIN, 0.006, 8);
     assertThat(report.lines())
         .allSatisfy(
             line -> {

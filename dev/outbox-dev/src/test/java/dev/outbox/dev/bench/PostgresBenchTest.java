@@ -38,7 +38,7 @@ class PostgresBenchTest extends BenchTest {
       String name = "2 pods, " + how + ", standstill, ";
       assertThat(ours(lines, name + "max")).isGreaterThanOrEqualTo(ours(lines, name + "p50"));
     }
-    assertThat(lines).hasSize(3 * (3 + 3 * 3) + 3 * 4);
+    assertThat(lines).hasSize(3 * (3 + 3 * 3) + 3 * 3);
     assertThat(schemas()).isEmpty();
   }
 }
