@@ -13,11 +13,11 @@ import java.nio.file.attribute.BasicFileAttributes;
 import org.jspecify.annotations.Nullable;
 
 /** Whole directories: copied and deleted. */
-final class Directories {
+public final class Directories {
   private Directories() {}
 
   /** Deletes a directory and all in it, also while another process still deletes files there. */
-  static void delete(Path directory) {
+  public static void delete(Path directory) {
     try {
       Files.walkFileTree(directory, new Deletion());
     } catch (NoSuchFileException e) {

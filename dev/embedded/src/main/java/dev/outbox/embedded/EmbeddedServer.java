@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -94,6 +95,13 @@ public abstract sealed class EmbeddedServer implements AutoCloseable
   /** What the server writes; deleted by {@link #close()}. */
   public final Path log() {
     return ServerProcess.log(directory);
+  }
+
+  /** Saves what the server wrote, over what was there; nothing where it wrote nothing. */
+  public final void copyLog(Path to) throws IOException {
+    if (Files.exists(log())) {
+      Files.copy(log(), to, StandardCopyOption.REPLACE_EXISTING);
+    }
   }
 
   /** The server's process id; it changes with each restart. */

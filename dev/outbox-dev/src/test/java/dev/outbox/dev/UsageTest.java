@@ -39,6 +39,7 @@ class UsageTest {
         "demo --broker nats            ! --broker is nats, but it takes one of kafka, rabbitmq",
         "demo --broker http            ! --broker is http, but it takes one of kafka, rabbitmq",
         "demo --broker kafka --bootstrap-servers=x ! --broker says what to start, --bootstrap-servers names your own Kafka: give one of them",
+        "bench drian                   ! Unmatched argument at index 1: 'drian'",
         "bench --runs 0                ! runs is 0, allowed is from 1 to 100",
         "torture --time soon           ! Invalid value for option '--time': 'soon' is no time, a time is needed, as 500ms, 30s, 5m, 1h or 7d",
         "torture --time 0s             ! --time is 0, at least 1ms is needed",

@@ -4,9 +4,11 @@ import dev.outbox.dev.bench.Report.Line;
 import dev.outbox.dev.broker.KafkaBroker;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -18,21 +20,6 @@ final class Bench {
 
   /** The scale at which all scenarios together take a minute or two. */
   static final double QUICK = 0.05;
-
-  static final List<Scenario> SCENARIOS =
-      List.of(
-          Draining.DRAIN,
-          Transactions.APPEND,
-          Draining.ARCHIVE,
-          Transactions.INBOX,
-          Draining.PINNED,
-          EndToEndScenario.SCENARIO,
-          Latencies.LATENCY,
-          Latencies.HELD,
-          Latencies.IDLE,
-          FleetScenario.SCENARIO,
-          WorkScenario.SCENARIO,
-          PublishScenario.SCENARIO);
 
   private static final Duration BREATH = Duration.ofMillis(100);
   private static final int LEAST = 100;
@@ -68,19 +55,8 @@ final class Bench {
     this.progress = progress;
   }
 
-  /** Of all scenarios, in the order in which they run. */
-  public static List<String> names() {
-    return SCENARIOS.stream().map(Scenario::name).toList();
-  }
-
   /** Refuses what cannot be run, with a sentence. */
-  static void check(List<String> scenarios, int runs, double scale) {
-    for (String scenario : scenarios) {
-      if (!names().contains(scenario)) {
-        throw new IllegalArgumentException(
-            "there is no scenario %s, only %s".formatted(scenario, String.join(", ", names())));
-      }
-    }
+  static void check(int runs, double scale) {
     if (runs < 1 || runs > 100) {
       throw new IllegalArgumentException("runs is " + runs + ", allowed is from 1 to 100");
     }
@@ -93,20 +69,19 @@ final class Bench {
   /**
    * Runs scenarios, one after the other.
    *
-   * @param scenarios their names; empty: all
+   * @param scenarios empty: all
    */
-  Report run(List<String> scenarios) throws Exception {
+  Report run(Set<Scenario> scenarios) throws Exception {
     Map<String, String> about = new LinkedHashMap<>(Machine.describe());
     about.putAll(database.describe());
     about.put("runs", "" + runs);
     about.put("scale", "" + scale);
     Map<String, String> notes = new LinkedHashMap<>();
-    for (Scenario scenario : SCENARIOS) {
-      if (scenarios.isEmpty() || scenarios.contains(scenario.name())) {
-        current = scenario.name();
-        scenario.run().of(this);
-        notes.put(scenario.name(), scenario.what());
-      }
+    for (Scenario scenario :
+        EnumSet.copyOf(scenarios.isEmpty() ? EnumSet.allOf(Scenario.class) : scenarios)) {
+      current = scenario.toString();
+      scenario.run(this);
+      notes.put(current, scenario.what());
     }
     about.put("server CPU", cpu.describe());
     return new Report(about, List.copyOf(lines), notes);

@@ -16,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -42,9 +43,8 @@ public final class BenchCommand implements Callable<Integer> {
   @Parameters(
       arity = "0..*",
       paramLabel = "SCENARIO",
-      completionCandidates = Scenarios.class,
       description = "What to measure: ${COMPLETION-CANDIDATES}; default: all.")
-  private List<String> scenarios = List.of();
+  private Set<Scenario> scenarios = Set.of();
 
   @Option(
       names = "--runs",
@@ -76,22 +76,13 @@ public final class BenchCommand implements Callable<Integer> {
   private final Resources resources = new Resources();
   private final CpuClock cpu = new CpuClock();
 
-  /** For the help. */
-  static final class Scenarios extends java.util.ArrayList<String> {
-    private static final long serialVersionUID = 1L;
-
-    Scenarios() {
-      super(Bench.names());
-    }
-  }
-
   @Override
   public Integer call() throws Exception {
     Logs.off();
     int times = runs != null ? runs : quick ? 1 : Bench.DEFAULT_RUNS;
     double size = scale != null ? scale : quick ? Bench.QUICK : 1;
     try {
-      Bench.check(scenarios, times, size);
+      Bench.check(times, size);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
     }

@@ -4,7 +4,9 @@ import dev.outbox.Archive;
 import dev.outbox.Outbox;
 import dev.outbox.OutboxMessage;
 import dev.outbox.cli.Address;
+import dev.outbox.cli.Failure;
 import dev.outbox.dev.bench.Cost.ServerWork;
+import dev.outbox.dev.common.Percentiles;
 import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.Place.Session;
 import dev.outbox.dev.database.StoreKind;
@@ -12,10 +14,11 @@ import dev.outbox.inbox.Inbox;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.relay.Relay;
 import dev.outbox.spi.store.OutboxStore;
-import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +33,11 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
 
   /** Of the names of schemas. */
   static final String BEGIN = "outbox_bench_";
+
+  static final String MESSAGES = "outbox_message";
+  static final String ARCHIVE = "outbox_archive_message";
+  static final String BLOCKED_KEYS = "outbox_blocked_key";
+  static final String LIMIT = "like_message";
 
   /** Whose table. */
   enum Side {
@@ -54,9 +62,7 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
     /** A read-only snapshot: vacuum can remove nothing that is deleted from now on. */
     SNAPSHOT,
     /** A transaction that has written something else, so that it has an id. */
-    WRITER,
-    /** A transaction that has appended a message; it does not commit. */
-    APPENDER
+    WRITER
   }
 
   /**
@@ -130,15 +136,20 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
   abstract Map<String, String> describe();
 
   /** In microseconds; the median of some hundreds. */
-  static String roundTrip(Runnable smallest) {
-    double[] micros = new double[ROUND_TRIPS];
-    for (int i = 0; i < 2 * ROUND_TRIPS; i++) {
-      long before = System.nanoTime();
-      smallest.run();
-      micros[i % ROUND_TRIPS] = (System.nanoTime() - before) / 1e3;
+  static String roundTrip(Callable<?> smallest) {
+    List<Double> micros = new ArrayList<>();
+    try {
+      for (int i = -ROUND_TRIPS; i < ROUND_TRIPS; i++) {
+        long before = System.nanoTime();
+        Object unused = smallest.call();
+        if (i >= 0) {
+          micros.add((System.nanoTime() - before) / 1e3);
+        }
+      }
+    } catch (Exception e) {
+      throw new IllegalStateException("no round trip can be measured: " + e.getMessage(), e);
     }
-    Arrays.sort(micros);
-    return "%.0f µs".formatted(micros[ROUND_TRIPS / 2]);
+    return "%.0f µs".formatted(Percentiles.of(micros, 50));
   }
 
   /** What clients ask a server for, as "statements". */
@@ -176,7 +187,12 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
   abstract LimitWorker limitWorker(Place<T> place, int most);
 
   /** Empties one side's tables, so that a run does not pay for another's. */
-  abstract void empty(Side side);
+  final void empty(Side side) {
+    (side == Side.OURS ? List.of(MESSAGES, BLOCKED_KEYS, ARCHIVE) : List.of(LIMIT))
+        .forEach(this::empty);
+  }
+
+  abstract void empty(String table);
 
   /** Adds messages, as fast as it can. */
   abstract void fill(Side side, Backlog load);
@@ -188,10 +204,28 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
   void checkpoint() {}
 
   /** Counted so far, when all pools that are closed have had their say. */
-  abstract ServerWork written(Side side);
+  ServerWork written(Side side) {
+    return side == Side.OURS
+        ? new ServerWork(
+            written(MESSAGES) + written(ARCHIVE),
+            written("outbox_bucket"),
+            written(BLOCKED_KEYS),
+            logBytes())
+        : new ServerWork(written(LIMIT), 0, 0, logBytes());
+  }
+
+  /** Rows of a table; not a number where it cannot be known. */
+  abstract double written(String table);
+
+  /** What went to the database's log; not a number where it cannot be known. */
+  double logBytes() {
+    return Double.NaN;
+  }
 
   /** Holds something open in a session of its own until it is closed. */
-  abstract AutoCloseable pin(Pin pin);
+  AutoCloseable pin(Pin pin) {
+    throw new Failure("nothing is pinned on this database: name other scenarios");
+  }
 
   /** Ends the sessions that its own work has. */
   abstract void closeOwn();
@@ -259,7 +293,7 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
     }
 
     /** One client with business transactions, with a connection of its own. */
-    Business<T> business() {
+    BenchClient<T> business() {
       return client(store, () -> {});
     }
 
@@ -268,7 +302,7 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
      *
      * @param relays its store
      */
-    Business<T> business(Relay relay, OutboxStore<T> relays, Woken woken) {
+    BenchClient<T> business(Relay relay, OutboxStore<T> relays, Woken woken) {
       return switch (woken) {
         case NOT -> business();
         case BY_APPENDS -> client(relay.wakeOnAppend(store), () -> {});
@@ -279,11 +313,11 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
     }
 
     /** The same, as the Spring starter does it with a relay on this store. */
-    Business<T> business(Relay relay) {
+    BenchClient<T> business(Relay relay) {
       return business(relay, store, Woken.HANDED_OVER);
     }
 
-    private Business<T> client(Outbox<T> outbox, Runnable committed) {
+    private BenchClient<T> client(Outbox<T> outbox, Runnable committed) {
       return client(
           (transaction, messages) -> {
             outbox.append(transaction, messages);
@@ -291,8 +325,8 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
           });
     }
 
-    private Business<T> client(Appending<T> appending) {
-      return new Business<>(database, place, place.session(), place.inbox(null), appending);
+    private BenchClient<T> client(Appending<T> appending) {
+      return new BenchClient<>(database, place, place.session(), place.inbox(null), appending);
     }
 
     @Override
@@ -307,7 +341,7 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
   }
 
   /** Not safe for use by many threads. */
-  record Business<T>(
+  record BenchClient<T>(
       BenchDatabase<T> database,
       Place<T> place,
       Session<T> session,

@@ -29,9 +29,7 @@ final class Draining {
 
   private static final int UNORDERED = 0;
   private static final int[] KEYS = {MANY_KEYS, 10, 1, UNORDERED};
-  private static final int[] WORKERS = {1, 2, 4};
-
-  private static final int[] FEW_AND_MANY = {1, 4};
+  private static final int[] WORKERS = {1, 4};
 
   private static final int PINNED_MESSAGES = 500_000;
   private static final int BLOCKED = 100_000;
@@ -60,35 +58,9 @@ final class Draining {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final Duration LOOK = Duration.ofMillis(200);
 
-  static final Scenario DRAIN =
-      new Scenario(
-          "drain",
-          """
-          200,000 messages of 200 bytes drained by one relay whose publisher takes everything at once. \
-          Limit: select and delete in a loop, without order, with as many workers.""",
-          Draining::drain);
-
-  static final Scenario ARCHIVE =
-      new Scenario(
-          "archive",
-          """
-          200,000 messages of 200 bytes and 10,000 keys drained into an archive of metadata, and into a full one, \
-          by one relay whose publisher takes everything at once and answers each. Limit: the same relay by turns, \
-          whose store keeps no archive.""",
-          Draining::archive);
-
-  static final Scenario PINNED =
-      new Scenario(
-          "pinned",
-          """
-          500,000 messages of 10,000 keys drained while another session holds a transaction open, from before the fill to the end: \
-          a read-only snapshot, or one that has written. And one key with 100,000 messages that were blocked \
-          behind its head until the broker took it. Limit: its loop on as many messages under the same pin.""",
-          Draining::pinned);
-
   private Draining() {}
 
-  private static void drain(Bench bench) throws Exception {
+  static void drain(Bench bench) throws Exception {
     Throughput throughput = new Throughput(bench, Part.WHOLE);
     for (int keys : KEYS) {
       for (int workers : WORKERS) {
@@ -112,11 +84,11 @@ final class Draining {
     return "%,d %s%s".formatted(count, what, count == 1 ? "" : "s");
   }
 
-  private static void archive(Bench bench) throws Exception {
+  static void archive(Bench bench) throws Exception {
     Throughput throughput = new Throughput(bench, Part.WHOLE);
     Backlog load = new Backlog(bench.scaled(MESSAGES), MANY_KEYS);
     for (Archive archive : List.of(Archive.METADATA, Archive.FULL)) {
-      for (int workers : FEW_AND_MANY) {
+      for (int workers : WORKERS) {
         throughput.add(
             new Case(
                 archive.name().toLowerCase(Locale.ROOT) + ", " + count(workers, "worker"),
@@ -128,12 +100,12 @@ final class Draining {
     throughput.measure();
   }
 
-  private static void pinned(Bench bench) throws Exception {
+  static void pinned(Bench bench) throws Exception {
     BenchDatabase<?> database = bench.database();
     Throughput throughput = new Throughput(bench, PARTS);
     for (Pin pin : List.of(Pin.SNAPSHOT, Pin.WRITER)) {
       String what = pin == Pin.SNAPSHOT ? "read-only snapshot" : "transaction that has written";
-      for (int workers : FEW_AND_MANY) {
+      for (int workers : WORKERS) {
         Backlog load = new Backlog(bench.scaled(PINNED_MESSAGES), MANY_KEYS);
         throughput.add(
             new Case(

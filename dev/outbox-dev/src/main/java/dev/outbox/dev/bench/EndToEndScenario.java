@@ -3,7 +3,7 @@ package dev.outbox.dev.bench;
 import dev.outbox.OutboxMessage;
 import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.Append;
-import dev.outbox.dev.bench.BenchDatabase.Business;
+import dev.outbox.dev.bench.BenchDatabase.BenchClient;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Throughput.Case;
 import dev.outbox.dev.bench.Throughput.Part;
@@ -33,20 +33,9 @@ final class EndToEndScenario {
 
   private static final int MESSAGES_WITH_QUOTA = 60_000;
 
-  static final Scenario SCENARIO =
-      new Scenario(
-          "end-to-end",
-          """
-          2 clients append, 50 messages of 200 bytes a transaction, as fast as they can, while a relay with defaults \
-          publishes to Kafka; from the first append until the last message is settled. Limit: a bare KafkaProducer with \
-          its defaults, idempotent, acks=all, that sends the same records. Where the broker takes 2 MB a second (a quota, \
-          of both alike) the producer is what limits; otherwise appending is.\
-          """,
-          EndToEndScenario::run);
-
   private EndToEndScenario() {}
 
-  private static void run(Bench bench) throws Exception {
+  static void run(Bench bench) throws Exception {
     try (KafkaBroker topic = bench.topic()) {
       measure(bench, topic, "the broker takes 2 MB a second", QUOTA, MESSAGES_WITH_QUOTA);
       measure(bench, topic, "as fast as it goes", null, MESSAGES);
@@ -82,7 +71,7 @@ final class EndToEndScenario {
   }
 
   private static Meter ours(Access<?> access, KafkaBroker topic, long messages) throws Exception {
-    List<? extends Business<?>> clients =
+    List<? extends BenchClient<?>> clients =
         IntStream.range(0, CLIENTS).mapToObj(i -> access.business()).toList();
     try (MessagePublisher publisher = topic.measured();
         Load load = new Load("a client", clients.stream().map(EndToEndScenario::client).toList())) {
@@ -91,11 +80,11 @@ final class EndToEndScenario {
       load.await();
       return pace;
     } finally {
-      clients.forEach(Business::close);
+      clients.forEach(BenchClient::close);
     }
   }
 
-  private static Load.Client client(Business<?> business) {
+  private static Load.Client client(BenchClient<?> business) {
     AtomicInteger next = new AtomicInteger();
     return () ->
         business.transaction(

@@ -31,7 +31,6 @@ import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,10 +39,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class JdbcBench extends BenchDatabase<Connection> {
   private static final int FILL_AT_ONCE = 10_000;
-  private static final String MESSAGES = "outbox_message";
-  private static final String ARCHIVE = "outbox_archive_message";
-  private static final String BLOCKED_KEYS = "outbox_blocked_key";
-  private static final String LIMIT = "like_message";
 
   /** MySQL and MariaDB. */
   private static final int LOCK_WAIT_TIMEOUT = 1205;
@@ -108,22 +103,10 @@ final class JdbcBench extends BenchDatabase<Connection> {
     execute(kind.sql("limit table"));
     execute(kind.sql("business table"));
     execute("create table ${s}.number (n bigint not null primary key)");
-    execute(numbers());
-  }
-
-  /** 0 to 9,999. */
-  private static String numbers() {
-    String digits =
-        IntStream.range(0, 10)
-            .mapToObj(digit -> "select " + digit + " as n")
-            .collect(Collectors.joining(" union all "));
-    return Stream.of("a", "b", "c", "d")
-        .map(table -> "(" + digits + ") " + table)
-        .collect(
-            Collectors.joining(
-                " cross join ",
-                "insert into ${s}.number select a.n + 10 * b.n + 100 * c.n + 1000 * d.n from ",
-                ""));
+    execute(
+        IntStream.range(0, FILL_AT_ONCE)
+            .mapToObj("(%d)"::formatted)
+            .collect(Collectors.joining(", ", "insert into ${s}.number values ", "")));
   }
 
   @Override
@@ -144,18 +127,10 @@ final class JdbcBench extends BenchDatabase<Connection> {
             all.put(setting, Jdbc.text(connection, kind.sql("setting").formatted(setting)));
           }
           try (PreparedStatement select = connection.prepareStatement("select 1")) {
-            all.put("round trip of select 1", roundTrip(() -> execute(select)));
+            all.put("round trip of select 1", roundTrip(select::executeQuery));
           }
           return all;
         });
-  }
-
-  private static void execute(PreparedStatement select) {
-    try {
-      select.executeQuery().close();
-    } catch (SQLException e) {
-      throw failed("select 1", e);
-    }
   }
 
   @Override
@@ -216,18 +191,12 @@ final class JdbcBench extends BenchDatabase<Connection> {
     }
   }
 
-  private static List<String> tables(Side side, String... ours) {
-    return side == Side.OURS ? List.of(ours) : List.of(LIMIT);
-  }
-
-  /** PostgreSQL's sequences go on, so its marks stay right; the others have no marks. */
+  /**
+   * PostgreSQL's sequences go on, so its marks stay right; the others have no marks. MariaDB waits
+   * 0.7 s for its purge to leave the table, and then refuses.
+   */
   @Override
-  void empty(Side side) {
-    tables(side, MESSAGES, BLOCKED_KEYS, ARCHIVE).forEach(this::truncate);
-  }
-
-  /** MariaDB waits 0.7 s for its purge to leave the table, and then refuses. */
-  private void truncate(String table) {
+  void empty(String table) {
     String sql = "truncate table %s.%s".formatted(schema, table);
     admin.tell(
         sql,
@@ -257,7 +226,7 @@ final class JdbcBench extends BenchDatabase<Connection> {
         "filling",
         connection -> {
           try (PreparedStatement insert =
-              connection.prepareStatement(on("fill", tables(side, MESSAGES).get(0)))) {
+              connection.prepareStatement(on("fill", side == Side.OURS ? MESSAGES : LIMIT))) {
             insert.setString(1, Backlog.KEY);
             insert.setInt(2, load.keys());
             insert.setInt(3, load.keys());
@@ -273,7 +242,7 @@ final class JdbcBench extends BenchDatabase<Connection> {
 
   @Override
   void tidy(Side side) {
-    tables(side, MESSAGES, BLOCKED_KEYS, "outbox_bucket")
+    (side == Side.OURS ? List.of(MESSAGES, BLOCKED_KEYS, "outbox_bucket") : List.of(LIMIT))
         .forEach(table -> execute(on("tidy", table)));
   }
 
@@ -300,21 +269,18 @@ final class JdbcBench extends BenchDatabase<Connection> {
     if (isPostgres) {
       awaitCounted();
     }
-    boolean ours = side == Side.OURS;
-    return new ServerWork(
-        ours ? writes(MESSAGES) + writes(ARCHIVE) : writes(LIMIT),
-        ours ? writes("outbox_bucket") : 0,
-        ours ? writes(BLOCKED_KEYS) : 0,
-        logBytes());
+    return super.written(side);
   }
 
   /** MySQL and MariaDB say -1 where they do not count. */
-  private double writes(String table) {
+  @Override
+  double written(String table) {
     long rows = number(kind.sql("writes", schema).formatted(table));
     return rows < 0 ? Double.NaN : rows;
   }
 
-  private double logBytes() {
+  @Override
+  double logBytes() {
     if (isPostgres) {
       return number(kind.sql("log bytes"));
     }
@@ -368,9 +334,6 @@ final class JdbcBench extends BenchDatabase<Connection> {
           }
         }
         case WRITER -> business(place, connection);
-        case APPENDER -> {
-          var unused = place.store().append(connection, OpenLoad.message(0));
-        }
       }
     } catch (SQLException e) {
       throw failed("pin", e);

@@ -17,9 +17,7 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.cli.Address;
 import dev.outbox.dev.bench.BenchDatabase.Backlog;
 import dev.outbox.dev.bench.BenchDatabase.LimitWorker;
-import dev.outbox.dev.bench.BenchDatabase.Pin;
 import dev.outbox.dev.bench.BenchDatabase.Side;
-import dev.outbox.dev.bench.Cost.ServerWork;
 import dev.outbox.dev.database.MongoPlace;
 import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.Place.Session;
@@ -49,11 +47,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class MongoBench extends BenchDatabase<ClientSession> {
   private static final int FILL_AT_ONCE = 1_000;
-  private static final String MESSAGES = "outbox_message";
-  private static final String ARCHIVE = "outbox_archive_message";
-  private static final String BLOCKED_KEYS = "outbox_blocked_key";
   private static final String BUSINESS = "business";
-  private static final String LIMIT = "like_message";
 
   private final MongoUrl url;
   private final MongoPlace admin;
@@ -177,10 +171,8 @@ final class MongoBench extends BenchDatabase<ClientSession> {
   }
 
   @Override
-  void empty(Side side) {
-    List<String> all =
-        side == Side.OURS ? List.of(MESSAGES, BLOCKED_KEYS, ARCHIVE) : List.of(LIMIT);
-    all.forEach(each -> in(admin, each).deleteMany(new Document()));
+  void empty(String collection) {
+    in(admin, collection).deleteMany(new Document());
   }
 
   /** Ours by the store itself, which knows the buckets. */
@@ -216,35 +208,9 @@ final class MongoBench extends BenchDatabase<ClientSession> {
   }
 
   @Override
-  ServerWork written(Side side) {
-    boolean ours = side == Side.OURS;
-    return new ServerWork(
-        ours ? written(MESSAGES) + written(ARCHIVE) : written(LIMIT),
-        ours ? written("outbox_bucket") : 0,
-        ours ? written(BLOCKED_KEYS) : 0,
-        Double.NaN);
-  }
-
-  private long written(String collection) {
+  double written(String collection) {
     LongAdder count = documents.get(collection);
     return count == null ? 0 : count.sum();
-  }
-
-  /** The server ends it after a minute, its default. */
-  @Override
-  AutoCloseable pin(Pin pin) {
-    Session<ClientSession> session = admin.session();
-    ClientSession transaction = session.begin();
-    switch (pin) {
-      case SNAPSHOT -> {
-        var unused = in(admin, BUSINESS).find(transaction).first();
-      }
-      case APPENDER -> {
-        var unused = admin.store().append(transaction, OpenLoad.message(0));
-      }
-      case WRITER -> business(admin, transaction);
-    }
-    return session;
   }
 
   @Override

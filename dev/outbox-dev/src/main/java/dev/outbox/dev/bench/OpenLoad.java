@@ -2,57 +2,35 @@ package dev.outbox.dev.bench;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.dev.bench.BenchDatabase.Append;
-import dev.outbox.dev.bench.BenchDatabase.Business;
+import dev.outbox.dev.bench.BenchDatabase.BenchClient;
+import dev.outbox.dev.bench.Pod.Usage;
+import dev.outbox.dev.bench.Throughput.Step;
 import dev.outbox.dev.common.Ledger;
+import dev.outbox.dev.common.Ledger.Publication;
 import dev.outbox.dev.common.Load;
+import dev.outbox.dev.common.Percentiles;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 
-/** Business transactions with one message each at a fixed rate, its key by chance. */
-final class OpenLoad {
+/**
+ * What became of business transactions with one message each at a fixed rate, its key by chance.
+ *
+ * @param called milliseconds from a message's commit to the call of the publisher
+ * @param acknowledged the same, to the end of that call
+ * @param statements a message
+ * @param cpu a message
+ */
+record OpenLoad(
+    List<Double> called, List<Double> acknowledged, double statements, CpuClock.Time cpu) {
   static final String ORDER = "order";
   private static final int KEYS = 10_000;
   private static final int PAYLOAD = 200;
-
-  private OpenLoad() {}
-
-  /** Is told of each message when its commit has returned. */
-  interface Listener {
-    void committed(OutboxMessage message);
-  }
-
-  /** Makes all of it, with 10,000 keys. */
-  static void run(List<? extends Business<?>> clients, int rate, Duration time, Ledger<?> ledger)
-      throws InterruptedException {
-    Listener listener = m -> ledger.committed(m.id(), m.aggregateId(), System.nanoTime());
-    try (Load load = begin(clients, 0, clients.size(), KEYS, listener)) {
-      load.allow(time.toMillis() * rate / 1_000, rate);
-      load.await();
-    }
-  }
-
-  /**
-   * Starts clients.
-   *
-   * @param first number of the first client here
-   * @param all clients of all processes
-   */
-  static Load begin(
-      List<? extends Business<?>> clients, int first, int all, int keys, Listener listener) {
-    List<Load.Client> each = new ArrayList<>();
-    for (Business<?> client : clients) {
-      SplittableRandom random = new SplittableRandom(first + each.size());
-      each.add(
-          () -> {
-            OutboxMessage message = message(random.nextInt(keys));
-            client.transaction(Append.OUTBOX, List.of(message));
-            listener.committed(message);
-          });
-    }
-    return new Load("a client", each, first, all);
-  }
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   static OutboxMessage message(int key) {
     return OutboxMessage.builder()
@@ -60,5 +38,96 @@ final class OpenLoad {
         .eventType("OrderPlaced")
         .payload(new byte[PAYLOAD])
         .build();
+  }
+
+  /**
+   * Starts clients.
+   *
+   * @param first number of the first client here
+   * @param all clients of all processes
+   * @param committed is told of each message when its commit has returned
+   */
+  static Load begin(
+      List<? extends BenchClient<?>> clients,
+      int first,
+      int all,
+      int keys,
+      Consumer<OutboxMessage> committed) {
+    List<Load.Client> each = new ArrayList<>();
+    for (BenchClient<?> client : clients) {
+      SplittableRandom random = new SplittableRandom(first + each.size());
+      each.add(
+          () -> {
+            OutboxMessage message = message(random.nextInt(keys));
+            client.transaction(Append.OUTBOX, List.of(message));
+            committed.accept(message);
+          });
+    }
+    return new Load("a client", each, first, all);
+  }
+
+  /** Makes all of it, with 10,000 keys. */
+  static void run(List<? extends BenchClient<?>> clients, int rate, Duration time, Ledger<?> ledger)
+      throws InterruptedException {
+    Consumer<OutboxMessage> committed =
+        message -> ledger.committed(message.id(), message.aggregateId(), System.nanoTime());
+    try (Load load = begin(clients, 0, clients.size(), KEYS, committed)) {
+      load.allow(time.toMillis() * rate / 1_000, rate);
+      load.await();
+    }
+  }
+
+  /**
+   * Runs a load, and waits until all is delivered.
+   *
+   * @param ledger is told what is committed and published
+   * @param counter of what is done in this process
+   * @param work of other processes; when it is known, the ledger knows all that they did
+   */
+  static OpenLoad measure(
+      Bench bench, Ledger<?> ledger, Step load, WorkCounter counter, Supplier<Usage> work)
+      throws Exception {
+    bench.settle();
+    Usage before = work.get().plus(counter);
+    CpuClock.Time cpuBefore = bench.cpu().now();
+    ledger.clear();
+    load.run();
+    await(ledger, work);
+    Usage done = work.get().plus(counter).since(before);
+    CpuClock.Time cpu = bench.cpu().now().since(cpuBefore);
+    int messages = ledger.committed();
+    return new OpenLoad(
+        ledger.millis(commit -> true, Publication::called),
+        ledger.millis(commit -> true, Publication::acknowledged),
+        (double) done.statements() / messages,
+        cpu.plus(new CpuClock.Time(0, done.cpuNanos())).perMessage(messages));
+  }
+
+  /** Waits until all is delivered. */
+  static void await(Ledger<?> ledger, Supplier<Usage> work) {
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    Usage ignored = work.get();
+    while (ledger.outstanding() > 0) {
+      if (System.nanoTime() - end > 0) {
+        throw new IllegalStateException(
+            "of %d messages %d were not delivered within %s"
+                .formatted(ledger.committed(), ledger.outstanding(), PATIENCE));
+      }
+      LockSupport.parkNanos(50_000_000);
+      ignored = work.get();
+    }
+  }
+
+  /** Adds percentiles of {@link #called} or {@link #acknowledged} to lines. */
+  static void report(Bench bench, String name, List<Double> times, double... percentiles) {
+    for (double percentile : percentiles) {
+      String which = (percentile % 1 == 0 ? ", p%.0f" : ", p%.1f").formatted(percentile);
+      bench.report(name + which, "ms", Percentiles.of(times, percentile));
+    }
+  }
+
+  /** Adds the requests and the CPU time of a message to a line. */
+  void reportCost(Bench bench, String name) {
+    bench.line(name + ", " + bench.database().requests(), "a message").ours().add(statements, cpu);
   }
 }

@@ -17,29 +17,21 @@ final class Pod implements AutoCloseable {
   private final ChildJvm jvm;
   private final Ledger<Pod> ledger;
 
-  /**
-   * What was done so far.
-   *
-   * @param drained messages that relays only counted
-   */
-  record Work(long statements, long cpuNanos, long drained) {
-    static Work nothing() {
-      return new Work(0, 0, 0);
-    }
+  /** What was done so far. */
+  record Usage(long statements, long cpuNanos) {
+    static final Usage NOTHING = new Usage(0, 0);
 
-    Work plus(Work other) {
-      return new Work(
-          statements + other.statements, cpuNanos + other.cpuNanos, drained + other.drained);
+    Usage plus(Usage other) {
+      return new Usage(statements + other.statements, cpuNanos + other.cpuNanos);
     }
 
     /** With what was counted in this process. */
-    Work plus(WorkCounter counter) {
-      return plus(new Work(counter.statements(), 0, 0));
+    Usage plus(WorkCounter counter) {
+      return plus(new Usage(counter.statements(), 0));
     }
 
-    Work since(Work before) {
-      return new Work(
-          statements - before.statements, cpuNanos - before.cpuNanos, drained - before.drained);
+    Usage since(Usage before) {
+      return new Usage(statements - before.statements, cpuNanos - before.cpuNanos);
     }
   }
 
@@ -64,13 +56,6 @@ final class Pod implements AutoCloseable {
     jvm = ChildJvm.startWithDefaults(PodMain.class, settings);
   }
 
-  /** One relay and no client; ready when it returns. */
-  static Pod ofRelay(BenchDatabase<?> database, KafkaBroker topic, Ledger<Pod> ledger) {
-    Pod pod = new Pod(database, 1, 0, topic, ledger);
-    pod.awaitReady();
-    return pod;
-  }
-
   void awaitReady() {
     jvm.await(PodMain.READY);
   }
@@ -80,17 +65,17 @@ final class Pod implements AutoCloseable {
   }
 
   /** Waits for the answer to a command; all that was committed and published before is known. */
-  Work answer() {
+  Usage answer() {
     while (true) {
       String line = jvm.line();
       if (!heard(line)) {
         String[] part = line.split(" ");
-        return new Work(Long.parseLong(part[1]), Long.parseLong(part[2]), Long.parseLong(part[3]));
+        return new Usage(Long.parseLong(part[1]), Long.parseLong(part[2]));
       }
     }
   }
 
-  Work work() {
+  Usage work() {
     send(PodMain.WORK);
     return answer();
   }

@@ -3,18 +3,14 @@ package dev.outbox.dev.bench;
 import com.sun.management.OperatingSystemMXBean;
 import dev.outbox.OutboxMessage;
 import dev.outbox.dev.bench.BenchDatabase.Access;
-import dev.outbox.dev.bench.BenchDatabase.Business;
+import dev.outbox.dev.bench.BenchDatabase.BenchClient;
 import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.dev.common.Load;
 import dev.outbox.embedded.ParentJvm;
 import dev.outbox.relay.Relay;
-import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.publisher.Result;
-import dev.outbox.spi.store.StoredMessage;
 import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -30,12 +26,6 @@ public final class PodMain {
   static final String LOAD = "load";
   static final String HALT = "halt";
 
-  /** Relays stop, in good order. */
-  static final String REST = "rest";
-
-  /** Relays start whose messages are only counted. */
-  static final String DRAIN = "drain";
-
   static final String END = "end";
   static final String COMMITTED = "committed";
   static final String PUBLISHED = "published";
@@ -45,11 +35,10 @@ public final class PodMain {
 
   private final ParentJvm parent;
   private final WorkCounter counter = new WorkCounter();
-  private final AtomicLong drained = new AtomicLong();
   private final Access<?> access;
   private final Stamps stamps;
   private List<Relay> relays = List.of();
-  private List<? extends Business<?>> clients = List.of();
+  private List<? extends BenchClient<?>> clients = List.of();
   private @Nullable Load load;
 
   private PodMain(ParentJvm parent) {
@@ -78,7 +67,7 @@ public final class PodMain {
     System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "warn");
     ParentJvm parent = ParentJvm.connect();
     PodMain pod = new PodMain(parent);
-    pod.relay(pod.stamps);
+    pod.start();
     parent.say(READY);
     for (String line = parent.command(); !line.equals(END); line = parent.command()) {
       String[] words = line.split(" ");
@@ -86,14 +75,12 @@ public final class PodMain {
         case WORK -> {}
         case LOAD -> pod.load(words);
         case HALT -> pod.halt();
-        case REST -> pod.rest();
-        case DRAIN -> pod.relay(pod::drain);
         default -> throw new IllegalArgumentException(line);
       }
       parent.say(words[0] + " " + pod.work());
     }
     pod.halt();
-    pod.rest();
+    pod.relays.forEach(Relay::close);
     Runtime.getRuntime().halt(0);
   }
 
@@ -103,7 +90,7 @@ public final class PodMain {
 
   private String work() {
     long cpu = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
-    return counter.statements() + " " + cpu + " " + drained;
+    return counter.statements() + " " + cpu;
   }
 
   /**
@@ -141,20 +128,11 @@ public final class PodMain {
     parent.say("%s %d %d %s".formatted(PUBLISHED, called, acknowledged, all));
   }
 
-  private void relay(MessagePublisher publisher) {
+  private void start() {
     relays =
-        Stream.generate(() -> Relay.builder(access.store(), publisher).build())
+        Stream.generate(() -> Relay.builder(access.store(), stamps).build())
             .limit(setting("relays"))
             .toList();
     relays.forEach(Relay::start);
-  }
-
-  private void rest() {
-    relays.forEach(Relay::close);
-  }
-
-  private List<Result> drain(List<StoredMessage> messages) throws InterruptedException {
-    drained.addAndGet(messages.size());
-    return Drain.NO_OP.publish(messages);
   }
 }

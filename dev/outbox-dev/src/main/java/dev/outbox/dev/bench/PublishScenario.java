@@ -37,20 +37,9 @@ final class PublishScenario {
   private static final List<BrokerKind> BROKERS =
       List.of(BrokerKind.RABBITMQ, BrokerKind.NATS, BrokerKind.HTTP);
 
-  static final Scenario SCENARIO =
-      new Scenario(
-          "publish",
-          """
-          Two threads give our publisher batches of 1,000 messages of 200 bytes, of 10,000 keys. Limit: two threads send \
-          the same by the broker's own client, with the same guarantee: of each key one message at a time until it is \
-          acknowledged, all keys at once. RabbitMQ: a durable queue. NATS: a stream in files. HTTP: a server that \
-          only counts, and as many requests at a time as our publisher has by default. A broker that cannot be started \
-          here has no line.""",
-          PublishScenario::run);
-
   private PublishScenario() {}
 
-  private static void run(Bench bench) throws Exception {
+  static void run(Bench bench) throws Exception {
     for (BrokerKind kind : BROKERS) {
       try (Broker broker = kind.open(null, "", List.of())) {
         broker.start();

@@ -3,7 +3,6 @@ package dev.outbox.dev.bench;
 import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Cost.ServerWork;
-import dev.outbox.dev.bench.OpenRun.Step;
 import dev.outbox.dev.bench.Report.Line;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -19,6 +18,11 @@ final class Throughput {
   /** A part of the messages whose rate becomes a line of its own; without a name, the main one. */
   record Part(String name, int from, int to) {
     static final Part WHOLE = new Part("", 0, Meter.TENTHS);
+  }
+
+  /** Something that takes a while. */
+  interface Step {
+    void run() throws Exception;
   }
 
   /** What is measured. */

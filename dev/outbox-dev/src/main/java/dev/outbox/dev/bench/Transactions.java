@@ -3,7 +3,7 @@ package dev.outbox.dev.bench;
 import dev.outbox.OutboxMessage;
 import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.Append;
-import dev.outbox.dev.bench.BenchDatabase.Business;
+import dev.outbox.dev.bench.BenchDatabase.BenchClient;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Cost.ServerWork;
 import dev.outbox.dev.bench.Report.Line;
@@ -21,28 +21,9 @@ final class Transactions {
   private static final int KEYS = 10_000;
   static final int[] MESSAGES = {1, 10};
 
-  static final Scenario APPEND =
-      new Scenario(
-          "append",
-          """
-          One client; a transaction writes one business row and appends messages of 200 bytes. \
-          Time of the whole transaction, commit included; the kinds take turns, transaction by transaction. \
-          CPU is that of as many transactions of one kind after the other. \
-          Limit: the same with bare inserts of a like row, or with none.""",
-          Transactions::append);
-
-  static final Scenario INBOX =
-      new Scenario(
-          "inbox",
-          """
-          One consumer; a transaction writes one business row, and firstTime records a new message. \
-          Time of the whole transaction, commit included. \
-          Limit: the same without firstTime; the two take turns, transaction by transaction.""",
-          Transactions::inbox);
-
   private Transactions() {}
 
-  private static void append(Bench bench) throws Exception {
+  static void append(Bench bench) throws Exception {
     for (int messages : MESSAGES) {
       measure(bench, messages);
     }
@@ -62,7 +43,7 @@ final class Transactions {
             List.of(none.limit()));
     int transactions = bench.scaled(TRANSACTIONS);
     try (Access<?> access = bench.database().open(1);
-        Business<?> business = access.business()) {
+        BenchClient<?> business = access.business()) {
       for (int run = 0; run <= bench.runs(); run++) {
         bench.say(name, run);
         empty(bench);
@@ -85,7 +66,7 @@ final class Transactions {
   }
 
   /** A transaction of each kind, with messages of its own. */
-  private static List<Runnable> turn(Business<?> business, int number, int messages) {
+  private static List<Runnable> turn(BenchClient<?> business, int number, int messages) {
     return Arrays.stream(Append.values())
         .map(
             append -> {
@@ -97,7 +78,7 @@ final class Transactions {
 
   /** Of transactions of one kind, for each message that they append, or would. */
   private static CpuClock.Time cpu(
-      Bench bench, Business<?> business, Append append, int transactions, int messages) {
+      Bench bench, BenchClient<?> business, Append append, int transactions, int messages) {
     List<List<OutboxMessage>> appended =
         IntStream.range(0, transactions).mapToObj(i -> messages(i, messages)).toList();
     bench.settle();
@@ -127,7 +108,7 @@ final class Transactions {
     WorkCounter counter = new WorkCounter();
     ServerWork before = bench.database().written(side);
     try (Access<?> access = bench.database().open(1, counter);
-        Business<?> business = access.business()) {
+        BenchClient<?> business = access.business()) {
       for (int i = 0; i < transactions; i++) {
         business.transaction(append, messages(i, messages));
       }
@@ -138,9 +119,9 @@ final class Transactions {
         bench.database().written(side).since(before));
   }
 
-  private static void inbox(Bench bench) throws Exception {
+  static void inbox(Bench bench) throws Exception {
     try (Access<?> access = bench.database().open(1);
-        Business<?> consumer = access.business()) {
+        BenchClient<?> consumer = access.business()) {
       for (int run = 0; run <= bench.runs(); run++) {
         bench.say("firstTime", run);
         bench.settle();

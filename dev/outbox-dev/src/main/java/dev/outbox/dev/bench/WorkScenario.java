@@ -17,19 +17,9 @@ final class WorkScenario {
   private static final int TRANSACTIONS = 5_000;
   private static final int WORKERS = 1;
 
-  static final Scenario SCENARIO =
-      new Scenario(
-          "work",
-          """
-          Drain with one worker, and append, counted and not timed. For a message: statements in all and by their first word, \
-          commits not, or on MongoDB commands in all and by name, commits too; how often clients wait for the server; \
-          the rows or documents written, with the insert that brought the message. Limit: the loop of drain, \
-          the bare inserts of append. The insert of append's business row is among the statements of both.""",
-          WorkScenario::run);
-
   private WorkScenario() {}
 
-  private static void run(Bench bench) throws Exception {
+  static void run(Bench bench) throws Exception {
     for (int keys : List.of(Draining.MANY_KEYS, 1)) {
       String name = "drain, " + Draining.keys(keys);
       bench.say(name);

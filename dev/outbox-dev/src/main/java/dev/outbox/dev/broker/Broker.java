@@ -5,11 +5,9 @@ import dev.outbox.dev.broker.Source.Reading;
 import dev.outbox.embedded.EmbeddedServer;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.StoredMessage;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
@@ -207,11 +205,6 @@ public abstract class Broker implements AutoCloseable {
   /** Starts it again, with all that it has acknowledged. */
   public final void restart() {
     server().restart();
-  }
-
-  /** What it writes, where that can be read. */
-  public final Optional<Path> log() {
-    return Optional.ofNullable(server).map(EmbeddedServer::log);
   }
 
   /** Ends it; removes what was made where it is the user's. */

@@ -54,43 +54,6 @@ public final class Progress {
     }
   }
 
-  /** Shows that something goes on, until it is closed. */
-  public Going going(String text) {
-    return new Going(text);
-  }
-
-  /** Something that takes a while. */
-  public final class Going implements AutoCloseable {
-    private static final int STEP_MILLIS = 200;
-
-    private final Thread thread;
-
-    private Going(String text) {
-      thread =
-          new Thread(
-              () -> {
-                try {
-                  while (true) {
-                    Thread.sleep(STEP_MILLIS);
-                    show(text);
-                  }
-                } catch (InterruptedException e) {
-                  // it is over
-                }
-              },
-              "progress");
-      thread.setDaemon(true);
-      thread.start();
-    }
-
-    @Override
-    public void close() throws InterruptedException {
-      thread.interrupt();
-      thread.join();
-      wipe();
-    }
-  }
-
   /** The line makes room for what follows. */
   public synchronized void wipe() {
     if (terminal) {

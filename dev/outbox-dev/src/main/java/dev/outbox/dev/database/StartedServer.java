@@ -3,8 +3,6 @@ package dev.outbox.dev.database;
 import dev.outbox.cli.Address;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedServer;
-import java.nio.file.Path;
-import java.util.Optional;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
@@ -28,11 +26,6 @@ public record StartedServer(Address address, @Nullable EmbeddedServer embedded, 
 
   static StartedServer of(DatabaseServer server) {
     return of(server, server.jdbcUrl());
-  }
-
-  /** What it writes, where that can be read. */
-  public Optional<Path> log() {
-    return Optional.ofNullable(embedded).map(EmbeddedServer::log);
   }
 
   /** Its first process, where it is one of this machine. */

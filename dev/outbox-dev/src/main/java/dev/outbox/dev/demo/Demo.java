@@ -21,6 +21,7 @@ import dev.outbox.dev.database.Place.Effect;
 import dev.outbox.dev.database.StoreKind;
 import dev.outbox.dev.database.Work.DeadLetter;
 import dev.outbox.embedded.ChildJvm;
+import dev.outbox.embedded.Directories;
 import dev.outbox.embedded.ParentJvm;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
@@ -31,7 +32,6 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -46,7 +46,6 @@ import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** One run, from the servers' start to the table. */
@@ -173,9 +172,7 @@ final class Demo {
   private Verdict produceAndConsume() throws InterruptedException {
     progress.event("seed " + settings.seed() + "; the servers start");
     resources.add(servers);
-    try (Progress.Going ignored = progress.going("the servers start")) {
-      servers.start();
-    }
+    servers.start();
     progress.event(servers.names());
     keepLogs = true;
     Place<?> place = resources.add(DemoServers.open(servers.outbox(), settings.threads() + 1));
@@ -428,26 +425,17 @@ final class Demo {
 
   private void cleanUp() {
     ended = true;
+    boolean keeps = keepLogs && !Cleanup.interrupted();
     try {
-      if (keepLogs && !Cleanup.interrupted()) {
+      if (keeps) {
         servers.copyLogs(logs);
       }
     } catch (IOException e) {
       System.err.println("outbox: the servers' logs could not be saved: " + e.getMessage());
     }
     resources.closeAll();
-    if (!keepLogs || Cleanup.interrupted()) {
-      deleteLogs();
-    }
-  }
-
-  private void deleteLogs() {
-    try (Stream<Path> files = Files.walk(logs)) {
-      for (Path file : List.copyOf(files.sorted(Comparator.reverseOrder()).toList())) {
-        Files.deleteIfExists(file);
-      }
-    } catch (IOException e) {
-      System.err.println("outbox: " + logs + " could not be deleted: " + e.getMessage());
+    if (!keeps) {
+      Directories.delete(logs);
     }
   }
 }

@@ -11,9 +11,7 @@ import dev.outbox.dev.database.StartedServer;
 import dev.outbox.dev.database.StoreKind;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -116,13 +114,11 @@ final class DemoServers implements AutoCloseable {
   /** Saves what our own servers logged. */
   void copyLogs(Path logs) throws IOException {
     StartedServer own = server;
-    copy(own == null ? Optional.empty() : own.log(), logs.resolve("database.log"));
-    copy(broker.log(), logs.resolve("broker.log"));
-  }
-
-  private static void copy(Optional<Path> log, Path to) throws IOException {
-    if (log.filter(Files::exists).isPresent()) {
-      Files.copy(log.get(), to);
+    if (own != null && own.embedded() != null) {
+      own.embedded().copyLog(logs.resolve("database.log"));
+    }
+    if (broker.canStop()) {
+      broker.server().copyLog(logs.resolve("broker.log"));
     }
   }
 

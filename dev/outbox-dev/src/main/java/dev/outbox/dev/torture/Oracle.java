@@ -24,6 +24,7 @@ import java.util.TreeSet;
 import java.util.UUID;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Compares what was committed with what arrived and with what the journals tell. It knows nothing
@@ -90,8 +91,8 @@ public final class Oracle {
     committed.forEach(one -> this.committed.put(one.work().id(), one));
   }
 
-  private void wrong(Wrong kind, String sentence) {
-    violations.add(sentence);
+  private void wrong(Wrong kind, String sentence, @Nullable Object... details) {
+    violations.add(sentence.formatted(details));
     counts.merge(kind, 1, Integer::sum);
   }
 
@@ -114,23 +115,19 @@ public final class Oracle {
     for (Delivery delivery : log) {
       Committed one = committed.get(delivery.id());
       if (one == null) {
-        wrong(Wrong.LEAKED, "delivered, but never committed: " + delivery);
+        wrong(Wrong.LEAKED, "delivered, but never committed: %s", delivery);
         continue;
       }
       Work work = one.work();
       if (!work.key().equals(delivery.key()) || work.nth() != delivery.nth()) {
-        wrong(
-            Wrong.LEAKED,
-            "delivered with another key or payload: %s as %s".formatted(work, delivery));
+        wrong(Wrong.LEAKED, "delivered with another key or payload: %s as %s", work, delivery);
       }
       if (!delivered.add(work.id()) || work.kind().overtaken()) {
         continue;
       }
       Integer before = last.merge(work.key(), work.nth(), Math::max);
       if (before > work.nth()) {
-        wrong(
-            Wrong.OUT_OF_ORDER,
-            "out of order, after number %d of its key: %s".formatted(before, delivery));
+        wrong(Wrong.OUT_OF_ORDER, "out of order, after number %d of its key: %s", before, delivery);
       }
     }
     return delivered;
@@ -144,14 +141,14 @@ public final class Oracle {
       Work work = one.work();
       UUID id = work.id();
       if (!delivered.contains(id) && !dead.contains(id) && !discarded.contains(id)) {
-        wrong(Wrong.LOST, "lost: " + work);
+        wrong(Wrong.LOST, "lost: %s", work);
       }
       if (!work.kind().repairable() && delivered.contains(id)) {
-        wrong(Wrong.OTHER, "delivered, though the broker cannot take it: " + work);
+        wrong(Wrong.OTHER, "delivered, though the broker cannot take it: %s", work);
       }
     }
     dead.removeAll(committed.keySet());
-    dead.forEach(id -> wrong(Wrong.OTHER, "a dead letter that was never committed: " + id));
+    dead.forEach(id -> wrong(Wrong.OTHER, "a dead letter that was never committed: %s", id));
   }
 
   /**
@@ -167,18 +164,18 @@ public final class Oracle {
     for (Archived one : archive) {
       Set<UUID> expected = one.outcome() == Outcome.DELIVERED ? delivered : discarded;
       if (!committed.containsKey(one.id())) {
-        wrong(Wrong.LEAKED, "archived, but never committed: " + one);
+        wrong(Wrong.LEAKED, "archived, but never committed: %s", one);
       } else if (!gone.add(one.id())) {
-        wrong(Wrong.OTHER, "archived twice: " + one);
+        wrong(Wrong.OTHER, "archived twice: %s", one);
       } else if (waiting.contains(one.id())) {
-        wrong(Wrong.OTHER, "archived, but still in the outbox: " + one);
+        wrong(Wrong.OTHER, "archived, but still in the outbox: %s", one);
       } else if (one.outcome() == Outcome.EXPIRED || !expected.contains(one.id())) {
-        wrong(Wrong.OTHER, "archived for a reason that is none: " + one);
+        wrong(Wrong.OTHER, "archived for a reason that is none: %s", one);
       }
     }
     for (Committed one : committed.values()) {
       if (!gone.contains(one.work().id()) && !waiting.contains(one.work().id())) {
-        wrong(Wrong.LOST, "has left, but is not in the archive: " + one.work());
+        wrong(Wrong.LOST, "has left, but is not in the archive: %s", one.work());
       }
     }
   }
@@ -192,7 +189,7 @@ public final class Oracle {
     List<String> left = new ArrayList<>(audit);
     for (Line line : Journal.of(lines, "requeue", "discard")) {
       if (line.detail(2).equals("true") && !left.remove(line.what() + " " + line.number(0))) {
-        wrong(Wrong.OTHER, "decided, but not in the audit: " + line);
+        wrong(Wrong.OTHER, "decided, but not in the audit: %s", line);
       }
     }
   }
@@ -204,8 +201,9 @@ public final class Oracle {
         if (!committed.containsKey(UUID.fromString(id))) {
           wrong(
               Wrong.OTHER,
-              "the database lost a durable commit, of which %s was told: %s"
-                  .formatted(line.process(), id));
+              "the database lost a durable commit, of which %s was told: %s",
+              line.process(),
+              id);
         }
       }
     }
@@ -220,13 +218,13 @@ public final class Oracle {
     Set<String> stored = new HashSet<>();
     for (Committed one : committed.values()) {
       if (one.dedup() != null && !stored.add(one.dedup())) {
-        wrong(Wrong.OTHER, "stored twice: dedup key " + one.dedup());
+        wrong(Wrong.OTHER, "stored twice: dedup key %s", one.dedup());
       }
     }
     for (String dedup : refused) {
       if (!stored.contains(dedup)) {
         wrong(
-            Wrong.OTHER, "refused as a duplicate, but the first is not there: dedup key " + dedup);
+            Wrong.OTHER, "refused as a duplicate, but the first is not there: dedup key %s", dedup);
       }
     }
   }
@@ -237,7 +235,7 @@ public final class Oracle {
     Journal.of(lines, "got").forEach(line -> got.add(line.detail(0) + " " + line.number(1)));
     for (Delivery delivery : log) {
       if (!got.contains(delivery.partition() + " " + delivery.offset())) {
-        wrong(Wrong.OTHER, "no consumer got " + delivery);
+        wrong(Wrong.OTHER, "no consumer got %s", delivery);
       }
     }
   }
@@ -255,8 +253,9 @@ public final class Oracle {
         if (line.number(1) > deliveredAt.getOrDefault(sequence, Long.MAX_VALUE)) {
           wrong(
               Wrong.OTHER,
-              "claimed by %s after it was settled as delivered: sequence %d"
-                  .formatted(claim(line), sequence));
+              "claimed by %s after it was settled as delivered: sequence %d",
+              claim(line),
+              sequence);
         }
       }
     }
@@ -284,7 +283,10 @@ public final class Oracle {
                 (latest, next) ->
                     wrong(
                         Wrong.OTHER,
-                        "key %s is in two live claims: %s and %s".formatted(key, latest, next))));
+                        "key %s is in two live claims: %s and %s",
+                        key,
+                        latest,
+                        next)));
     return claims.size();
   }
 
@@ -408,9 +410,9 @@ public final class Oracle {
           for (String result : line.list(1)) {
             String[] part = result.split("\\|", 2);
             long sequence = Long.parseLong(part[0]);
-            if (part[1].equals("R")) {
+            if (part[1].equals("Rejected")) {
               rejected.add(sequence);
-            } else if (part[1].equals("F")) {
+            } else if (part[1].equals("Failed")) {
               failures.merge(sequence, 1, Integer::sum);
             }
           }
@@ -428,22 +430,23 @@ public final class Oracle {
       Kind kind = one == null ? Kind.PLAIN : one.work().kind();
       int failed = failures.getOrDefault(sequence, 0);
       if (one != null && rejected.contains(sequence) && !kind.rejected()) {
-        wrong(
-            Wrong.OTHER,
-            "rejected, though the broker takes it: sequence %d, %s".formatted(sequence, one));
+        wrong(Wrong.OTHER, "rejected, though the broker takes it: sequence %d, %s", sequence, one);
       }
       if (!rejected.contains(sequence) && failed < Work.attempts(kind)) {
         wrong(
             Wrong.OTHER,
-            "dead after %d failures, of %s: sequence %d, %s"
-                .formatted(failed, Work.attempts(kind), sequence, one));
+            "dead after %d failures, of %s: sequence %d, %s",
+            failed,
+            Work.attempts(kind),
+            sequence,
+            one);
       }
     }
   }
 
   /** Something is wrong that was seen in between. */
   void saw(String violation) {
-    wrong(Wrong.OTHER, violation);
+    wrong(Wrong.OTHER, "%s", violation);
   }
 
   /** Of the messages that were committed. */

@@ -14,9 +14,7 @@ import dev.outbox.dev.database.Work;
 import dev.outbox.dev.torture.Oracle.Delivery;
 import dev.outbox.embedded.EmbeddedServer;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -117,14 +115,8 @@ final class Servers implements AutoCloseable {
 
   /** Saves what the servers logged. */
   void copyLogs(Path directory) throws IOException {
-    for (EmbeddedServer server : List.of(database(), broker())) {
-      if (Files.exists(server.log())) {
-        Files.copy(
-            server.log(),
-            directory.resolve(server == database() ? "database.log" : "broker.log"),
-            StandardCopyOption.REPLACE_EXISTING);
-      }
-    }
+    database().copyLog(directory.resolve("database.log"));
+    broker().copyLog(directory.resolve("broker.log"));
   }
 
   @Override

@@ -11,14 +11,14 @@ import dev.outbox.dev.broker.BrokerKind;
 import dev.outbox.dev.database.StoreKind;
 import dev.outbox.dev.torture.Torture.Settings;
 import dev.outbox.dev.torture.Torture.Summary;
-import java.io.IOException;
+import dev.outbox.embedded.Directories;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -183,16 +183,12 @@ public final class TortureCommand implements Callable<Integer> {
 
   /** After Ctrl-C processes may still write there: what cannot be deleted stays. */
   private void delete(Path directory) {
-    if (keep) {
-      return;
-    }
-    try (Stream<Path> files = Files.list(directory)) {
-      for (Path file : files.toList()) {
-        Files.deleteIfExists(file);
+    try {
+      if (!keep) {
+        Directories.delete(directory);
       }
-      Files.deleteIfExists(directory);
-    } catch (IOException e) {
-      say(directory + " could not be deleted: " + e.getMessage());
+    } catch (UncheckedIOException e) {
+      say(String.valueOf(e.getMessage()));
     }
   }
 }

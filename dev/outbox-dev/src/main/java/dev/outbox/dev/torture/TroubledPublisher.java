@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *   publish NUMBER SEQUENCE,…
- *   results NUMBER SEQUENCE|D,…     Delivered, Failed, Rejected, Unavailable
+ *   results NUMBER SEQUENCE|Delivered,…     or Failed, Rejected, Unavailable
  *   trouble WHAT
  * </pre>
  *
@@ -94,7 +94,7 @@ final class TroubledPublisher implements MessagePublisher {
           number,
           Journal.list(
               IntStream.range(0, messages.size())
-                  .mapToObj(i -> messages.get(i).sequence() + "|" + letter(results.get(i)))));
+                  .mapToObj(i -> messages.get(i).sequence() + "|" + name(results.get(i)))));
       return results;
     }
 
@@ -144,13 +144,7 @@ final class TroubledPublisher implements MessagePublisher {
     }
   }
 
-  private static char letter(Result result) {
-    if (result instanceof Result.Delivered) {
-      return 'D';
-    }
-    if (result instanceof Result.Failed) {
-      return 'F';
-    }
-    return result instanceof Result.Rejected ? 'R' : 'U';
+  private static String name(Result result) {
+    return result.getClass().getSimpleName();
   }
 }

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -45,7 +46,7 @@ abstract class BenchTest {
     }
   }
 
-  Report run(String scenario, double scale, List<String> progress) throws Exception {
+  Report run(Scenario scenario, double scale, List<String> progress) throws Exception {
     CpuClock cpu = new CpuClock();
     cpu.add(server.embedded().stream().mapToLong(EmbeddedServer::pid).findFirst());
     return run(
@@ -58,50 +59,42 @@ abstract class BenchTest {
 
   /** One run, after which the database is closed. */
   static Report run(
-      BenchDatabase<?> database, CpuClock cpu, String scenario, double scale, List<String> progress)
+      BenchDatabase<?> database,
+      CpuClock cpu,
+      Scenario scenario,
+      double scale,
+      List<String> progress)
       throws Exception {
     try (database) {
       Supplier<String> noBroker =
           () -> {
             throw new AssertionError("no broker is needed");
           };
-      return new Bench(1, scale, database, cpu, noBroker, progress::add).run(List.of(scenario));
+      return new Bench(1, scale, database, cpu, noBroker, progress::add).run(Set.of(scenario));
     }
   }
 
   @ParameterizedTest(name = "{0}: {2} lines")
   @DisplayName("each scenario reports all its lines beside a limit, and leaves nothing behind")
-  @CsvSource({"inbox, 0.02, 1", "pinned, 0.002, 36"})
-  void scenario(String name, double scale, int lines) throws Exception {
-    check(name, scale, lines);
+  @CsvSource({"INBOX, 0.02, 1", "PINNED, 0.002, 36"})
+  void scenario(Scenario scenario, double scale, int lines) throws Exception {
+    check(scenario, scale, lines);
   }
 
-  @Test
-  @DisplayName("held: beside nothing and a transaction that stays open, in five parts")
-  void held() throws Exception {
-    List<Line> lines = run("held", 0.0005, new ArrayList<>()).lines();
-    assertThat(lines)
-        .hasSize(2 * 5 * 3)
-        .allSatisfy(line -> assertThat(line.ours().median()).isPositive())
-        .extracting(Line::name)
-        .doesNotHaveDuplicates();
-    assertThat(schemas()).isEmpty();
-  }
-
-  private Report check(String name, double scale, int lines) throws Exception {
+  private Report check(Scenario scenario, double scale, int lines) throws Exception {
     List<String> progress = new ArrayList<>();
-    Report report = run(name, scale, progress);
+    Report report = run(scenario, scale, progress);
     assertThat(report.lines())
         .hasSize(lines)
         .allSatisfy(
             line -> {
-              assertThat(line.scenario()).isEqualTo(name);
+              assertThat(line.scenario()).isEqualTo(scenario.toString());
               assertThat(line.ours().median()).isPositive();
               assertThat(line.limit().median()).isPositive();
             })
         .extracting(Line::name)
         .doesNotHaveDuplicates();
-    assertThat(progress).isNotEmpty().allMatch(text -> text.startsWith(name));
+    assertThat(progress).isNotEmpty().allMatch(text -> text.startsWith(scenario.toString()));
     assertThat(schemas()).isEmpty();
     return report;
   }
@@ -124,7 +117,7 @@ abstract class BenchTest {
   @Test
   @DisplayName("drain: a message is two row writes; the limit needs two statements a batch")
   void drain() throws Exception {
-    Report report = check("drain", 0.006, 12);
+    Report report = check(Scenario.DRAIN, 0.006, 8);
     assertThat(report.lines())
         .allSatisfy(
             line -> {
@@ -156,7 +149,7 @@ abstract class BenchTest {
   @Test
   @DisplayName("archive: a message is one row write more than without, and more of the log")
   void archive() throws Exception {
-    Report report = check("archive", 0.006, 4);
+    Report report = check(Scenario.ARCHIVE, 0.006, 4);
     assertThat(report.lines())
         .allSatisfy(
             line -> {
@@ -171,7 +164,7 @@ abstract class BenchTest {
   @Test
   @DisplayName("append: a message is one row write and one statement beside the business row's")
   void append() throws Exception {
-    Line line = check("append", 0.02, 4).lines().get(0);
+    Line line = check(Scenario.APPEND, 0.02, 4).lines().get(0);
     assertKnown(line);
     for (Cost cost : List.of(line.ours().cost(), line.limit().cost())) {
       assertThat(cost.messageRows()).isEqualTo(1.0);
@@ -183,7 +176,7 @@ abstract class BenchTest {
   @Test
   @DisplayName("work: what is asked and written for a message, in all and by name")
   void work() throws Exception {
-    Map<String, Line> lines = byName(run("work", 0.006, new ArrayList<>()));
+    Map<String, Line> lines = byName(run(Scenario.WORK, 0.006, new ArrayList<>()));
     for (String what : List.of("drain, 10,000 keys", "drain, 1 key")) {
       assertThat(ours(lines, what + ": written")).isBetween(2.0, 2.5);
       assertThat(limit(lines, what + ": written")).isEqualTo(2.0);
@@ -219,7 +212,7 @@ abstract class BenchTest {
   @Test
   @DisplayName("Markdown has a row a line, JSON each run's value, both say what it ran on")
   void formats() throws Exception {
-    Report report = check("archive", 0.006, 4);
+    Report report = check(Scenario.ARCHIVE, 0.006, 4);
     List<String> rows = report.markdown().lines().filter(row -> row.startsWith("|")).toList();
     assertThat(rows).hasSize(2 + 4);
     assertThat(rows.get(0).split(" *\\| *"))

@@ -1,7 +1,6 @@
 package dev.outbox.dev.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.dev.bench.CpuClock.Time;
 import dev.outbox.dev.bench.Report.Line;
@@ -108,12 +107,5 @@ class FiguresTest {
     assertThat(cost.perMessage()).isEqualTo(Map.of("statements", 2.0, "roundTrips", 3.0));
     assertThat(cost.statements("set")).isEqualTo(0.5);
     assertThat(Report.number(cost.logBytes())).isEqualTo("?");
-  }
-
-  @Test
-  @DisplayName("an unknown scenario is refused with the names of those that exist")
-  void unknownScenario() {
-    assertThatThrownBy(() -> Bench.check(List.of("drian"), 1, 1))
-        .hasMessageStartingWith("there is no scenario drian, only drain, append");
   }
 }

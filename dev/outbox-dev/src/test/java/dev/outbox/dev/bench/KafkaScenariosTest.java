@@ -32,7 +32,7 @@ class KafkaScenariosTest {
     postgres.close();
   }
 
-  private static List<Line> run(String scenario, double scale) throws Exception {
+  private static List<Line> run(Scenario scenario, double scale) throws Exception {
     try (BenchDatabase<?> database =
         BenchDatabase.open(new Address(postgres.jdbcUrl(), postgres.user(), postgres.password()))) {
       List<Line> lines =
@@ -42,14 +42,14 @@ class KafkaScenariosTest {
                   database,
                   new CpuClock(),
                   kafka::bootstrapServers,
-                  text -> assertThat(text).startsWith(scenario))
-              .run(List.of(scenario))
+                  text -> assertThat(text).startsWith(scenario.toString()))
+              .run(Set.of(scenario))
               .lines();
       assertThat(lines).extracting(Line::name).doesNotHaveDuplicates();
       assertThat(lines)
           .allSatisfy(
               line -> {
-                assertThat(line.scenario()).isEqualTo(scenario);
+                assertThat(line.scenario()).isEqualTo(scenario.toString());
                 assertThat(line.ours().median()).isNotNegative();
               });
       try (Admin admin = Admin.create(Map.of("bootstrap.servers", kafka.bootstrapServers()))) {
@@ -63,7 +63,7 @@ class KafkaScenariosTest {
   @Test
   @DisplayName("end-to-end: beside the producer, with two row writes a message")
   void endToEnd() throws Exception {
-    List<Line> lines = run("end-to-end", 0.01);
+    List<Line> lines = run(Scenario.END_TO_END, 0.01);
     assertThat(lines)
         .hasSize(2)
         .allSatisfy(
@@ -77,7 +77,7 @@ class KafkaScenariosTest {
   @DisplayName(
       "latency: a relay in three places, and handed over; two rates, to two ends, three percentiles that grow, and statements")
   void latency() throws Exception {
-    List<Line> lines = run("latency", 0.001);
+    List<Line> lines = run(Scenario.LATENCY, 0.001);
     int each = 2 * 3 + 1;
     assertThat(lines).hasSize(4 * 2 * each).noneMatch(Line::hasLimit);
     for (int i = 0; i < lines.size(); i += each) {
@@ -91,13 +91,5 @@ class KafkaScenariosTest {
       assertThat(statements.ours().median()).isGreaterThan(2);
       assertThat(statements.ours().cpu(CpuClock.Time::client)).isPositive();
     }
-  }
-
-  @Test
-  @DisplayName("idle: a relay asks now and then")
-  void idle() throws Exception {
-    List<Line> lines = run("idle", 0.001);
-    assertThat(lines).extracting(Line::name).containsExactly("statements", "CPU");
-    assertThat(lines.get(0).ours().median()).isPositive();
   }
 }

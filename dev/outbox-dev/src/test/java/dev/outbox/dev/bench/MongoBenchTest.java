@@ -36,7 +36,7 @@ class MongoBenchTest {
   }
 
   /** Also asserts that nothing is left behind. */
-  private Report run(String scenario, double scale) throws Exception {
+  private Report run(Scenario scenario, double scale) throws Exception {
     BenchDatabase<?> database = BenchDatabase.open(new Address(server.connectionString(), "", ""));
     String name = database.schema();
     Report report = BenchTest.run(database, new CpuClock(), scenario, scale, new ArrayList<>());
@@ -49,7 +49,7 @@ class MongoBenchTest {
   @Test
   @DisplayName("work: commands by name, and documents written, beside a bare find and deletion")
   void work() throws Exception {
-    Map<String, Line> lines = BenchTest.byName(run("work", 0.006));
+    Map<String, Line> lines = BenchTest.byName(run(Scenario.WORK, 0.006));
     for (String what : List.of("drain, 10,000 keys: ", "drain, 1 key: ")) {
       // 1,200 messages are two batches.
       assertThat(limit(lines, what + "commands")).isEqualTo(4.0 / 1_200);
@@ -76,7 +76,7 @@ class MongoBenchTest {
   @Test
   @DisplayName("archive: a message is one document more than without")
   void archive() throws Exception {
-    Report report = run("archive", 0.006);
+    Report report = run(Scenario.ARCHIVE, 0.006);
     assertThat(report.lines())
         .hasSize(4)
         .allSatisfy(line -> assertThat(line.ours().median()).isPositive())

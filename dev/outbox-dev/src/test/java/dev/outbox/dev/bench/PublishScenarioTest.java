@@ -21,7 +21,7 @@ class PublishScenarioTest {
     try (DatabaseServer postgres = DatabaseServer.postgres()) {
       BenchDatabase<?> database =
           BenchDatabase.open(new Address(postgres.jdbcUrl(), postgres.user(), postgres.password()));
-      lines = BenchTest.run(database, new CpuClock(), "publish", 0.05, progress).lines();
+      lines = BenchTest.run(database, new CpuClock(), Scenario.PUBLISH, 0.05, progress).lines();
     }
     long leftOut = progress.stream().filter(text -> text.startsWith("publish: left out: ")).count();
     assertThat(lines).hasSize(3 - (int) leftOut);

@@ -282,7 +282,7 @@ class OracleTest {
         List.of(new DeadLetter(first.work().id(), 1), new DeadLetter(doomed.work().id(), 2));
     for (int call = 1; call <= 2; call++) {
       line("relay-1", call, "publish", call, "1,2");
-      line("relay-1", call, "results", call, "1|U,2|F");
+      line("relay-1", call, "results", call, "1|Unavailable,2|Failed");
     }
     one.compareReasons(lines, letters);
     assertThat(one.violations())
@@ -292,7 +292,7 @@ class OracleTest {
 
     Oracle again = new Oracle(List.of(first, doomed));
     line("relay-1", 3, "publish", 3, "1,2");
-    line("relay-1", 3, "results", 3, "1|R,2|F");
+    line("relay-1", 3, "results", 3, "1|Rejected,2|Failed");
     again.compareReasons(lines, letters);
     assertThat(again.violations())
         .singleElement()

@@ -1,0 +1,107 @@
+package dev.outbox.dev.bench;
+
+import dev.outbox.dev.bench.BenchDatabase.Access;
+import dev.outbox.dev.bench.BenchDatabase.BenchClient;
+import dev.outbox.dev.bench.BenchDatabase.Side;
+import dev.outbox.dev.bench.BenchDatabase.Woken;
+import dev.outbox.dev.bench.Pod.Usage;
+import dev.outbox.dev.bench.Throughput.Step;
+import dev.outbox.dev.broker.KafkaBroker;
+import dev.outbox.dev.common.Ledger;
+import dev.outbox.relay.Relay;
+import dev.outbox.spi.store.KeepingStore;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+/** How long messages take to the publisher, by the ways in which a relay hears of them. */
+final class LatencyScenario {
+  private static final int[] RATES = {200, 2_000};
+  private static final double[] PERCENTILES = {50, 99, 99.9};
+  private static final int CLIENTS = 4;
+  private static final Duration WARM_UP = Duration.ofSeconds(15);
+  private static final Duration TIME = Duration.ofSeconds(20);
+
+  private LatencyScenario() {}
+
+  static void run(Bench bench) throws Exception {
+    for (Woken woken : Woken.values()) {
+      run(bench, bench.database(), woken);
+    }
+  }
+
+  private static <T> void run(Bench bench, BenchDatabase<T> database, Woken woken)
+      throws Exception {
+    database.empty(Side.OURS);
+    WorkCounter counter = new WorkCounter();
+    try (KafkaBroker topic = bench.topic();
+        Access<T> clients = database.open(CLIENTS, counter)) {
+      if (woken == Woken.NOT) {
+        Ledger<Pod> ledger = new Ledger<>();
+        try (Pod other = new Pod(database, 1, 0, topic, ledger)) {
+          other.awaitReady();
+          measure(bench, woken, clients::business, ledger, counter, other::work);
+        }
+        return;
+      }
+      if (woken == Woken.HANDED_OVER
+          && !(clients.store() instanceof KeepingStore<?> able && able.handsOver())) {
+        return;
+      }
+      Ledger<String> ledger = new Ledger<>();
+      Stamps stamps =
+          new Stamps(
+              topic.measured(),
+              (ids, called, acknowledged) -> ledger.published("relay", ids, called, acknowledged));
+      int connections = BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS);
+      try (stamps;
+          Access<T> access = database.open(connections, counter);
+          Relay relay = Relay.builder(access.store(), stamps).build()) {
+        relay.start();
+        measure(
+            bench,
+            woken,
+            () -> clients.business(relay, access.store(), woken),
+            ledger,
+            counter,
+            () -> Usage.NOTHING);
+      }
+    }
+  }
+
+  /**
+   * @param client makes one
+   * @param counter of what is done in this process
+   * @param work of other processes
+   */
+  private static void measure(
+      Bench bench,
+      Woken woken,
+      Supplier<? extends BenchClient<?>> client,
+      Ledger<?> ledger,
+      WorkCounter counter,
+      Supplier<Usage> work)
+      throws Exception {
+    List<? extends BenchClient<?>> clients = Stream.generate(client).limit(CLIENTS).toList();
+    try {
+      for (int rate : RATES) {
+        String name = "%,d/s, %s".formatted(rate, woken.label);
+        String commit = name + ", commit to ";
+        for (int run = 0; run <= bench.runs(); run++) {
+          bench.say(name, run);
+          Duration time = bench.scaled(run == 0 ? WARM_UP : TIME);
+          Step load = () -> OpenLoad.run(clients, rate, time, ledger);
+          OpenLoad done = OpenLoad.measure(bench, ledger, load, counter, work);
+          if (run > 0) {
+            OpenLoad.report(bench, commit + "publisher", done.called(), PERCENTILES);
+            OpenLoad.report(bench, commit + "acknowledgement", done.acknowledged(), PERCENTILES);
+            done.reportCost(bench, name);
+          }
+        }
+      }
+    } finally {
+      clients.forEach(BenchClient::close);
+    }
+  }
+}
