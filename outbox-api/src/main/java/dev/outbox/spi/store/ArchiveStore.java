@@ -169,7 +169,10 @@ public interface ArchiveStore extends DeadLetterStore {
     DELIVERED,
     /** Somebody discarded it as a dead letter. */
     DISCARDED,
-    /** Its time was over before it was published, or the one as a dead letter: see the error. */
+    /**
+     * Its time was over before it was published (C10), or it was a dead letter for longer than those
+     * are kept: the error says which.
+     */
     EXPIRED
   }
 

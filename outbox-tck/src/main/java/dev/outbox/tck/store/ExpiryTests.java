@@ -52,7 +52,7 @@ abstract class ExpiryTests<T> extends StoreTests<T> {
   }
 
   @Sentence("a message whose time is over is claimed as expired, no other is; the time comes back")
-  void claimed() {
+  void claimedAsExpired() {
     OutboxMessage over = committed(message("over").expiresAt(OVER));
     OutboxMessage later = committed(message("later").expiresAt(FAR));
     committed(message("after").expireAfter(LONG));
@@ -69,7 +69,7 @@ abstract class ExpiryTests<T> extends StoreTests<T> {
   }
 
   @Sentence("expireAfter counts from the append, and comes back as the time that it leads to")
-  void after() {
+  void expireAfter() {
     Duration time = soon();
     committed(message("k").expireAfter(time));
     StoredMessage expired = first(awaitExpired("the end of a message's time"));
@@ -84,20 +84,19 @@ abstract class ExpiryTests<T> extends StoreTests<T> {
   }
 
   @Sentence("settled as expired it is gone, is no dead letter, and the next of its key comes")
-  void settled() {
+  void settledAsExpired() {
     committed(message("k").expiresAt(OVER));
     OutboxMessage next = committed(message("k"));
     Claim claim = claim();
     expect("expired", first(claim).expired()).isTrue();
-    for (int i = 0; i < 2; i++) {
-      expect("what settle says was lost", settleFirst(claim, Decision.expired())).isEmpty();
-    }
+    expect("what settle says was lost", settleFirst(claim, Decision.expired())).isEmpty();
+    settleFirst(claim, Decision.expired()); // once more, and nothing happens twice
     assertCame("after the first of the key has expired", drain()).inOrder(next);
     assertGone("one expired, and one was delivered");
   }
 
   @Sentence("one that expires while it waits for a retry leaves, and the next of its key comes")
-  void whileItWaits() {
+  void expiresWhileItWaits() {
     committed(message("k").expireAfter(soon()));
     OutboxMessage next = committed(message("k"));
     settleFirst(claim(), Decision.retry(Duration.ZERO, "refused"));
@@ -109,7 +108,7 @@ abstract class ExpiryTests<T> extends StoreTests<T> {
   }
 
   @Sentence("one that expires behind another that fails leaves, and the other stays")
-  void behindAnother() {
+  void expiresBehindAnother() {
     OutboxMessage head = committed(message("k"));
     committed(message("k").expiresAt(OVER));
     OutboxMessage last = committed(message("k"));
@@ -120,7 +119,7 @@ abstract class ExpiryTests<T> extends StoreTests<T> {
   }
 
   @Sentence("one that was delayed past its time is claimed as expired when it is due")
-  void delayed() {
+  void expiresDelayed() {
     committed(message("k").expiresAt(OVER).deliverAfter(tck.shortTime().dividedBy(10)));
     Claim claim = awaitClaim("a delayed message");
     expect("expired", first(claim).expired()).isTrue();
@@ -129,7 +128,7 @@ abstract class ExpiryTests<T> extends StoreTests<T> {
   }
 
   @Sentence("a dead letter whose time is over is claimed as expired when it is requeued")
-  void requeued() {
+  void expiresRequeued() {
     committed(message("k").expiresAt(OVER));
     Claim claim = claim();
     long sequence = first(claim).sequence();
@@ -140,7 +139,7 @@ abstract class ExpiryTests<T> extends StoreTests<T> {
 
   @Rule({"C10", "S1"})
   @Sentence("a settle after another took over lets nothing expire")
-  void takenOverMeanwhile() {
+  void expiresForOneThatLostIt() {
     OutboxMessage message = committed(message("k").expiresAt(OVER));
     TakenOver claims = takenOver();
     expect("lost", settle(claims.stale(), Decision.expired())).hasSize(1);
@@ -150,7 +149,7 @@ abstract class ExpiryTests<T> extends StoreTests<T> {
 
   @Rule({"C10", "T1"})
   @Sentence("a time is over by the store's clock, whatever the clients' clocks say")
-  void byTheStoresClock() {
+  void expiresByStoresClock() {
     ClientClocks<T> fixture = tck.fixture(ClientClocks.class);
     for (Duration off : List.of(OFF, OFF.negated())) {
       tck.prepare();

@@ -118,7 +118,7 @@ abstract class HandOverTests<T> extends KeeperTests<T> {
 
   @Rule({"C9", "C10"})
   @Sentence("what expired comes as that, and what is behind it of its key comes next")
-  void expired() {
+  void handOverExpired() {
     tck.fixture(ExpiresMessages.class);
     Keeper keeper = keeperOfKey();
     OutboxMessage next = message();

@@ -1447,7 +1447,7 @@ public final class BrokenStores {
   @Rule("C10")
   static final class LetsNothingExpire extends Broken {
     @Override
-    boolean isExpired(Row row, Instant now) {
+    boolean isOver(Row row, Instant now) {
       return false;
     }
   }
@@ -1456,7 +1456,7 @@ public final class BrokenStores {
   @Rule("C10")
   static final class ExpiresAtOnce extends Broken {
     @Override
-    boolean isExpired(Row row, Instant now) {
+    boolean isOver(Row row, Instant now) {
       return row.message != null && row.message.expiresAt() != null;
     }
   }
@@ -1465,8 +1465,8 @@ public final class BrokenStores {
   @Rule("C10")
   static final class ExpiresBeforeTheFirstTry extends Broken {
     @Override
-    boolean isExpired(Row row, Instant now) {
-      return !row.failed && super.isExpired(row, now);
+    boolean isOver(Row row, Instant now) {
+      return !row.failed && super.isOver(row, now);
     }
   }
 

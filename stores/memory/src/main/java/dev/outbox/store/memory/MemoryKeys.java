@@ -98,7 +98,7 @@ abstract class MemoryKeys {
       if (!claim.hasRoomFor(row, request.maxMessages(), request.maxBytes())) {
         return false;
       }
-      claim.add(key, row, isExpired(row, now));
+      claim.add(key, row, isOver(row, now));
       if (suspicious) {
         row.attempts++;
         claim.countedBefore = true;
@@ -108,8 +108,8 @@ abstract class MemoryKeys {
     return true;
   }
 
-  boolean isExpired(Row row, Instant now) {
-    return row.isExpired(now);
+  boolean isOver(Row row, Instant now) {
+    return row.isOver(now);
   }
 
   List<Row> due(Key key, Instant now) {

@@ -42,7 +42,7 @@ final class Row {
     return !dueAt.isAfter(now);
   }
 
-  boolean isExpired(Instant now) {
+  boolean isOver(Instant now) {
     return message != null && message.expiresAt() != null && !message.expiresAt().isAfter(now);
   }
 
