@@ -18,6 +18,7 @@ create table outbox_archive_message (
   correlation_id  nvarchar(510) collate Latin1_General_100_BIN2 null,
   created_at      datetime2(6) not null,
   available_at    datetime2(6) null,
+  expires_at      datetime2(6) null,
   max_attempts    int null,
   attempts        int not null,
   last_error      nvarchar(4000) collate Latin1_General_100_BIN2 null,

@@ -26,6 +26,8 @@ create table outbox_message (
   created_at      datetime2(6) not null constraint outbox_message_created_at default sysutcdatetime(),
   -- In UTC; null: at once.
   available_at    datetime2(6) null,
+  -- In UTC; null: never. Not published from then on.
+  expires_at      datetime2(6) null,
   -- Null: as the relay's retry policy says.
   max_attempts    int null,
   attempts        int not null constraint outbox_message_attempts default 0,
@@ -48,6 +50,7 @@ create table outbox_message (
   -- 16,000 bytes of headers become at most 100,000 characters with all escapes.
   constraint outbox_message_headers_size check (datalength(headers) <= 200000),
   constraint outbox_message_available_at_range check (available_at >= '1970-01-01T00:00:00' and available_at < '9999-01-01T00:00:00'),
+  constraint outbox_message_expires_at_range check (expires_at >= '1970-01-01T00:00:00' and expires_at < '9999-01-01T00:00:00'),
   constraint outbox_message_scheduled_when check (status <> N'SCHEDULED' or available_at is not null),
   constraint outbox_message_attempts_not_negative check (attempts >= 0),
   constraint outbox_message_max_attempts_positive check (max_attempts > 0)

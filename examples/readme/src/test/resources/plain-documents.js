@@ -26,6 +26,7 @@ db.outbox_message.insertOne({
   ],
   correlationId: "request-17",
   availableAt: ISODate("2036-01-01T00:00:00Z"),
+  expiresAt: ISODate("2036-02-01T00:00:00Z"),
   maxAttempts: 3
 });
 // end::full

@@ -12,12 +12,12 @@ values ('order', $1, 'OrderPaid', convert_to($2, 'UTF8'));
 -- tag::full
 insert into outbox_message
   (id, aggregate_type, aggregate_id, event_type, partition_key, payload, content_type,
-   headers, correlation_id, available_at, max_attempts)
+   headers, correlation_id, available_at, expires_at, max_attempts)
 values
   ('0197a6b0-5f0e-7c3e-9d1c-3f6f0b7a1d11', 'order', 'order-1', 'ReminderDue', 'customer-7',
    '\x0a0731322e3530', 'application/x-protobuf',
    '[["traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"], ["tenant", "a"]]',
-   'request-17', now() + interval '14 days', 3);
+   'request-17', now() + interval '14 days', now() + interval '21 days', 3);
 -- end::full
 
 -- tag::unordered

@@ -1,7 +1,8 @@
 package dev.outbox;
 
 /**
- * What a store keeps of messages that leave it: delivered ones, and dead letters that are removed.
+ * What a store keeps of messages that leave it: delivered and expired ones, and dead letters that
+ * are removed.
  */
 public enum Archive {
   /** Nothing; the default. It costs nothing. */

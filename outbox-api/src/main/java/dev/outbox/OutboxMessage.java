@@ -35,7 +35,7 @@ public final class OutboxMessage {
   /** The most headers. */
   public static final int MAX_HEADER_COUNT = 100;
 
-  /** The longest {@link Builder#deliverAfter}. */
+  /** The longest {@link Builder#deliverAfter} and {@link Builder#expireAfter}. */
   public static final Duration MAX_DELAY = Duration.ofDays(3650);
 
   /** The content type of a message that does not name one. */
@@ -57,6 +57,8 @@ public final class OutboxMessage {
   private final @Nullable String correlationId;
   private final @Nullable Instant availableAt;
   private final @Nullable Duration deliverAfter;
+  private final @Nullable Instant expiresAt;
+  private final @Nullable Duration expireAfter;
   private final @Nullable Integer maxAttempts;
 
   private OutboxMessage(Builder b) {
@@ -88,9 +90,10 @@ public final class OutboxMessage {
     checkHeaders(headers);
     dedupKey = b.dedupKey == null ? null : Texts.name("dedupKey", b.dedupKey);
     correlationId = b.correlationId == null ? null : Texts.name("correlationId", b.correlationId);
-    availableAt = b.availableAt == null ? null : b.availableAt.truncatedTo(ChronoUnit.MICROS);
-    deliverAfter = b.deliverAfter;
-    checkDelay();
+    availableAt = time("availableAt", b.availableAt, "deliverAfter", b.deliverAfter);
+    deliverAfter = span("deliverAfter", b.deliverAfter);
+    expiresAt = time("expiresAt", b.expiresAt, "expireAfter", b.expireAfter);
+    expireAfter = span("expireAfter", b.expireAfter);
     maxAttempts = b.maxAttempts;
     if (maxAttempts != null && maxAttempts < 1) {
       throw new InvalidMessageException(
@@ -204,6 +207,34 @@ public final class OutboxMessage {
   }
 
   /**
+   * Not to be published from then on, by the database's clock; microseconds; null: whenever. For a
+   * message appended with {@link #expireAfter()}, the store fills this in.
+   */
+  public @Nullable Instant expiresAt() {
+    return expiresAt;
+  }
+
+  /** Not to be published this long after the append, by the database's clock, or null. */
+  public @Nullable Duration expireAfter() {
+    return expireAfter;
+  }
+
+  /** For stores: with the times that {@link #deliverAfter()} and {@link #expireAfter()} lead to. */
+  public OutboxMessage appendedAt(Instant time) {
+    if (deliverAfter == null && expireAfter == null) {
+      return this;
+    }
+    Builder dated = toBuilder().deliverAfter(null).expireAfter(null);
+    if (deliverAfter != null) {
+      dated.availableAt(time.plus(deliverAfter));
+    }
+    if (expireAfter != null) {
+      dated.expiresAt(time.plus(expireAfter));
+    }
+    return dated.build();
+  }
+
+  /**
    * How often this message is tried before it becomes a dead letter, instead of what the relay's
    * retry policy says; at least 1, or null: the policy's.
    */
@@ -226,6 +257,8 @@ public final class OutboxMessage {
         && Objects.equals(correlationId, m.correlationId)
         && Objects.equals(availableAt, m.availableAt)
         && Objects.equals(deliverAfter, m.deliverAfter)
+        && Objects.equals(expiresAt, m.expiresAt)
+        && Objects.equals(expireAfter, m.expireAfter)
         && Objects.equals(maxAttempts, m.maxAttempts);
   }
 
@@ -261,20 +294,26 @@ public final class OutboxMessage {
     }
   }
 
-  private void checkDelay() {
-    if (availableAt != null && deliverAfter != null) {
-      throw new InvalidMessageException("availableAt and deliverAfter are both given: give one");
-    }
-    if (availableAt != null && (availableAt.isBefore(EARLIEST) || !availableAt.isBefore(LATEST))) {
+  private static @Nullable Instant time(
+      String name, @Nullable Instant time, String orElse, @Nullable Duration span) {
+    if (time != null && span != null) {
       throw new InvalidMessageException(
-          "availableAt is %s, allowed is from %s to %s".formatted(availableAt, EARLIEST, LATEST));
+          "%s and %s are both given: give one".formatted(name, orElse));
     }
-    if (deliverAfter != null
-        && (deliverAfter.isNegative() || deliverAfter.compareTo(MAX_DELAY) > 0)) {
+    if (time != null && (time.isBefore(EARLIEST) || !time.isBefore(LATEST))) {
       throw new InvalidMessageException(
-          "deliverAfter is %s, allowed is from 0 to %s"
-              .formatted(Texts.time(deliverAfter), Texts.time(MAX_DELAY)));
+          "%s is %s, allowed is from %s to %s".formatted(name, time, EARLIEST, LATEST));
     }
+    return time == null ? null : time.truncatedTo(ChronoUnit.MICROS);
+  }
+
+  private static @Nullable Duration span(String name, @Nullable Duration span) {
+    if (span != null && (span.isNegative() || span.compareTo(MAX_DELAY) > 0)) {
+      throw new InvalidMessageException(
+          "%s is %s, allowed is from 0 to %s"
+              .formatted(name, Texts.time(span), Texts.time(MAX_DELAY)));
+    }
+    return span;
   }
 
   /** Collects the fields; {@link #build()} checks them. Not safe for use by many threads. */
@@ -293,6 +332,8 @@ public final class OutboxMessage {
     private @Nullable String correlationId;
     private @Nullable Instant availableAt;
     private @Nullable Duration deliverAfter;
+    private @Nullable Instant expiresAt;
+    private @Nullable Duration expireAfter;
     private @Nullable Integer maxAttempts;
 
     private Builder() {}
@@ -311,6 +352,8 @@ public final class OutboxMessage {
       correlationId = m.correlationId;
       availableAt = m.availableAt;
       deliverAfter = m.deliverAfter;
+      expiresAt = m.expiresAt;
+      expireAfter = m.expireAfter;
       maxAttempts = m.maxAttempts;
     }
 
@@ -410,6 +453,22 @@ public final class OutboxMessage {
     /** Default: null, at once. At most {@link #MAX_DELAY}. */
     public Builder deliverAfter(@Nullable Duration deliverAfter) {
       this.deliverAfter = deliverAfter;
+      return this;
+    }
+
+    /**
+     * Default: null, never. Cut to microseconds. A message whose turn comes at or after this time
+     * is not published: it leaves the outbox, and the next of its key goes on (C10). One that a
+     * relay claimed before may still be delivered.
+     */
+    public Builder expiresAt(@Nullable Instant expiresAt) {
+      this.expiresAt = expiresAt;
+      return this;
+    }
+
+    /** As {@link #expiresAt}, so long after the append. At most {@link #MAX_DELAY}. */
+    public Builder expireAfter(@Nullable Duration expireAfter) {
+      this.expireAfter = expireAfter;
       return this;
     }
 

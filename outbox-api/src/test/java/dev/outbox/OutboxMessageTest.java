@@ -83,10 +83,16 @@ class OutboxMessageTest {
             .dedupKey("d")
             .correlationId("c")
             .availableAt(Instant.parse("2026-11-20T08:09:10Z"))
+            .expiresAt(Instant.parse("2026-11-20T08:09:11Z"))
             .maxAttempts(3)
             .build();
     assertThat(message.toBuilder().build()).isEqualTo(message);
-    OutboxMessage delayed = valid().unordered().deliverAfter(Duration.ofHours(1)).build();
+    OutboxMessage delayed =
+        valid()
+            .unordered()
+            .deliverAfter(Duration.ofHours(1))
+            .expireAfter(Duration.ofHours(2))
+            .build();
     assertThat(delayed.toBuilder().build()).isEqualTo(delayed);
     assertThat(message.toBuilder().header("a", "2").build().headers()).hasSize(2);
     assertThat(message.headers()).hasSize(1);
@@ -121,6 +127,41 @@ class OutboxMessageTest {
     }
     assertThat(many.build().headers()).hasSize(OutboxMessage.MAX_HEADER_COUNT);
     refused(many.header("more", ""), "there are 101 headers, at most 100 are allowed");
+  }
+
+  @Test
+  @DisplayName("takes one way to expire, within the bounds of a delay")
+  void expiry() {
+    Instant nanos = Instant.parse("2030-01-01T00:00:00.123456789Z");
+    assertThat(valid().expiresAt(nanos).build().expiresAt())
+        .isEqualTo("2030-01-01T00:00:00.123456Z");
+    assertThat(valid().expireAfter(OutboxMessage.MAX_DELAY).build().expireAfter())
+        .isEqualTo(OutboxMessage.MAX_DELAY);
+    refused(valid().expireAfter(OutboxMessage.MAX_DELAY.plusNanos(1)), "expireAfter is ");
+    refused(valid().expiresAt(Instant.EPOCH.minusNanos(1)), "expiresAt is ");
+    refused(
+        valid().expiresAt(nanos).expireAfter(Duration.ZERO),
+        "expiresAt and expireAfter are both given");
+  }
+
+  @Test
+  @DisplayName("as a store has it, its delay and its expiry are times from the append on")
+  void appendedAt() {
+    Instant now = Instant.parse("2030-01-01T00:00:00Z");
+    OutboxMessage plain = valid().availableAt(now).expiresAt(now).build();
+    assertThat(plain.appendedAt(now)).isSameAs(plain);
+    OutboxMessage.Builder both = valid().unordered().dedupKey("d");
+    assertThat(
+            both.deliverAfter(Duration.ofHours(1))
+                .expireAfter(Duration.ofHours(2))
+                .build()
+                .appendedAt(now))
+        .isEqualTo(
+            both.deliverAfter(null)
+                .expireAfter(null)
+                .availableAt(Instant.parse("2030-01-01T01:00:00Z"))
+                .expiresAt(Instant.parse("2030-01-01T02:00:00Z"))
+                .build());
   }
 
   @Test

@@ -54,6 +54,7 @@ final class DeadLetterPages {
         stored.attempts(),
         stored.createdAt(),
         message == null ? null : message.availableAt(),
+        message == null ? null : message.expiresAt(),
         letter.error(),
         letter.failedAt(),
         letter.haltsKey());

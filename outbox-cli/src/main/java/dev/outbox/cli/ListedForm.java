@@ -23,12 +23,13 @@ record ListedForm(String nothing) implements Listing.Form<Listed> {
   @Override
   public void print(Listed one, PrintWriter out) {
     out.printf(
-        "%19d  %-9s %-27s %8d  %s%s%n",
+        "%19d  %-9s %-27s %8d  %s%s%s%n",
         one.sequence(),
         one.status(),
         one.appendedAt(),
         one.attempts(),
         what(one),
+        one.expiresAt() == null ? "" : ", expires " + one.expiresAt(),
         one.haltsKey() ? ", halts its key" : "");
     if (one.error() != null) {
       out.printf("%70s%s%n", "", Listing.oneLine(one.error()));
@@ -53,6 +54,7 @@ record ListedForm(String nothing) implements Listing.Form<Listed> {
     fields.put("attempts", one.attempts());
     fields.put("appendedAt", one.appendedAt());
     fields.put("dueAt", one.dueAt());
+    fields.put("expiresAt", one.expiresAt());
     fields.put("error", one.error() == null ? null : Secrets.mask(one.error()));
     fields.put("failedAt", one.failedAt());
     fields.put("haltsKey", one.haltsKey());

@@ -104,6 +104,7 @@ final class MessagesCommand extends Verbs {
       line(out, "waits for", shown.behind());
       line(out, "appended", listed.appendedAt());
       line(out, "due", listed.dueAt());
+      line(out, "expires", listed.expiresAt());
       line(out, "attempts", listed.attempts());
       line(out, "failed", listed.failedAt());
       line(out, "error", listed.error());

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The messages of one claim, and what is decided about them. For each key, the messages up to the
- * first one that was not delivered get a decision. All later ones are released as they were,
- * because they may not overtake it (O2, O3, P2). For one thread.
+ * first one that was neither delivered nor expired get a decision. All later ones are released as
+ * they were, because they may not overtake it (O2, O3, P2). For one thread.
  */
 final class Batch {
   private final List<StoredMessage> messages;
@@ -61,7 +61,9 @@ final class Batch {
         publishable.add(message);
       } else {
         decisions[i] = decision;
-        stopped.add(message.key());
+        if (!(decision instanceof Decision.Expired)) {
+          stopped.add(message.key());
+        }
       }
     }
   }
@@ -179,6 +181,8 @@ final class Batch {
       Decision decision = decisions[i];
       if (decision instanceof Decision.Delivered) {
         listener.on(new RelayEvent.Delivered(worker, message));
+      } else if (decision instanceof Decision.Expired) {
+        listener.on(new RelayEvent.Expired(worker, message));
       } else if (decision instanceof Decision.Retry retry) {
         listener.on(new RelayEvent.Retried(worker, message, retry));
       } else if (decision instanceof Decision.Dead dead) {

@@ -81,6 +81,9 @@ final class LoggingListener implements RelayListener {
       delivered(e.message());
     } else if (event instanceof RelayEvent.Retried e) {
       retried(e.message(), e.decision());
+    } else if (event instanceof RelayEvent.Expired e) {
+      String ignored = heldUp.remove(e.message().sequence());
+      log.debug("{} expired before it was published", printable(e.message()));
     } else if (event instanceof RelayEvent.DeadLettered e) {
       deadLettered(e.message(), e.decision());
     } else if (event instanceof RelayEvent.Unavailable e) {

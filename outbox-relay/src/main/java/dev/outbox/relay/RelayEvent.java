@@ -46,6 +46,9 @@ public sealed interface RelayEvent {
   /** A message was delivered, and the store knows. */
   record Delivered(String who, StoredMessage message) implements RelayEvent {}
 
+  /** A message's time was over before it was published: it is gone, and the store knows. */
+  record Expired(String who, StoredMessage message) implements RelayEvent {}
+
   /** A message will be tried again, and the store knows. */
   record Retried(String who, StoredMessage message, Decision.Retry decision)
       implements RelayEvent {}

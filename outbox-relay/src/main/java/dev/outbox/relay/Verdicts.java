@@ -53,6 +53,9 @@ final class Verdicts {
     if (message.problem() != null) {
       return dead(message, message.problem()); // another try would read the same
     }
+    if (message.expired()) {
+      return Decision.expired();
+    }
     return message.attempts() >= maxAttempts(message, policy(message))
         ? dead(
             message,

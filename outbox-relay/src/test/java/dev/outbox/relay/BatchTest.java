@@ -131,6 +131,28 @@ class BatchTest {
             entry(5L, Decision.dead("headers are not JSON")));
   }
 
+  @Test
+  void whatHasExpiredIsNotPublishedAndItsKeyGoesOn() {
+    Batch batch =
+        batch(
+            stored(1, "a").asExpired(),
+            stored(2, "a"),
+            stored(3, "a").asExpired(),
+            damaged(4, "b", 0).asExpired(),
+            stored(5, "c", 99).asExpired());
+    assertThat(batch.publishable()).extracting(StoredMessage::sequence).containsExactly(2L);
+    batch.published(List.of(Result.failed("x")), 0);
+    assertThat(batch.decisions())
+        .containsOnly(
+            entry(1L, Decision.expired()),
+            entry(2L, retry(100, "x")),
+            entry(3L, Decision.expired()),
+            entry(4L, Decision.dead("headers are not JSON")),
+            entry(5L, Decision.expired()));
+    batch.tell(events, "relay/0");
+    assertThat(events.of("expired")).containsExactly("expired 1", "expired 3", "expired 5");
+  }
+
   private static final Result OK_RESULT = Result.delivered();
 
   @Test

@@ -39,6 +39,8 @@ final class Recorder implements RelayListener {
       return "published " + sequences(e.messages());
     } else if (event instanceof RelayEvent.Delivered e) {
       return "delivered " + e.message().sequence();
+    } else if (event instanceof RelayEvent.Expired e) {
+      return "expired " + e.message().sequence();
     } else if (event instanceof RelayEvent.Retried e) {
       return "retried %d %s %s"
           .formatted(e.message().sequence(), e.decision().counts(), e.decision().error());

@@ -40,6 +40,7 @@ final class RelayMeters {
   private final Timer publish;
   private final Timer claim;
   private final DistributionSummary claimMessages;
+  private final Counter expired;
   private final Counter retried;
   private final Counter unavailable;
   private final Counter leaseLost;
@@ -72,6 +73,7 @@ final class RelayMeters {
             .description("Messages that a claim brought")
             .tags(tags)
             .register(registry);
+    expired = counter("expired", "Messages that left unpublished, because their time was over");
     retried = counter("retried", "Messages that will be tried again");
     unavailable = counter("unavailable", "Messages whose broker or topic could not be reached");
     leaseLost = counter("lease.lost", "Messages whose lease was lost before they were settled");
@@ -113,6 +115,8 @@ final class RelayMeters {
       claimMessages.record(e.messages().size());
     } else if (event instanceof RelayEvent.Published e) {
       publish.record(e.took());
+    } else if (event instanceof RelayEvent.Expired) {
+      expired.increment();
     } else if (event instanceof RelayEvent.Retried) {
       retried.increment();
     } else if (event instanceof RelayEvent.Unavailable) {

@@ -96,6 +96,7 @@ class OutboxMetricsTest {
     metrics.on(new RelayEvent.Claimed("r/0", two, Duration.ofMillis(20)));
     metrics.on(new RelayEvent.Published("r/0", two, Duration.ofMillis(30)));
     metrics.on(new RelayEvent.Delivered("r/0", message()));
+    metrics.on(new RelayEvent.Expired("r/0", message()));
     metrics.on(
         new RelayEvent.Retried("r/0", message(), Decision.retry(Duration.ofSeconds(1), "x")));
     metrics.on(new RelayEvent.Unavailable("r/0", message(), new Result.Unavailable("x", "topic")));
@@ -118,6 +119,7 @@ class OutboxMetricsTest {
     assertThat(registry.get("outbox.publish").timer().totalTime(TimeUnit.MILLISECONDS))
         .isEqualTo(30);
     assertThat(count("outbox.delivered", "aggregate.type", "order")).isEqualTo(1);
+    assertThat(count("outbox.expired")).isEqualTo(1);
     assertThat(count("outbox.retried")).isEqualTo(1);
     assertThat(count("outbox.unavailable")).isEqualTo(1);
     assertThat(count("outbox.postponed", "destination", "the limit of invoice")).isEqualTo(1);

@@ -28,6 +28,7 @@ public final class RelayOnce {
    *
    * @param delivered gone from the store
    * @param retried will be tried again; one that is due again at once may be here several times
+   * @param expired gone from the store unpublished, because their time was over
    * @param dead dead letters now
    * @param unavailable broker or destination could not be reached; those whose destination could
    *     not are also in {@code retried}
@@ -35,11 +36,13 @@ public final class RelayOnce {
   public record Outcome(
       List<StoredMessage> delivered,
       List<StoredMessage> retried,
+      List<StoredMessage> expired,
       List<StoredMessage> dead,
       List<StoredMessage> unavailable) {
     public Outcome {
       delivered = List.copyOf(delivered);
       retried = List.copyOf(retried);
+      expired = List.copyOf(expired);
       dead = List.copyOf(dead);
       unavailable = List.copyOf(unavailable);
     }
@@ -87,13 +90,15 @@ public final class RelayOnce {
     if (events.failure != null) {
       throw events.failure;
     }
-    return new Outcome(events.delivered, events.retried, events.dead, events.unavailable);
+    return new Outcome(
+        events.delivered, events.retried, events.expired, events.dead, events.unavailable);
   }
 
   /** Called only by the thread that runs the relay. */
   private static final class Events implements RelayListener {
     private final List<StoredMessage> delivered = new ArrayList<>();
     private final List<StoredMessage> retried = new ArrayList<>();
+    private final List<StoredMessage> expired = new ArrayList<>();
     private final List<StoredMessage> dead = new ArrayList<>();
     private final List<StoredMessage> unavailable = new ArrayList<>();
     private @Nullable RuntimeException failure;
@@ -104,6 +109,8 @@ public final class RelayOnce {
         delivered.add(e.message());
       } else if (event instanceof RelayEvent.Retried e) {
         retried.add(e.message());
+      } else if (event instanceof RelayEvent.Expired e) {
+        expired.add(e.message());
       } else if (event instanceof RelayEvent.DeadLettered e) {
         dead.add(e.message());
       } else if (event instanceof RelayEvent.Unavailable e) {

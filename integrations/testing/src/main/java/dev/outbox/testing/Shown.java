@@ -14,7 +14,7 @@ final class Shown {
   private Shown() {}
 
   static String message(OutboxMessage message) {
-    return "%s of %s %s, key %s%s%s%s%s%s%s, %s"
+    return "%s of %s %s, key %s%s%s%s%s%s%s%s%s, %s"
         .formatted(
             message.eventType(),
             message.aggregateType(),
@@ -25,6 +25,8 @@ final class Shown {
             given("correlation id", message.correlationId()),
             given("delay", message.deliverAfter()),
             given("available at", message.availableAt()),
+            given("expires after", message.expireAfter()),
+            given("expires at", message.expiresAt()),
             given("attempts at most", message.maxAttempts()),
             payload(message));
   }

@@ -11,6 +11,7 @@ import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.memory.MemoryOutboxStore;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class RelayOnceTest {
@@ -48,6 +49,23 @@ class RelayOnceTest {
         .extracting(m -> m.message().eventType())
         .containsExactly("a", "b");
     assertThat(RelayOnce.run(store, publisher).delivered()).isEmpty();
+  }
+
+  @Test
+  void saysWhatExpired() {
+    store.inTransaction(
+        transaction -> {
+          OutboxMessage.Builder message =
+              OutboxMessage.builder().aggregate("order", "1").eventType("offer").payload("{}");
+          store.append(transaction, message.expireAfter(Duration.ZERO).build());
+        });
+    append("1", "after");
+    RelayOnce.Outcome outcome = RelayOnce.run(store, publisher);
+    assertThat(outcome.expired()).extracting(m -> m.message().eventType()).containsExactly("offer");
+    assertThat(publisher.delivered())
+        .extracting(m -> m.message().eventType())
+        .containsExactly("after");
+    assertThat(outcome.dead()).isEmpty();
   }
 
   @Test

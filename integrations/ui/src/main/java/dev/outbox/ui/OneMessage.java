@@ -103,6 +103,12 @@ final class OneMessage {
               listed.dueAt().isAfter(now) ? "Will be due" : "Due",
               Words.time(listed.dueAt(), now)));
     }
+    if (listed.expiresAt() != null) {
+      steps.add(
+          step(
+              listed.expiresAt().isAfter(now) ? "Will expire" : "Expired: it leaves unpublished",
+              Words.time(listed.expiresAt(), now)));
+    }
     steps.add(step("Now", MessageList.state(listed.status()), all(" ", meaning())));
     return el("section", el("h2", "Timeline"), el("ol", css("timeline"), steps));
   }

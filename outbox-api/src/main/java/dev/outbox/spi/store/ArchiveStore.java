@@ -57,7 +57,7 @@ public interface ArchiveStore extends DeadLetterStore {
   /**
    * Appends archived messages again, in list order, in a transaction of the store's own: all of
    * them or none. They are new messages, with an id, a sequence and a time of their own, without
-   * dedup key and delay; the header {@link Header#REPLAY_OF} says what they repeat.
+   * dedup key, delay and expiry; the header {@link Header#REPLAY_OF} says what they repeat.
    *
    * @param messages each {@link Archived#whole}; may be empty
    * @throws IllegalArgumentException when one is not whole or cannot be decoded, naming it; nothing
@@ -169,7 +169,10 @@ public interface ArchiveStore extends DeadLetterStore {
     DELIVERED,
     /** Somebody discarded it as a dead letter. */
     DISCARDED,
-    /** It was a dead letter for longer than those are kept. */
+    /**
+     * Its time was over before it was published (C10), or it was a dead letter for longer than those
+     * are kept: the error says which.
+     */
     EXPIRED
   }
 
@@ -181,7 +184,8 @@ public interface ArchiveStore extends DeadLetterStore {
    * @param whole whether payload and headers were kept
    * @param at when it left, by the store's clock; to the microsecond, or as the database has it
    * @param answer what the broker answered, as {@link Decision.Delivered#answer}; null: nothing
-   * @param error the last error, of a dead letter; else null
+   * @param error the last error, of a dead letter; of an expired message {@link
+   *     Decision.Expired#ERROR}; else null
    */
   record Archived(
       StoredMessage message,

@@ -84,6 +84,13 @@ public sealed interface Decision {
     }
   }
 
+  /** Not published, because its time was over: the message is gone, and no dead letter (C10). */
+  record Expired() implements Decision {
+
+    /** What an archive has as its error. */
+    public static final String ERROR = "it expired before it was published";
+  }
+
   /** The message was delivered. */
   static Delivered delivered() {
     return new Delivered(null);
@@ -112,5 +119,10 @@ public sealed interface Decision {
   /** The message is a dead letter; later messages of its key wait for a person's decision. */
   static Dead deadHaltingKey(String error) {
     return new Dead(error, true);
+  }
+
+  /** The message's time was over: it was not published. Later messages of its key go on. */
+  static Expired expired() {
+    return new Expired();
   }
 }

@@ -149,6 +149,7 @@ public interface InspectionStore {
    * @param attempts that have failed
    * @param appendedAt by the store's clock
    * @param dueAt when it is or was due; null: at once
+   * @param expiresAt from when on it is not published; null: never
    * @param error of the last attempt; null: none, or not known
    * @param failedAt of the last attempt; null: none, or not known
    * @param haltsKey of a dead letter: whether its key waits until somebody decides about it (O3)
@@ -163,6 +164,7 @@ public interface InspectionStore {
       int attempts,
       Instant appendedAt,
       @Nullable Instant dueAt,
+      @Nullable Instant expiresAt,
       @Nullable String error,
       @Nullable Instant failedAt,
       boolean haltsKey) {

@@ -16,6 +16,7 @@ public final class StoredMessage {
   private final Instant createdAt;
   private final @Nullable OutboxMessage message;
   private final @Nullable String problem;
+  private final boolean expired;
 
   private StoredMessage(
       long sequence,
@@ -24,7 +25,8 @@ public final class StoredMessage {
       int attempts,
       Instant createdAt,
       @Nullable OutboxMessage message,
-      @Nullable String problem) {
+      @Nullable String problem,
+      boolean expired) {
     this.sequence = sequence;
     this.key = requireNonNull(key, "key");
     this.aggregateType = aggregateType;
@@ -32,13 +34,21 @@ public final class StoredMessage {
     this.createdAt = requireNonNull(createdAt, "createdAt");
     this.message = message;
     this.problem = problem;
+    this.expired = expired;
   }
 
   /** A message that was read whole. */
   public static StoredMessage of(
       long sequence, int attempts, Instant createdAt, OutboxMessage message) {
     return new StoredMessage(
-        sequence, message.key(), message.aggregateType(), attempts, createdAt, message, null);
+        sequence,
+        message.key(),
+        message.aggregateType(),
+        attempts,
+        createdAt,
+        message,
+        null,
+        false);
   }
 
   /** Reads a message from a row. */
@@ -90,7 +100,8 @@ public final class StoredMessage {
         attempts,
         createdAt,
         null,
-        requireNonNull(problem, "problem"));
+        requireNonNull(problem, "problem"),
+        false);
   }
 
   /** Given by the store at append, unique in it; order within a key is sequence order. */
@@ -133,6 +144,20 @@ public final class StoredMessage {
   /** Why the message cannot be decoded, or null when it can. Publishers only get those that can. */
   public @Nullable String problem() {
     return problem;
+  }
+
+  /**
+   * Whether its time was over when it was claimed, by the store's clock: it is not published, but
+   * settled as {@link Decision#expired()} (C10). False of one with a {@link #problem()}.
+   */
+  public boolean expired() {
+    return expired;
+  }
+
+  /** For stores: the same as one that is {@link #expired()}. */
+  public StoredMessage asExpired() {
+    return new StoredMessage(
+        sequence, key, aggregateType, attempts, createdAt, message, problem, message != null);
   }
 
   @Override

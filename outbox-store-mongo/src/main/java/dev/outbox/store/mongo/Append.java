@@ -21,7 +21,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
 import org.bson.Document;
-import org.jspecify.annotations.Nullable;
 
 /** Appends in the caller's transaction: one command, or three when there are dedup keys. */
 final class Append {
@@ -91,20 +90,18 @@ final class Append {
       return;
     }
     boolean delayed =
-        messages.stream().anyMatch(m -> m.availableAt() != null || m.deliverAfter() != null);
+        messages.stream()
+            .anyMatch(
+                m ->
+                    m.availableAt() != null || m.deliverAfter() != null || m.expireAfter() != null);
     Instant now = delayed ? clock.read() : clock.now();
     List<Document> documents = new ArrayList<>(messages.size());
     for (OutboxMessage message : messages) {
-      Instant due = due(message, now);
+      OutboxMessage dated = message.appendedAt(now);
+      Instant due = dated.availableAt();
       Status status = due != null && due.isAfter(now) ? Status.SCHEDULED : Status.PENDING;
-      documents.add(Documents.of(message, status, now, due));
+      documents.add(Documents.of(dated, status, now));
     }
     collections.message().insertMany(session, documents, new InsertManyOptions().ordered(true));
-  }
-
-  private static @Nullable Instant due(OutboxMessage message, Instant now) {
-    return message.deliverAfter() != null
-        ? now.plus(message.deliverAfter())
-        : message.availableAt();
   }
 }

@@ -23,8 +23,7 @@ final class Documents {
   private Documents() {}
 
   /** For an insert: the server fills in the empty timestamp. */
-  static Document of(
-      OutboxMessage message, Status status, Instant createdAt, @Nullable Instant availableAt) {
+  static Document of(OutboxMessage message, Status status, Instant createdAt) {
     Document document =
         new Document("seq", new BsonTimestamp())
             .append("bucket", Bucket.of(message.key()))
@@ -42,8 +41,12 @@ final class Documents {
             .append("correlationId", message.correlationId())
             .append("maxAttempts", message.maxAttempts())
             .append("createdAt", Date.from(createdAt));
-    if (availableAt != null) {
-      putAvailableAt(document, availableAt);
+    if (message.availableAt() != null) {
+      put(document, "available", roundedUp(message.availableAt()), message.availableAt());
+    }
+    if (message.expiresAt() != null) {
+      // Rounded down, so that nothing comes late.
+      put(document, "expires", Date.from(message.expiresAt()), message.expiresAt());
     }
     document.values().removeIf(value -> value == null);
     return document;
@@ -55,16 +58,15 @@ final class Documents {
         .toList();
   }
 
-  /** A date has milliseconds: rounded up, so that nothing comes early, and exact beside it. */
-  private static void putAvailableAt(Document document, Instant time) {
-    Date date = roundedUp(time);
-    document.append("availableAt", date);
+  /** A date has milliseconds: the time is exact beside it. */
+  private static void put(Document document, String name, Date date, Instant time) {
+    document.append(name + "At", date);
     if (!date.toInstant().equals(time)) {
-      document.append("availableMicros", ChronoUnit.MICROS.between(Instant.EPOCH, time));
+      document.append(name + "Micros", ChronoUnit.MICROS.between(Instant.EPOCH, time));
     }
   }
 
-  /** The first date that is not before. */
+  /** The first date that is not before, so that nothing comes early. */
   static Date roundedUp(Instant time) {
     Instant millis = time.truncatedTo(ChronoUnit.MILLIS);
     return Date.from(millis.equals(time) ? millis : millis.plusMillis(1));
@@ -116,7 +118,19 @@ final class Documents {
 
   /** When it is due, where that is a date at all. */
   static @Nullable Instant time(Document document) {
-    return document.get("availableAt") instanceof Date ? availableAt(document) : null;
+    return document.get("availableAt") instanceof Date ? time(document, "available") : null;
+  }
+
+  /** When it expires, where that is a date at all. */
+  static @Nullable Instant expiresAt(Document document) {
+    return document.get("expiresAt") instanceof Date ? time(document, "expires") : null;
+  }
+
+  /** As it is claimed at this time of the server. */
+  static StoredMessage message(Document document, Date now) {
+    StoredMessage message = message(document);
+    Date expires = document.get("expiresAt") instanceof Date date ? date : null;
+    return expires != null && !expires.after(now) ? message.asExpired() : message;
   }
 
   private static OutboxMessage decode(Document document) {
@@ -133,7 +147,8 @@ final class Documents {
         .addHeaders(headers(document.get("headers")))
         .dedupKey(text(document, "dedupKey"))
         .correlationId(text(document, "correlationId"))
-        .availableAt(availableAt(document))
+        .availableAt(time(document, "available"))
+        .expiresAt(time(document, "expires"))
         .maxAttempts(typed(document, "maxAttempts", Integer.class, "an int"))
         .build();
   }
@@ -198,9 +213,9 @@ final class Documents {
         "headers are not [{name: \"…\", value: \"…\"}, …] or {name: \"value\", …} with texts only");
   }
 
-  private static @Nullable Instant availableAt(Document document) {
-    Date date = typed(document, "availableAt", Date.class, "a date");
-    if (document.get("availableMicros") instanceof Number micros && date != null) {
+  private static @Nullable Instant time(Document document, String name) {
+    Date date = typed(document, name + "At", Date.class, "a date");
+    if (document.get(name + "Micros") instanceof Number micros && date != null) {
       return Instant.EPOCH.plus(micros.longValue(), ChronoUnit.MICROS);
     }
     return date == null ? null : date.toInstant();

@@ -34,18 +34,21 @@ record Fetched(OutboxCollections collections) {
           .forEach(message -> fetched.put(id(message), message));
     }
     return chosen.stream()
-        .map(message -> row(message, status, fetched.getOrDefault(id(message), message)))
+        .map(
+            message ->
+                row(transaction, message, status, fetched.getOrDefault(id(message), message)))
         .toList();
   }
 
-  private static Row row(Document message, Status status, Document whole) {
+  private static Row row(
+      MongoTransaction transaction, Document message, Status status, Document whole) {
     return new Claimable(
         message.getInteger("bucket"),
         Documents.sequence(message),
         Documents.key(message),
         status,
         id(message),
-        Documents.message(whole),
+        Documents.message(whole, transaction.now()),
         Documents.time(whole));
   }
 

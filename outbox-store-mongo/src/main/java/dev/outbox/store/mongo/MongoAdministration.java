@@ -33,6 +33,7 @@ import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Database.Administration;
 import dev.outbox.store.core.internal.Database.Expired;
+import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.mongo.MongoArchive.Noted;
 import java.time.Duration;
 import java.time.Instant;
@@ -204,6 +205,11 @@ final class MongoAdministration implements Administration<MongoTransaction> {
               .map(letter -> new Noted(Documents.sequence(letter), letter.get("id")))
               .toList());
     }
+  }
+
+  @Override
+  public void expire(MongoTransaction transaction, Collection<Claimable> expired) {
+    remove(transaction, expired.stream().map(Claimable::id).toList(), Outcome.EXPIRED);
   }
 
   private void remove(MongoTransaction transaction, List<Object> ids, Outcome outcome) {

@@ -69,6 +69,8 @@ final class MongoArchive {
           "createdAt",
           "availableAt",
           "availableMicros",
+          "expiresAt",
+          "expiresMicros",
           "maxAttempts",
           "attempts",
           "lastError");

@@ -67,6 +67,8 @@ final class MongoInspection implements Inspection<MongoTransaction> {
           "createdAt",
           "availableAt",
           "availableMicros",
+          "expiresAt",
+          "expiresMicros",
           "attempts",
           "lastError",
           "lastFailedAt");
@@ -243,6 +245,7 @@ final class MongoInspection implements Inspection<MongoTransaction> {
         Documents.attempts(message),
         message.get("createdAt") instanceof Date date ? date.toInstant() : Sequence.time(sequence),
         Documents.time(message),
+        Documents.expiresAt(message),
         Documents.lastError(message),
         message.get("lastFailedAt") instanceof Date date ? date.toInstant() : null,
         haltsKey);

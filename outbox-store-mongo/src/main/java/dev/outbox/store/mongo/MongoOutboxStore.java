@@ -42,6 +42,7 @@ import org.jspecify.annotations.Nullable;
  *                       partitionKey: …, headers: [{ name: …, value: … }],      where given
  *                       dedupKey: …, correlationId: …, maxAttempts: …,          where given
  *                       availableAt: ISODate(…), availableMicros: NumberLong(…),  where delayed
+ *                       expiresAt: ISODate(…), expiresMicros: NumberLong(…),      where it expires
  *                       attempts: 1, lastError: …, lastFailedAt: ISODate(…) }   when it failed
  * outbox_bucket       { _id: 17, token: NumberLong(5), fence: NumberLong(12),
  *                       claimId: UUID(…), session: UUID(…), worker: "host/0",      while leased

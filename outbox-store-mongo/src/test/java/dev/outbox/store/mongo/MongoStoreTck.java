@@ -28,6 +28,7 @@ import dev.outbox.tck.SchemaFixture;
 import dev.outbox.tck.store.CountsWork;
 import dev.outbox.tck.store.DeadLetterRetentions;
 import dev.outbox.tck.store.DedupWindows;
+import dev.outbox.tck.store.ExpiresMessages;
 import dev.outbox.tck.store.FindsPoison;
 import dev.outbox.tck.store.OutboxStoreTck;
 import dev.outbox.tck.store.RawRows;
@@ -59,6 +60,7 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
         RawRows<ClientSession>,
         FailsOnConflict,
         CountsWork<ClientSession>,
+        ExpiresMessages,
         FindsPoison,
         LosesReplies,
         SchemaFixture,

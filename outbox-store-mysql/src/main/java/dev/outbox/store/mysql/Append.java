@@ -10,6 +10,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.Collections;
@@ -36,17 +37,14 @@ final class Append implements SqlDialect.Append {
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSSSSS");
 
-  private static final String AT_ONCE = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'PENDING', null)";
-  private static final String AT =
-      "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, if(? > utc_timestamp(6), 'SCHEDULED', 'PENDING'), ?)";
-  private static final String AFTER =
-      "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, if(? > 0, 'SCHEDULED', 'PENDING'),"
-          + " utc_timestamp(6) + interval ? microsecond)";
+  private static final String ROW = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, %s, %s, %s)";
+  private static final String AFTER = "utc_timestamp(6) + interval ? microsecond";
 
   private static final String INSERT =
       """
       insert into ${q}${p}message (id, aggregate_type, aggregate_id, event_type, partition_key,
-        payload, content_type, headers, dedup_key, correlation_id, max_attempts, status, available_at) values
+        payload, content_type, headers, dedup_key, correlation_id, max_attempts, status, available_at,
+        expires_at) values
       """;
 
   /**
@@ -187,21 +185,37 @@ final class Append implements SqlDialect.Append {
         statement.setString(++i, m.dedupKey());
         statement.setString(++i, m.correlationId());
         statement.setObject(++i, m.maxAttempts(), Types.INTEGER);
-        if (m.availableAt() != null) {
-          String at = TIME.format(m.availableAt().atOffset(ZoneOffset.UTC));
-          statement.setString(++i, at);
-          statement.setString(++i, at);
-        } else if (m.deliverAfter() != null) {
-          long micros = TimeUnit.MICROSECONDS.convert(m.deliverAfter());
-          statement.setLong(++i, micros);
-          statement.setLong(++i, micros);
+        Object due = time(m.availableAt(), m.deliverAfter());
+        if (due != null) { // once for its status
+          statement.setObject(++i, due);
+          statement.setObject(++i, due);
+        }
+        Object expires = time(m.expiresAt(), m.expireAfter());
+        if (expires != null) {
+          statement.setObject(++i, expires);
         }
       }
       statement.executeUpdate();
     }
   }
 
-  private static String values(OutboxMessage message) {
-    return message.availableAt() != null ? AT : message.deliverAfter() != null ? AFTER : AT_ONCE;
+  /** What is bound for a time: text, or microseconds from now on. */
+  private static @Nullable Object time(@Nullable Instant at, @Nullable Duration after) {
+    return at != null
+        ? TIME.format(at.atOffset(ZoneOffset.UTC))
+        : after != null ? (Object) TimeUnit.MICROSECONDS.convert(after) : null;
+  }
+
+  private static String values(OutboxMessage m) {
+    String from = m.availableAt() != null ? "utc_timestamp(6)" : "0";
+    Object due = time(m.availableAt(), m.deliverAfter());
+    return ROW.formatted(
+        due == null ? "'PENDING'" : "if(? > " + from + ", 'SCHEDULED', 'PENDING')",
+        value(m.availableAt(), m.deliverAfter()),
+        value(m.expiresAt(), m.expireAfter()));
+  }
+
+  private static String value(@Nullable Instant at, @Nullable Duration after) {
+    return at != null ? "?" : after != null ? AFTER : "null";
   }
 }

@@ -184,6 +184,7 @@ final class MysqlText {
                 .replace("${durable}", DURABLE)
                 .replace("${blockedOfKey}", BLOCKED_OF_KEY)
                 .replace("${columns}", Rows.COLUMNS)
+                .replace("${clock}", "utc_timestamp(6)")
                 .replace("${everyBucket}", EVERY_BUCKET))
         .replaceAll("and m\\.status = ('[A-Z]+')", "and m.status = " + flavor.status)
         .replace("${lockMessages}", flavor.lockMessages)

@@ -4,7 +4,7 @@
 -- A producer may append, and nothing else: it reads, changes and deletes no message.
 -- seq, bucket and the rest get their defaults: a producer that could set them could break the order.
 grant insert (id, aggregate_type, aggregate_id, event_type, partition_key, payload, content_type,
-  headers, dedup_key, correlation_id, status, available_at, max_attempts)
+  headers, dedup_key, correlation_id, status, available_at, expires_at, max_attempts)
   on ${q}${p}message to ${producer};
 grant select, insert, update on ${q}${p}dedup to ${producer};
 grant select on ${q}${p}schema to ${producer};

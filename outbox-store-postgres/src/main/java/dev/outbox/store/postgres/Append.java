@@ -75,11 +75,10 @@ final class Append implements SqlDialect.Append {
               COLUMNS.stream(),
               Stream.of(
                   Column.text(OutboxMessage::dedupKey),
-                  Column.text(m -> m.availableAt() == null ? null : m.availableAt().toString()),
-                  new Column(
-                      Types.BIGINT,
-                      "bigint",
-                      m -> m.deliverAfter() == null ? null : micros(m.deliverAfter()))))
+                  Column.text(m -> text(m.availableAt())),
+                  new Column(Types.BIGINT, "bigint", m -> micros(m.deliverAfter())),
+                  Column.text(m -> text(m.expiresAt())),
+                  new Column(Types.BIGINT, "bigint", m -> micros(m.expireAfter()))))
           .toList();
 
   /**
@@ -170,11 +169,12 @@ final class Append implements SqlDialect.Append {
       """
       with input as materialized (
         select * from unnest(?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[], ?::bytea[],
-          ?::text[], ?::text[], ?::text[], ?::integer[], ?::text[], ?::text[], ?::bigint[])
+          ?::text[], ?::text[], ?::text[], ?::integer[], ?::text[], ?::text[], ?::bigint[],
+          ?::text[], ?::bigint[])
           with ordinality
         as i (id, aggregate_type, aggregate_id, event_type, partition_key, payload,
           content_type, headers, correlation_id, max_attempts, dedup_key, due_at, due_after_micros,
-          position)
+          expires_at, expires_after_micros, position)
       )
       """;
 
@@ -186,7 +186,8 @@ final class Append implements SqlDialect.Append {
           ?::text as event_type, ?::text as partition_key, ?::bytea as payload,
           ?::text as content_type, ?::text as headers, ?::text as correlation_id,
           ?::integer as max_attempts, ?::text as dedup_key, ?::text as due_at,
-          ?::bigint as due_after_micros, 1 as position
+          ?::bigint as due_after_micros, ?::text as expires_at,
+          ?::bigint as expires_after_micros, 1 as position
       )
       """;
 
@@ -267,11 +268,12 @@ final class Append implements SqlDialect.Append {
     return """
     insert into ${q}${p}message (status, id, aggregate_type, aggregate_id, event_type,
       partition_key, payload, content_type, headers, dedup_key, correlation_id, max_attempts,
-      available_at)
+      available_at, expires_at)
     select case when i.due > statement_timestamp() then 'SCHEDULED' else 'PENDING' end,
       i.id, i.aggregate_type, i.aggregate_id, i.event_type,
       i.partition_key, i.payload, i.content_type, i.headers::json, i.dedup_key, i.correlation_id, i.max_attempts,
-      i.due
+      i.due, coalesce(i.expires_at::timestamptz,
+        statement_timestamp() + i.expires_after_micros * interval '1 microsecond')
     from (
       select i.*, coalesce(i.due_at::timestamptz,
         statement_timestamp() + i.due_after_micros * interval '1 microsecond') as due
@@ -401,7 +403,7 @@ final class Append implements SqlDialect.Append {
         UUID.fromString(lease[1]));
   }
 
-  /** Whether these are messages that may be handed over: few, small, due at once. */
+  /** Whether these are messages that may be handed over: few, small, due at once, and for ever. */
   private static boolean mayBeHandedOver(List<OutboxMessage> messages) {
     return messages.size() <= FEW
         && messages.stream().noneMatch(m -> m.dedupKey() != null || hasTime(m))
@@ -409,7 +411,10 @@ final class Append implements SqlDialect.Append {
   }
 
   private static boolean hasTime(OutboxMessage message) {
-    return message.availableAt() != null || message.deliverAfter() != null;
+    return message.availableAt() != null
+        || message.deliverAfter() != null
+        || message.expiresAt() != null
+        || message.expireAfter() != null;
   }
 
   private String statement(boolean dedup, boolean single) {
@@ -419,8 +424,14 @@ final class Append implements SqlDialect.Append {
     return single ? one : many;
   }
 
-  private static long micros(Duration duration) {
-    return duration.toSeconds() * 1_000_000 + duration.toNanosPart() / 1_000;
+  private static @Nullable String text(@Nullable Instant time) {
+    return time == null ? null : time.toString();
+  }
+
+  private static @Nullable Long micros(@Nullable Duration duration) {
+    return duration == null
+        ? null
+        : duration.toSeconds() * 1_000_000 + duration.toNanosPart() / 1_000;
   }
 
   /** Binds {@link #PLAIN_ROW} for each message; returns how many parameters are bound. */

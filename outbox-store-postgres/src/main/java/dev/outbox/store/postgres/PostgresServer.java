@@ -256,6 +256,8 @@ final class PostgresServer implements Server {
 
   @Override
   public String fill(String sql) {
-    return names.fill(sql.replace("${messageKey}", PostgresText.MESSAGE_KEY));
+    return names.fill(
+        sql.replace("${messageKey}", PostgresText.MESSAGE_KEY)
+            .replace("${clock}", "statement_timestamp()"));
   }
 }

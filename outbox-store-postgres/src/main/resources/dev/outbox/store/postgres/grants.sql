@@ -4,7 +4,7 @@
 -- what was just given to a row, as an ORM does with insert … returning.
 -- txid, seq and the rest get their defaults: a producer that could set them could break the order.
 grant insert (id, aggregate_type, aggregate_id, event_type, partition_key, payload, content_type,
-  headers, dedup_key, correlation_id, status, available_at, max_attempts)
+  headers, dedup_key, correlation_id, status, available_at, expires_at, max_attempts)
   on ${q}${p}message to ${producer};
 grant select (id, seq) on ${q}${p}message to ${producer};
 grant select, insert, update on ${q}${p}dedup to ${producer};

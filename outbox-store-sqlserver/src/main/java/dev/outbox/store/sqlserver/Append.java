@@ -57,16 +57,19 @@ final class Append implements SqlDialect.Append {
       """
       insert into ${q}${p}message (status, id, aggregate_type, aggregate_id, event_type,
         partition_key, payload, content_type, headers, dedup_key, correlation_id, max_attempts,
-        available_at)
+        available_at, expires_at)
       select case when i.due > sysutcdatetime() then N'SCHEDULED' else N'PENDING' end,
         i.id, i.aggregate_type, i.aggregate_id, i.event_type, i.partition_key, i.payload,
-        i.content_type, i.headers, i.dedup_key, i.correlation_id, i.max_attempts, i.due
+        i.content_type, i.headers, i.dedup_key, i.correlation_id, i.max_attempts, i.due,
+        i.expires
       from (
         select ? as id, ? as aggregate_type, ? as aggregate_id, ? as event_type,
           ? as partition_key, ? as payload, ? as content_type, ? as headers, ? as dedup_key,
           ? as correlation_id, ? as max_attempts,
           coalesce(convert(datetime2(6), ?, 126),
-            dateadd(microsecond, ?, dateadd(second, ?, sysutcdatetime()))) as due
+            dateadd(microsecond, ?, dateadd(second, ?, sysutcdatetime()))) as due,
+          coalesce(convert(datetime2(6), ?, 126),
+            dateadd(microsecond, ?, dateadd(second, ?, sysutcdatetime()))) as expires
       ) i
       """;
 
@@ -166,14 +169,20 @@ final class Append implements SqlDialect.Append {
     statement.setNString(9, m.dedupKey());
     statement.setNString(10, m.correlationId());
     statement.setObject(11, m.maxAttempts(), Types.INTEGER);
-    statement.setNString(12, text(m.availableAt()));
-    Duration after = m.deliverAfter();
+    set(statement, 12, m.availableAt(), m.deliverAfter());
+    set(statement, 15, m.expiresAt(), m.expireAfter());
+  }
+
+  private static void set(
+      PreparedStatement statement, int first, @Nullable Instant at, @Nullable Duration after)
+      throws SQLException {
+    statement.setNString(first, text(at));
     if (after == null) {
-      statement.setNull(13, Types.INTEGER);
-      statement.setNull(14, Types.INTEGER);
+      statement.setNull(first + 1, Types.INTEGER);
+      statement.setNull(first + 2, Types.INTEGER);
     } else {
-      statement.setInt(13, after.toNanosPart() / 1_000);
-      statement.setInt(14, Math.toIntExact(after.toSeconds()));
+      statement.setInt(first + 1, after.toNanosPart() / 1_000);
+      statement.setInt(first + 2, Math.toIntExact(after.toSeconds()));
     }
   }
 

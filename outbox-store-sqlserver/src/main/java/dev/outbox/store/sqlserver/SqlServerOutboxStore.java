@@ -13,7 +13,7 @@ import javax.sql.DataSource;
  *                     bucket, status                          where it stands: PENDING, SCHEDULED, …
  *                     id, aggregate_type, aggregate_id, event_type, partition_key,
  *                     payload, content_type, headers, dedup_key, correlation_id, created_at
- *                     available_at, max_attempts              where given
+ *                     available_at, expires_at, max_attempts  where given
  *                     attempts, last_error, last_failed_at    when it failed
  *                     message_key, key_hash                   the key and what it is compared by
  *                     place                                   by what it is found in its status

@@ -145,6 +145,7 @@ final class SqlServerText {
             .replace("${dirtyKey}", DIRTY_KEY)
             .replace("${messageKey}", MESSAGE_KEY)
             .replace("${key}", KEY)
+            .replace("${clock}", UTC)
             .replace("${utc}", UTC));
   }
 

@@ -127,7 +127,11 @@ class BindingsTest {
             "available_at",
             null,
             "max_attempts",
-            null);
+            null,
+            "expires_at",
+            null,
+            "expired",
+            0);
     row.putAll(row(more));
     return row;
   }
@@ -530,6 +534,21 @@ class BindingsTest {
   }
 
   @Test
+  @DisplayName("of a message that expired makes it a dead letter, copies it and removes it")
+  void expired() {
+    store = builder(driver).archive(Archive.FULL).build();
+    answerClaims();
+    claim().settle(Map.of(11L, Decision.expired()));
+    List<Execution> copies = executions("ARCHIVE DEAD_LETTER");
+    assertThat(copies).hasSize(1);
+    assertThat(parameter(copies.get(0), "outcome").value()).isEqualTo("EXPIRED");
+    assertThat(executions("FAIL").stream().map(e -> parameter(e, "status").value()))
+        .containsExactly("DEAD");
+    assertThat(executions("DISCARD").stream().map(e -> parameter(e, "seq").value()))
+        .containsExactly(11L);
+  }
+
+  @Test
   @DisplayName("with an archive is what is deleted, with the answer, before; and who decided")
   void archive() {
     store = builder(driver).archive(Archive.FULL).build();
@@ -700,12 +719,17 @@ class BindingsTest {
         driver.connection(),
         List.of(
             builder().availableAt(Instant.parse("2024-02-29T23:59:00Z")).build(),
-            builder().deliverAfter(Duration.ofMillis(61_001)).build()));
+            builder().deliverAfter(Duration.ofMillis(61_001)).build(),
+            builder().expireAfter(Duration.ofMillis(61_001)).build(),
+            builder().expiresAt(Instant.parse("2024-02-29T23:59:00Z")).build()));
     List<Execution> inserts = executions("INSERT");
     assertThat(inserts.get(0).parameters().get(12).value()).isEqualTo("2024-02-29T23:59:00.000000");
     assertThat(inserts.get(0).parameters().get(13).setter()).isEqualTo("setNull");
     assertThat(inserts.get(1).parameters().get(13).value()).isEqualTo(1_000);
     assertThat(inserts.get(1).parameters().get(14).value()).isEqualTo(61);
+    assertThat(inserts.get(2).parameters().get(16).value()).isEqualTo(1_000);
+    assertThat(inserts.get(2).parameters().get(17).value()).isEqualTo(61);
+    assertThat(inserts.get(3).parameters().get(15).value()).isEqualTo("2024-02-29T23:59:00.000000");
   }
 
   @Test

@@ -14,6 +14,7 @@ import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.BreaksConnections;
 import dev.outbox.tck.LosesReplies;
+import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -163,6 +164,24 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
   }
 
   // ---- expiry
+
+  @Rule({"S7", "C10"})
+  @Sentence("a message that expires is archived as that, once, with its failed attempts")
+  void archiveMessageExpired() {
+    tck.fixture(ExpiresMessages.class);
+    with(Archive.FULL);
+    OutboxMessage message = committed(message("k").expiresAt(ExpiryTests.OVER).header("h", "v"));
+    retryFirst(claim(), Duration.ZERO, true);
+    Claim claim = awaitClaim("the retry");
+    for (int i = 0; i < 2; i++) {
+      settle(claim, Decision.expired());
+    }
+    Archived archived = one(ALL);
+    FieldTests.assertSame(archived.message().message(), message);
+    expect("outcome", archived.outcome()).isEqualTo(Outcome.EXPIRED);
+    expect("error", archived.error()).isEqualTo(Decision.Expired.ERROR);
+    expect("failed attempts", archived.message().attempts()).isEqualTo(1);
+  }
 
   private void withRetention() {
     DeadLetterRetentions<T> fixture = tck.fixture(DeadLetterRetentions.class);

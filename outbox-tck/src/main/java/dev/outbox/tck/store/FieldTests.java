@@ -206,6 +206,7 @@ abstract class FieldTests<T> extends StoreTests<T> {
     expect("dedupKey", came.dedupKey()).isEqualTo(sent.dedupKey());
     expect("correlationId", came.correlationId()).isEqualTo(sent.correlationId());
     expect("availableAt", came.availableAt()).isEqualTo(sent.availableAt());
+    expect("expiresAt", came.expiresAt()).isEqualTo(sent.expiresAt());
     expect("maxAttempts of the message", came.maxAttempts()).isEqualTo(sent.maxAttempts());
     expect("payload's size", came.payloadSize()).isEqualTo(sent.payloadSize());
     assertThat(Arrays.mismatch(came.payload(), sent.payload()))

@@ -117,6 +117,24 @@ abstract class HandOverTests<T> extends KeeperTests<T> {
     assertCame("due behind one that waits", claim(keeper, request(100, LONG))).isEmpty();
   }
 
+  @Rule({"C9", "C10"})
+  @Sentence("what expired comes as that, and what is behind it of its key comes next")
+  void handOverExpired() {
+    tck.fixture(ExpiresMessages.class);
+    Keeper keeper = keeperOfKey();
+    OutboxMessage next = message();
+    handOver(keeper, message("k").expiresAt(ExpiryTests.OVER).build());
+    handOver(keeper, next);
+    Claim claim = await("what expired", () -> nonEmpty(claim(keeper, request(1, LONG))));
+    expect("expired", first(claim).expired()).isTrue();
+    Settled settled =
+        settleAndClaim(keeper, claim, all(claim, Decision.expired()), request(100, LONG));
+    expect("lost by those for whom the key is kept", settled.lost()).isEmpty();
+    release(settled.next());
+    assertDelivered("what was appended behind it", keeper, List.of(next.id()));
+    assertNothingIsLeft(keeper);
+  }
+
   @Sentence("what was claimed before somebody said that it is committed does not come again")
   void late() {
     Keeper keeper = keeperOfKey();

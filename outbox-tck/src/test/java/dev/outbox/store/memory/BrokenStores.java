@@ -376,6 +376,7 @@ public final class BrokenStores {
           m.attempts(),
           m.appendedAt(),
           m.dueAt(),
+          m.expiresAt(),
           error,
           m.failedAt(),
           m.haltsKey());
@@ -764,7 +765,7 @@ public final class BrokenStores {
         MemoryClaim claim = broken.newClaim(kept);
         for (Row row : rows) {
           Key key = broken.keys.computeIfAbsent(row.key, Key::new);
-          claim.add(key, row);
+          claim.add(key, row, false);
           key.lease(claim, broken.now(), request.lease());
           idleSince.remove(key);
         }
@@ -1445,6 +1446,52 @@ public final class BrokenStores {
       if (--writesLeft == 0) {
         throw new TransientOutboxException("the connection broke");
       }
+    }
+  }
+
+  /** Lets relays find out what has expired. */
+  @Rule("C10")
+  static final class LetsNothingExpire extends Broken {
+    @Override
+    boolean isOver(Row row, Instant now) {
+      return false;
+    }
+  }
+
+  /** Takes what can expire for expired. */
+  @Rule("C10")
+  static final class ExpiresAtOnce extends Broken {
+    @Override
+    boolean isOver(Row row, Instant now) {
+      return row.message != null && row.message.expiresAt() != null;
+    }
+  }
+
+  /** Looks at the time of a message when it comes for the first time. */
+  @Rule("C10")
+  static final class ExpiresBeforeTheFirstTry extends Broken {
+    @Override
+    boolean isOver(Row row, Instant now) {
+      return !row.failed && super.isOver(row, now);
+    }
+  }
+
+  /** Keeps what expired for people. */
+  @Rule("C10")
+  static final class MakesDeadLettersOfWhatExpired extends Broken {
+    @Override
+    void apply(Key key, Row row, @Nullable Decision decision, boolean countedBefore) {
+      boolean expired = decision instanceof Decision.Expired;
+      super.apply(key, row, expired ? Decision.dead("expired") : decision, countedBefore);
+    }
+  }
+
+  /** Archives what expired as if the broker had it. */
+  @Rule("S7")
+  static final class ArchivesWhatExpiredAsDelivered extends Broken {
+    @Override
+    void archive(Row row, Outcome outcome, @Nullable String answer) {
+      super.archive(row, outcome == Outcome.EXPIRED ? Outcome.DELIVERED : outcome, answer);
     }
   }
 

@@ -13,6 +13,7 @@ import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.store.ClientClocks;
 import dev.outbox.tck.store.DeadLetterRetentions;
 import dev.outbox.tck.store.DedupWindows;
+import dev.outbox.tck.store.ExpiresMessages;
 import dev.outbox.tck.store.FindsPoison;
 import dev.outbox.tck.store.OutboxStoreTck;
 import dev.outbox.tck.store.RawRows;
@@ -36,6 +37,7 @@ public abstract class MemoryStoreFixture extends OutboxStoreTck<MemoryTransactio
         ClientClocks<MemoryTransaction>,
         RestartsSequences,
         DeadLetterRetentions<MemoryTransaction>,
+        ExpiresMessages,
         FindsPoison {
   private Duration moved = Duration.ZERO;
   private MemoryOutboxStore store =

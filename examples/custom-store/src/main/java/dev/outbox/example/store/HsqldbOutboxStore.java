@@ -101,7 +101,7 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
         payload varbinary(1000000) not null, headers varchar(100000) default '[]' not null,
         content_type outbox_text default 'application/json' not null, dedup_key outbox_text,
         correlation_id outbox_text, created_at outbox_time default current_timestamp(6) not null,
-        available_at outbox_time, max_attempts int check (max_attempts > 0),
+        available_at outbox_time, expires_at outbox_time, max_attempts int check (max_attempts > 0),
         attempts int default 0 not null, last_error varchar(4000),
         retry_at outbox_time, place bigint, dead boolean default false not null,
         blocks_key boolean default false not null, claim_id uuid, leased_until outbox_time);
@@ -124,10 +124,10 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
       """
       insert into outbox_message (id, aggregate_type, aggregate_id, event_type, partition_key,
         payload, content_type, dedup_key, correlation_id, headers, available_at,
-        max_attempts)
+        expires_at, max_attempts)
       values (:id, :aggregateType, :aggregateId, :eventType, :partitionKey,
-        :payload, :contentType, :dedupKey, :correlationId, :encodedHeaders, :due,
-        :maxAttempts)
+        :payload, :contentType, :dedupKey, :correlationId, :encodedHeaders, :availableAt,
+        :expiresAt, :maxAttempts)
       """;
 
   /**
@@ -194,9 +194,8 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
         }
         handle
             .createUpdate(INSERT)
-            .bindMethods(m)
+            .bindMethods(m.appendedAt(now))
             .bind("encodedHeaders", Header.toJson(m.headers()))
-            .bind("due", m.deliverAfter() != null ? now.plus(m.deliverAfter()) : m.availableAt())
             .execute();
       }
       return Appended.of(messages, duplicates);
@@ -218,7 +217,7 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
               handle.select(DUE, now, now, request.maxMessages()).map(this::decode).list()) {
             bytes += m.problem() == null ? m.message().payloadSize() : 0;
             if (messages.isEmpty() || bytes <= request.maxBytes()) {
-              messages.add(m);
+              messages.add(isExpired(m, now) ? m.asExpired() : m);
             }
           }
           UUID id = UUID.randomUUID();
@@ -233,6 +232,11 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
   }
 
   // end::claim
+  private static boolean isExpired(StoredMessage m, Instant now) {
+    Instant expiresAt = m.problem() == null ? m.message().expiresAt() : null;
+    return expiresAt != null && !expiresAt.isAfter(now);
+  }
+
   StoredMessage decode(RowView row) {
     long sequence = row.getColumn("seq", Long.class);
     int attempts = row.getColumn("attempts", Integer.class);
@@ -255,6 +259,7 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
         .dedupKey(row.getColumn("dedup_key", String.class))
         .correlationId(row.getColumn("correlation_id", String.class))
         .availableAt(row.getColumn("available_at", Instant.class))
+        .expiresAt(row.getColumn("expires_at", Instant.class))
         .maxAttempts(row.getColumn("max_attempts", Integer.class))
         .build();
   }
@@ -297,7 +302,7 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
 
     // end::settle
     private void carryOut(Handle handle, long sequence, @Nullable Decision decision, Instant now) {
-      if (decision instanceof Decision.Delivered) {
+      if (decision instanceof Decision.Delivered || decision instanceof Decision.Expired) {
         handle.execute("delete from outbox_message where seq = ?", sequence);
       } else if (decision instanceof Decision.Retry r) {
         Instant at = now.plus(r.delay());

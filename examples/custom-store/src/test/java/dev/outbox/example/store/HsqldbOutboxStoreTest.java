@@ -1,6 +1,7 @@
 package dev.outbox.example.store;
 
 import dev.outbox.tck.MovesClock;
+import dev.outbox.tck.store.ExpiresMessages;
 import dev.outbox.tck.store.OutboxStoreProperties;
 import dev.outbox.tck.store.RawRows;
 import dev.outbox.tck.store.ReadOnlyTransactions;
@@ -19,7 +20,7 @@ import org.junit.jupiter.api.Nested;
 
 /** The TCK over the example, with the fixtures that cost a few lines. */
 class HsqldbOutboxStoreTest extends HsqldbCoreTest
-    implements ReadOnlyTransactions<Connection>, RawRows<Connection> {
+    implements ReadOnlyTransactions<Connection>, RawRows<Connection>, ExpiresMessages {
 
   /** {@link HsqldbCoreTest} has run with the whole load. */
   @Override

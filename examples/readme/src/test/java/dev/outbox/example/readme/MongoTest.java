@@ -135,6 +135,7 @@ class MongoTest {
     OutboxMessage message = delivered().get(0);
     assertThat(message.key()).isEqualTo("customer-7");
     assertThat(message.maxAttempts()).isEqualTo(3);
+    assertThat(message.expiresAt()).isEqualTo("2036-02-01T00:00:00Z");
     assertThat(message.payload()).containsExactly(10, 7, '1', '2', '.', '5', '0');
     assertThat(message.headers()).hasSize(2).contains(new Header("tenant", "a"));
   }

@@ -80,6 +80,7 @@ class MysqlPlainSqlTest {
     OutboxMessage message = delivered().get(0);
     assertThat(message.key()).isEqualTo("customer-7");
     assertThat(message.maxAttempts()).isEqualTo(3);
+    assertThat(message.expiresAt()).isAfter(message.availableAt());
     assertThat(message.payload()).containsExactly(10, 7, '1', '2', '.', '5', '0');
     assertThat(message.headers()).hasSize(2).contains(new Header("tenant", "a"));
   }

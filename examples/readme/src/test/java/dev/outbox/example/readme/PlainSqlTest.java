@@ -97,6 +97,7 @@ class PlainSqlTest {
     assertThat(message.correlationId()).isEqualTo("request-17");
     assertThat(message.maxAttempts()).isEqualTo(3);
     assertThat(message.availableAt()).isBefore(Instant.now().plus(Duration.ofDays(1)));
+    assertThat(message.expiresAt()).isAfter(Instant.now().plus(Duration.ofDays(20)));
   }
 
   @Test

@@ -12,6 +12,7 @@ import dev.outbox.tck.SchemaFixture;
 import dev.outbox.tck.store.CountsWork;
 import dev.outbox.tck.store.DeadLetterRetentions;
 import dev.outbox.tck.store.DedupWindows;
+import dev.outbox.tck.store.ExpiresMessages;
 import dev.outbox.tck.store.FindsPoison;
 import dev.outbox.tck.store.JdbcOutboxStoreTck;
 import dev.outbox.tck.store.KillsServer;
@@ -52,6 +53,7 @@ public abstract class JdbcStoreTck extends JdbcOutboxStoreTck
         DedupWindows<Connection>,
         RawRows<Connection>,
         CountsWork<Connection>,
+        ExpiresMessages,
         FindsPoison,
         SchemaFixture,
         MovesClock,

@@ -58,6 +58,7 @@ record MemoryInspection(Collection<Key> keys, Instant now) {
         row.attempts,
         row.createdAt,
         row.dueAt == Row.ALWAYS ? null : row.dueAt,
+        row.message == null ? null : row.message.expiresAt(),
         row.error,
         row.failedAt,
         row.dead && row.haltsKey);

@@ -98,7 +98,7 @@ abstract class MemoryKeys {
       if (!claim.hasRoomFor(row, request.maxMessages(), request.maxBytes())) {
         return false;
       }
-      claim.add(key, row);
+      claim.add(key, row, isOver(row, now));
       if (suspicious) {
         row.attempts++;
         claim.countedBefore = true;
@@ -106,6 +106,10 @@ abstract class MemoryKeys {
       }
     }
     return true;
+  }
+
+  boolean isOver(Row row, Instant now) {
+    return row.isOver(now);
   }
 
   List<Row> due(Key key, Instant now) {
@@ -162,6 +166,10 @@ abstract class MemoryKeys {
     }
     if (decision instanceof Decision.Delivered delivered) {
       leave(key, row, Outcome.DELIVERED, delivered);
+    } else if (decision instanceof Decision.Expired) {
+      row.dead = true;
+      fail(row, Decision.Expired.ERROR);
+      leave(key, row, Outcome.EXPIRED, null);
     } else if (decision instanceof Decision.Retry retry) {
       row.attempts += retry.counts() ? 1 : 0;
       row.failed = true;

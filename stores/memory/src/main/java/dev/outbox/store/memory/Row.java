@@ -33,33 +33,17 @@ final class Row {
     this.sequence = sequence;
     this.key = key;
     this.createdAt = createdAt;
-    this.message = message == null ? null : withDueTime(message, createdAt);
+    this.message = message == null ? null : message.appendedAt(createdAt);
     Instant availableAt = this.message == null ? null : this.message.availableAt();
     this.dueAt = availableAt == null ? ALWAYS : availableAt;
   }
 
-  /** A delay counts from the append, by the store's clock. */
-  private static OutboxMessage withDueTime(OutboxMessage m, Instant now) {
-    if (m.deliverAfter() == null) {
-      return m;
-    }
-    return OutboxMessage.builder()
-        .id(m.id())
-        .aggregate(m.aggregateType(), m.aggregateId())
-        .eventType(m.eventType())
-        .partitionKey(m.partitionKey())
-        .payload(m.payload())
-        .contentType(m.contentType())
-        .addHeaders(m.headers())
-        .dedupKey(m.dedupKey())
-        .correlationId(m.correlationId())
-        .availableAt(now.plus(m.deliverAfter()))
-        .maxAttempts(m.maxAttempts())
-        .build();
-  }
-
   boolean isDue(Instant now) {
     return !dueAt.isAfter(now);
+  }
+
+  boolean isOver(Instant now) {
+    return message != null && message.expiresAt() != null && !message.expiresAt().isAfter(now);
   }
 
   /** Since when it has been due. */
@@ -95,6 +79,7 @@ final class Row {
         .dedupKey(m.dedupKey())
         .correlationId(m.correlationId())
         .availableAt(m.availableAt())
+        .expiresAt(m.expiresAt())
         .maxAttempts(m.maxAttempts())
         .build();
   }

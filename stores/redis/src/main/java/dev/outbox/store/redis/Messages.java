@@ -6,6 +6,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.StoredMessage;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -17,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /** A message as a hash of Redis: fields by name, texts in UTF-8, times in microseconds. */
 final class Messages {
-  private static final List<String> NUMBERS = List.of("createdAt", "attempts", "availableAt");
+  private static final List<String> NUMBERS =
+      List.of("createdAt", "attempts", "availableAt", "expiresAt");
 
   private Messages() {}
 
@@ -34,6 +36,8 @@ final class Messages {
     put(fields, "dedupKey", m.dedupKey());
     put(fields, "correlationId", m.correlationId());
     put(fields, "availableAt", m.availableAt() == null ? null : micros(m.availableAt()));
+    put(fields, "expiresAt", m.expiresAt() == null ? null : micros(m.expiresAt()));
+    put(fields, "expireAfter", m.expireAfter() == null ? null : micros(m.expireAfter()));
     put(fields, "maxAttempts", m.maxAttempts() == null ? null : m.maxAttempts().toString());
     fields.add("payload".getBytes(UTF_8));
     fields.add(m.payload());
@@ -47,6 +51,10 @@ final class Messages {
   }
 
   private static String micros(Instant time) {
+    return Long.toString(Arguments.micros(time));
+  }
+
+  private static String micros(Duration time) {
     return Long.toString(Arguments.micros(time));
   }
 
@@ -72,6 +80,14 @@ final class Messages {
     @Nullable String text(String field) {
       byte[] value = fields.get(field);
       return value == null ? null : new String(value, UTF_8);
+    }
+
+    /** As it is claimed at this time of the server. */
+    Found at(Instant now) {
+      Instant expiresAt = time("expiresAt");
+      return expiresAt == null || expiresAt.isAfter(now)
+          ? this
+          : new Found(id, message.asExpired(), fields);
     }
 
     @Nullable Instant time(String field) {
@@ -150,6 +166,7 @@ final class Messages {
     OutboxMessage message() {
       NUMBERS.forEach(this::requireNumber);
       String availableAt = text("availableAt");
+      String expiresAt = text("expiresAt");
       String contentType = text("contentType");
       String headers = text("headers");
       String maxAttempts = text("maxAttempts");
@@ -164,6 +181,7 @@ final class Messages {
           .dedupKey(text("dedupKey"))
           .correlationId(text("correlationId"))
           .availableAt(availableAt == null ? null : instant(Long.parseLong(availableAt)))
+          .expiresAt(expiresAt == null ? null : instant(Long.parseLong(expiresAt)))
           .maxAttempts(maxAttempts == null ? null : Integer.valueOf(maxAttempts))
           .build();
     }

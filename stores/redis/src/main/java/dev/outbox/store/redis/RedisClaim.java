@@ -84,7 +84,7 @@ final class RedisClaim implements Claim {
 
   private static void add(Arguments arguments, Found found, @Nullable Decision decision) {
     arguments.add(found.message().sequence()).add(found.id());
-    if (decision instanceof Decision.Delivered) {
+    if (decision instanceof Decision.Delivered || decision instanceof Decision.Expired) {
       add(arguments, "delivered", Duration.ZERO, false, "");
     } else if (decision instanceof Decision.Retry retry) {
       add(arguments, "retry", retry.delay(), retry.counts(), retry.error());

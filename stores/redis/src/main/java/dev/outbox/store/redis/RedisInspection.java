@@ -91,6 +91,7 @@ record RedisInspection(Server server) {
         found.message().attempts(),
         found.message().createdAt(),
         found.time(failed ? "due" : "availableAt"),
+        found.time("expiresAt"),
         found.text("error"),
         found.time("failedAt"),
         found.text("halts") != null);

@@ -42,7 +42,8 @@ import redis.clients.jedis.RedisClient;
  * {shop}:outbox:sequence      17                                  the last one given
  * {shop}:outbox:message:17    hash: id, aggregateType, aggregateId, eventType, payload, key,
  *                             createdAt, and where given contentType, partitionKey, headers,
- *                             dedupKey, correlationId, availableAt, maxAttempts; when it failed
+ *                             dedupKey, correlationId, availableAt, expiresAt, maxAttempts; when
+ *                             it failed
  *                             attempts, failed, due, error, failedAt, halts
  * {shop}:outbox:messages      zset: all messages by sequence, for people
  * {shop}:outbox:order:K       zset: the messages of key K by sequence, without delayed and dead ones
@@ -191,7 +192,9 @@ public final class RedisOutboxStore extends RedisStore
             .addMicros(request.lease());
     Server.Done done = server.runReplicated(CLAIM, arguments);
     Reply reply = Reply.of(done.reply());
-    Claim claim = new RedisClaim(server, token, reply.number(0) == 1, found(reply.list(1)));
+    Instant now = Messages.instant(reply.number(2));
+    List<Found> found = found(reply.list(1)).stream().map(one -> one.at(now)).toList();
+    Claim claim = new RedisClaim(server, token, reply.number(0) == 1, found);
     if (done.lacking() != null) {
       // At once: a lease that runs out looks like a relay that crashed (S6).
       Set<Long> none = claim.settle(Map.of());

@@ -8,6 +8,7 @@ import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.tck.BreaksConnections;
 import dev.outbox.tck.store.CountsWork;
 import dev.outbox.tck.store.DedupWindows;
+import dev.outbox.tck.store.ExpiresMessages;
 import dev.outbox.tck.store.FindsPoison;
 import dev.outbox.tck.store.KillsServer;
 import dev.outbox.tck.store.OutboxStoreTck;
@@ -34,6 +35,7 @@ public class RedisStoreTck extends OutboxStoreTck<RedisTransaction>
         CountsWork<RedisTransaction>,
         DedupWindows<RedisTransaction>,
         RawRows<RedisTransaction>,
+        ExpiresMessages,
         FindsPoison,
         KillsServer<RedisTransaction>,
         RestartsSequences,

@@ -362,6 +362,12 @@ public record Database<H>(
      */
     Set<Long> discard(H handle, Set<Long> sequences, @Nullable Who by);
 
+    /**
+     * Removes messages that expired (C10), which this transaction has made dead letters; into the
+     * archive, where there is one.
+     */
+    void expire(H handle, Collection<Claimable> expired);
+
     /** Notes who had these messages appended again. */
     default void noteReplay(H handle, List<Archived> messages, Who by) {
       throw new UnsupportedOperationException();

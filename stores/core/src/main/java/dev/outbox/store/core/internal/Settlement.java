@@ -31,10 +31,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class Settlement<H> {
   private final H handle;
+  private final Database<H> database;
   private final Writes<H> writes;
   private final Set<Integer> counted;
   private final List<Claimable> delivered = new ArrayList<>();
   private final List<Claimable> undecidedButCounted = new ArrayList<>();
+  private final List<Claimable> expired = new ArrayList<>();
   private final List<Failure> failures = new ArrayList<>();
   private final Map<Long, Block> blockBySequence = new LinkedHashMap<>();
   private final Map<String, Key> progress = new LinkedHashMap<>();
@@ -42,9 +44,10 @@ final class Settlement<H> {
   /**
    * @param counted buckets whose messages had their attempt counted when they were claimed
    */
-  Settlement(H handle, Writes<H> writes, Set<Integer> counted) {
+  Settlement(H handle, Database<H> database, Set<Integer> counted) {
     this.handle = handle;
-    this.writes = writes;
+    this.database = database;
+    this.writes = database.writes();
     this.counted = counted;
   }
 
@@ -59,7 +62,7 @@ final class Settlement<H> {
     Set<Integer> counted =
         leases.stream().filter(Lease::single).map(Lease::bucket).collect(Collectors.toSet());
     Map<Integer, Lease> held = new HashMap<>();
-    new Settlement<>(handle, database.writes(), counted)
+    new Settlement<>(handle, database, counted)
         .apply(locked, decided)
         .forEach(lease -> held.put(lease.bucket(), lease));
     return held;
@@ -106,6 +109,11 @@ final class Settlement<H> {
         if (dead.haltsKey()) {
           blockBySequence.put(row.sequence(), block(row, Duration.ZERO, true));
         }
+      } else if (decision instanceof Decision.Expired) {
+        // As a dead letter, and removed at once: so it changes nothing twice (S1).
+        failed(row, false, Status.DEAD, Decision.Expired.ERROR);
+        expired.add(row);
+        progressed(row);
       } else if (counted.contains(row.bucket())) {
         undecidedButCounted.add(row);
       }
@@ -127,6 +135,11 @@ final class Settlement<H> {
       writes.count(handle, undecidedButCounted, -1);
     }
     Set<Long> changed = failures.isEmpty() ? Set.of() : writes.fail(handle, failures);
+    List<Claimable> gone =
+        expired.stream().filter(row -> changed.contains(row.sequence())).toList();
+    if (!gone.isEmpty()) {
+      database.administration().expire(handle, gone);
+    }
     // A failure that is written already has blocked its key already: nothing of that is undone.
     blockBySequence.forEach(
         (sequence, block) -> {

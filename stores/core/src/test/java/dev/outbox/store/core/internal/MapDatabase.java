@@ -112,6 +112,15 @@ final class MapDatabase
           ? StoredMessage.undecodable(sequence, key, null, attempts, createdAt, "it was damaged")
           : StoredMessage.of(sequence, attempts, createdAt, content);
     }
+
+    private Instant expiresAt() {
+      return content == null ? null : content.expiresAt();
+    }
+
+    private StoredMessage stored(Instant now) {
+      boolean expired = expiresAt() != null && !expiresAt().isAfter(now);
+      return expired ? stored().asExpired() : stored();
+    }
   }
 
   private static final class Bucket {
@@ -291,27 +300,8 @@ final class MapDatabase
    */
   synchronized void insert(Producer producer, String key, OutboxMessage content) {
     Instant now = now();
-    OutboxMessage dated = content == null ? null : dated(content, now);
+    OutboxMessage dated = content == null ? null : content.appendedAt(now);
     producer.messages.add(new Message(++lastSequence, key, now, dated));
-  }
-
-  /** A delay counts from the append. */
-  private static OutboxMessage dated(OutboxMessage m, Instant now) {
-    if (m.deliverAfter() == null) {
-      return m;
-    }
-    return OutboxMessage.builder()
-        .id(m.id())
-        .aggregate(m.aggregateType(), m.aggregateId())
-        .eventType(m.eventType())
-        .partitionKey(m.partitionKey())
-        .payload(m.payload())
-        .contentType(m.contentType())
-        .addHeaders(m.headers())
-        .dedupKey(m.dedupKey())
-        .correlationId(m.correlationId())
-        .availableAt(now.plus(m.deliverAfter()))
-        .build();
   }
 
   // ---- the store's transactions
@@ -514,14 +504,14 @@ final class MapDatabase
             bucket(message.key), message.sequence, message.key, message.status, message.id, target);
   }
 
-  private static Claimable claimable(Message message) {
+  private Claimable claimable(Message message) {
     return new Claimable(
         bucket(message.key),
         message.sequence,
         message.key,
         message.status,
         message.id,
-        message.stored(),
+        message.stored(now()),
         message.availableAt);
   }
 
@@ -616,6 +606,11 @@ final class MapDatabase
   }
 
   @Override
+  public void expire(MapDatabase handle, Collection<Claimable> expired) {
+    expired.forEach(row -> messages.remove(row.sequence()));
+  }
+
+  @Override
   public void block(MapDatabase handle, List<Block> blocks) {
     for (Block block : blocks) {
       BlockedKey key =
@@ -681,6 +676,7 @@ final class MapDatabase
         message.attempts,
         message.createdAt,
         message.availableAt,
+        message.expiresAt(),
         message.error,
         message.failedAt,
         halted().containsValue(message.sequence));

@@ -12,6 +12,7 @@ import dev.outbox.tck.LosesReplies;
 import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.SchemaFixture;
 import dev.outbox.tck.store.DedupWindows;
+import dev.outbox.tck.store.ExpiresMessages;
 import dev.outbox.tck.store.FindsPoison;
 import dev.outbox.tck.store.OutboxStoreTck;
 import dev.outbox.tck.store.RawRows;
@@ -31,6 +32,7 @@ abstract class MapStoreTck extends OutboxStoreTck<Producer>
         SchemaFixture,
         LosesReplies,
         RestartsSequences,
+        ExpiresMessages,
         FindsPoison {
   private final MapDatabase database;
 

@@ -68,7 +68,7 @@ class SettlementTest {
               };
             });
     Collection<Lease> after =
-        new Settlement<>("handle", database.writes(), counted)
+        new Settlement<>("handle", database, counted)
             .apply(List.of(LEASE), new Decided(rows, decisions));
     assertThat(after).as("the leases after it").containsExactly(LEASE);
   }
@@ -123,6 +123,17 @@ class SettlementTest {
     Map<Long, Decision> dead = Map.of(1L, Decision.dead("rejected"));
     settle(Set.of(), List.of(row(1, Status.BLOCKED, 0)), dead);
     assertThat(asked).containsExactly("fail 1", "advance 1");
+  }
+
+  @Test
+  @DisplayName("removes what expired as a dead letter without an attempt, and only once")
+  void expired() {
+    List<Claimable> rows = List.of(row(1, Status.BLOCKED, 2), row(2, Status.PENDING, 0));
+    writtenBefore = Set.of(2L);
+    settle(Set.of(), rows, Map.of(1L, Decision.expired(), 2L, Decision.expired()));
+    assertThat(asked).containsExactly("fail 2", "expire 1", "advance 1");
+    assertThat(failures.get(0).attemptsAfter()).isEqualTo(2);
+    assertThat(failures).allMatch(failure -> failure.status() == Status.DEAD);
   }
 
   @Test

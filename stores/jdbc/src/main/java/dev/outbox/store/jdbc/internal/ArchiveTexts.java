@@ -25,6 +25,7 @@ public abstract class ArchiveTexts {
           "correlation_id",
           "created_at",
           "available_at",
+          "expires_at",
           "max_attempts");
 
   private static final List<String> CONTENT = List.of("payload", "headers");
@@ -170,6 +171,7 @@ public abstract class ArchiveTexts {
    */
   private String columns() {
     return Rows.COLUMNS
+            .replace("${clock}", "null")
             .replace("m.bucket", "0 as bucket")
             .replace("m.payload", "coalesce(m.payload, %s) as payload".formatted(empty()))
             .replace("m.headers", "coalesce(m.headers, '[]') as headers")

@@ -9,7 +9,7 @@ public abstract class InspectionTexts {
   protected static final String COLUMNS =
       """
       m.bucket, m.seq, m.id, m.status, m.aggregate_type, m.aggregate_id, m.partition_key, m.event_type,
-      m.attempts, m.created_at, m.available_at, m.last_error, m.last_failed_at\
+      m.attempts, m.created_at, m.available_at, m.expires_at, m.last_error, m.last_failed_at\
       """;
 
   private final ArchiveTexts says;

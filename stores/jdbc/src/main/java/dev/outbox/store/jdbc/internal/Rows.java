@@ -26,12 +26,16 @@ import org.jspecify.annotations.Nullable;
 /** Reads rows of the message table; one that cannot be decoded is a message with a problem (C7). */
 public class Rows {
 
-  /** What is read of a message; by place, not by name, because it is read for each message. */
+  /**
+   * What is read of a message; by place, not by name, because it is read for each message. {@code
+   * ${clock}} is the statement's time.
+   */
   public static final String COLUMNS =
       """
       m.bucket, m.seq, m.payload, m.attempts, m.created_at, m.id, m.aggregate_type,
       m.aggregate_id, m.event_type, m.partition_key, m.content_type, m.headers,
-      m.dedup_key, m.correlation_id, m.available_at, m.max_attempts
+      m.dedup_key, m.correlation_id, m.available_at, m.max_attempts,
+      m.expires_at, case when m.expires_at <= ${clock} then 1 else 0 end as expired
       """;
 
   private static final int BUCKET = 1;
@@ -50,12 +54,17 @@ public class Rows {
   private static final int CORRELATION_ID = 14;
   private static final int AVAILABLE_AT = 15;
   private static final int MAX_ATTEMPTS = 16;
+  private static final int EXPIRES_AT = 17;
+  private static final int EXPIRED = 18;
+
+  /** How many {@link #COLUMNS} there are. */
+  static final int COUNT = 18;
 
   /** The column of a read that says which status a message must move to; null: none. */
-  private static final int TARGET = 17;
+  private static final int TARGET = COUNT + 1;
 
   /** The column of a read that says something of its snapshot. */
-  public static final int HORIZON = 18;
+  public static final int HORIZON = COUNT + 2;
 
   private static final DateTimeFormatter MICROSECONDS =
       DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSSSSS");
@@ -197,9 +206,11 @@ public class Rows {
               .dedupKey(rows.getString(DEDUP_KEY))
               .correlationId(rows.getString(CORRELATION_ID))
               .availableAt(availableAt)
+              .expiresAt(instant(rows, EXPIRES_AT))
               .maxAttempts(rows.getObject(MAX_ATTEMPTS, Integer.class))
               .build();
-      return StoredMessage.of(sequence, attempts, createdAt, message);
+      StoredMessage read = StoredMessage.of(sequence, attempts, createdAt, message);
+      return rows.getInt(EXPIRED) == 1 ? read.asExpired() : read;
     } catch (RuntimeException e) {
       return StoredMessage.undecodable(
           sequence,

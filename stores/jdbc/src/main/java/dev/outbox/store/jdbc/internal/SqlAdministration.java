@@ -16,6 +16,7 @@ import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.store.core.internal.Database.Administration;
 import dev.outbox.store.core.internal.Database.Expired;
 import dev.outbox.store.core.internal.Database.Key;
+import dev.outbox.store.core.internal.Row.Claimable;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -189,13 +190,25 @@ public abstract class SqlAdministration implements Administration<Handle> {
   private void remove(Handle handle, List<Key> dead, Outcome outcome) {
     archive.archive(handle, dead, outcome);
     List<Key> ignored = unhalt(handle, dead, letter -> Long.MAX_VALUE);
-    int[] counts =
+    delete(handle, dead);
+  }
+
+  private void delete(Handle handle, List<Key> dead) {
+    int[] ignored =
         Batches.run(
             handle,
             texts.discard(),
             dead,
             (batch, letter) ->
                 batch.bind("bucket", letter.bucket()).bind("seq", letter.sequence()));
+  }
+
+  @Override
+  public final void expire(Handle handle, Collection<Claimable> expired) {
+    List<Key> dead =
+        expired.stream().map(row -> new Key(row.bucket(), row.key(), row.sequence())).toList();
+    archive.archive(handle, dead, Outcome.EXPIRED);
+    delete(handle, dead);
   }
 
   private record Looked(long sequence, boolean expired) {}

@@ -23,12 +23,12 @@ import org.jspecify.annotations.Nullable;
 final class SqlArchive {
 
   /** Behind the columns of a message. */
-  private static final int WHOLE = 17;
+  private static final int WHOLE = Rows.COUNT + 1;
 
-  private static final int ARCHIVED_AT = 18;
-  private static final int OUTCOME = 19;
-  private static final int ANSWER = 20;
-  private static final int ERROR = 21;
+  private static final int ARCHIVED_AT = WHOLE + 1;
+  private static final int OUTCOME = WHOLE + 2;
+  private static final int ANSWER = WHOLE + 3;
+  private static final int ERROR = WHOLE + 4;
 
   private final ArchiveTexts texts;
   private final Rows rows;

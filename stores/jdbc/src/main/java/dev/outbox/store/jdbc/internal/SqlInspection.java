@@ -121,6 +121,7 @@ public final class SqlInspection implements Inspection<Handle> {
         row.getInt("attempts"),
         requireNonNull(time(row, "created_at")),
         time(row, "available_at"),
+        time(row, "expires_at"),
         row.getString("last_error"),
         time(row, "last_failed_at"),
         row.getInt("halts_key") == 1);

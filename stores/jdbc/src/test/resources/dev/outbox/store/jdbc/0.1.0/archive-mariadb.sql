@@ -20,6 +20,7 @@ create table if not exists outbox_archive_message (
   correlation_id  varchar(256),
   created_at      datetime(6) not null,
   available_at    datetime(6),
+  expires_at      datetime(6),
   max_attempts    integer,
   attempts        integer not null,
   last_error      text,

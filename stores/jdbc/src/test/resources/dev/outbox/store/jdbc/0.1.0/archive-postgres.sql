@@ -18,6 +18,7 @@ create table outbox_archive_message (
   correlation_id  varchar(255) collate "C",
   created_at      timestamptz not null,
   available_at    timestamptz,
+  expires_at      timestamptz,
   max_attempts    integer,
   attempts        integer not null,
   last_error      text

@@ -27,6 +27,8 @@ create table outbox_message (
   created_at      datetime(6) not null default (utc_timestamp(6)),
   -- UTC. Null: at once.
   available_at    datetime(6),
+  -- UTC. Null: never. Not published from then on.
+  expires_at      datetime(6),
   -- Null: as the relay's retry policy says.
   max_attempts    integer,
   attempts        integer not null default 0,
@@ -59,12 +61,14 @@ create table outbox_message (
   constraint outbox_message_headers_kind check (coalesce(json_type(headers), '') in ('ARRAY', 'OBJECT')),
   constraint outbox_message_created_at_range check (created_at >= '0001-01-01' and created_at < '9999-01-01'),
   constraint outbox_message_available_at_range check (available_at >= '1970-01-01' and available_at < '9999-01-01'),
+  constraint outbox_message_expires_at_range check (expires_at >= '1970-01-01' and expires_at < '9999-01-01'),
   constraint outbox_message_attempts_not_negative check (attempts >= 0),
   constraint outbox_message_max_attempts_positive check (max_attempts > 0),
   constraint outbox_message_scheduled_when check (status <> 'SCHEDULED' or available_at is not null),
   -- Where sql_mode is not strict there may be a month 0 or a 31st of February, which no driver reads.
   constraint outbox_message_created_at_real check ((dayofmonth(created_at) between 1 and dayofmonth(last_day(created_at))) is true),
   constraint outbox_message_available_at_real check (available_at is null or (dayofmonth(available_at) between 1 and dayofmonth(last_day(available_at))) is true),
+  constraint outbox_message_expires_at_real check (expires_at is null or (dayofmonth(expires_at) between 1 and dayofmonth(last_day(expires_at))) is true),
   constraint outbox_message_last_failed_at_real check (last_failed_at is null or (dayofmonth(last_failed_at) between 1 and dayofmonth(last_day(last_failed_at))) is true)
 -- A page of a queue is empty soon: to merge it with its neighbour when half of it has gone, as InnoDB
 -- does by default, writes all that is left twice.

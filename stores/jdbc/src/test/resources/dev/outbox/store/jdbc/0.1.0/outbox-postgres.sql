@@ -22,6 +22,8 @@ create table outbox_message (
   created_at      timestamptz not null default now(),
   -- Null: at once.
   available_at    timestamptz,
+  -- Null: never. Not published from then on.
+  expires_at      timestamptz,
   -- Null: as the relay's retry policy says.
   max_attempts    integer,
   attempts        integer not null default 0,

@@ -1,12 +1,13 @@
 #!lua
 -- Appends messages, in order. ARGV: version, how long dedup keys are remembered in ms; for each
 -- message its delay (empty: none), the number of its fields, and name and value of each. A field
--- that is required is id, aggregateType, aggregateId, eventType or payload; availableAt is in
--- microseconds. Returns the sequences. What breaks a limit is refused before anything is written.
+-- that is required is id, aggregateType, aggregateId, eventType or payload; availableAt,
+-- expiresAt and expireAfter are in microseconds. Returns the sequences. What breaks a limit is refused before anything is written.
 local LIMITS = {
   id = 36, aggregateType = 255, aggregateId = 255, eventType = 255, partitionKey = 255,
   contentType = 255, dedupKey = 255, correlationId = 255,
-  payload = 1000000, headers = 200000, availableAt = 18, maxAttempts = 10
+  payload = 1000000, headers = 200000, availableAt = 18, expiresAt = 18, expireAfter = 18,
+  maxAttempts = 10
 }
 local BYTES = {payload = true, headers = true}
 
@@ -62,8 +63,10 @@ while at <= #ARGV do
       return refuse(name .. ' is missing')
     end
   end
-  if fields.availableAt and not isNumber(fields.availableAt, '^-?%d+$') then
-    return refuse('availableAt is ' .. fields.availableAt .. ', a number of microseconds is needed')
+  for _, name in ipairs({'availableAt', 'expiresAt', 'expireAfter'}) do
+    if fields[name] and not isNumber(fields[name], '^-?%d+$') then
+      return refuse(name .. ' is ' .. fields[name] .. ', a number of microseconds is needed')
+    end
   end
   messages[#messages + 1] = {delay = tonumber(delay), fields = fields, from = at + 2, to = last}
   at = last + 1
@@ -78,6 +81,10 @@ for i, m in ipairs(messages) do
   redis.call('ZADD', MESSAGES, seq, seq)
   if due then
     redis.call('HSET', message(seq), 'availableAt', due)
+  end
+  if m.fields.expireAfter then
+    redis.call('HDEL', message(seq), 'expireAfter')
+    redis.call('HSET', message(seq), 'expiresAt', digits(NOW + m.fields.expireAfter))
   end
   if due and tonumber(due) > NOW then
     redis.call('ZADD', DELAYED, due, seq)

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Leases keys and takes their first due messages. ARGV: version, the claim's token, the most
--- messages, the most bytes of payloads, the lease. Returns whether attempts were counted, and for
--- each message its sequence and its fields. May run where memory is full: else nothing would ever
+-- messages, the most bytes of payloads, the lease. Returns whether attempts were counted, for each
+-- message its sequence and its fields, and the time. May run where memory is full: else nothing would ever
 -- leave it.
 local MOST = 1000 -- of each kind that a claim moves
 local SUSPICIOUS = 3 -- so many leases in a row ran out
@@ -111,4 +111,4 @@ while not full and passed < MOST do
     end
   end
 end
-return {counted, claimed}
+return {counted, claimed, NOW}

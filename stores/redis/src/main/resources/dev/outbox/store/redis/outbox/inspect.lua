@@ -2,7 +2,7 @@
 -- Looks at messages and keys. ARGV: version, what is asked for, and what that takes.
 local FIRST = 100 -- so many messages of a key are looked at for the one that failed
 local LISTED = {'id', 'key', 'aggregateType', 'eventType', 'attempts', 'createdAt', 'availableAt',
-  'failed', 'due', 'error', 'failedAt', 'halts'}
+  'expiresAt', 'failed', 'due', 'error', 'failedAt', 'halts'}
 
 -- The message of a key that is tried again, and how many are before it; nil: none.
 local function failedOf(key)
