@@ -37,6 +37,7 @@ final class Batch {
 
   private final Set<Long> rejected = new HashSet<>();
   private boolean answered;
+  private boolean postponed;
   private boolean delivered;
   private @Nullable String brokerError;
 
@@ -93,7 +94,9 @@ final class Batch {
         }
         continue;
       }
-      answered |= result != null;
+      boolean later = result instanceof Result.Unavailable u && u.again() != null;
+      postponed |= later;
+      answered |= result != null && !later;
       delivered |= result instanceof Result.Delivered;
       Decision decision = result == null ? null : verdicts.after(message, result, evidence, now);
       if (decision != null) {
@@ -150,9 +153,14 @@ final class Batch {
     return overtaking;
   }
 
-  /** Whether the publisher gave any result. */
+  /** Whether the publisher gave any result that says something of its broker. */
   boolean answered() {
     return answered;
+  }
+
+  /** Whether a message waits for its turn, or for its answer: that says nothing of the broker. */
+  boolean postponed() {
+    return postponed;
   }
 
   /** Whether anything was delivered. */

@@ -120,8 +120,8 @@ final class Breaker {
     if (batch.delivered()) {
       pauses.reset();
     }
-    if (batch.answered() && batch.brokerError() == null) {
-      closed = batch.delivered() || testSize >= batchSize;
+    if ((batch.answered() || batch.postponed()) && batch.brokerError() == null) {
+      closed = batch.delivered() || (batch.answered() && testSize >= batchSize);
       testSize = (int) Math.min(batchSize, (long) testSize * GROWTH);
     }
     if (closed) {

@@ -114,6 +114,9 @@ class BatchTest {
     assertThat(one(0, Result.failed("x")).delivered()).isFalse();
     assertThat(one(0, Result.failed("x")).answered()).isTrue();
     assertThat(batch(stored(1, "a")).answered()).isFalse();
+    Batch later = one(0, new Result.Unavailable("its turn", "limit", Duration.ofSeconds(1)));
+    assertThat(later.answered()).isFalse();
+    assertThat(later.postponed()).isTrue();
   }
 
   @Test

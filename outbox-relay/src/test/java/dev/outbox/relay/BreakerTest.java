@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.relay.Breaker.Admission;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -97,6 +98,22 @@ class BreakerTest {
     round(200, DOWN);
     assertThat(most(299)).as("begins with the first pause again").isZero();
     assertThat(most(300)).isEqualTo(1);
+  }
+
+  @Test
+  void whatWaitsForItsTurnSaysNothingOfTheBroker() {
+    Result later = new Result.Unavailable("its turn", "the limit of x", Duration.ofSeconds(1));
+    round(0, DOWN);
+    for (int most : List.of(1, 4, 10, 10)) {
+      assertThat(most(100)).as("tests grow: others may be behind").isEqualTo(most);
+      breaker.done(new Admission(most, true, 0, 0), batch(later, later), 100 * MS);
+      assertThat(breaker.closed()).isFalse();
+    }
+    round(100, DOWN);
+    assertThat(most(299)).as("the pauses go on").isZero();
+    assertThat(events.of("closed")).isEmpty();
+    round(300, later, Result.delivered());
+    assertThat(breaker.closed()).isTrue();
   }
 
   @Test

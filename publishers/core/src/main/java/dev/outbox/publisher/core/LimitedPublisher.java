@@ -44,7 +44,7 @@ public final class LimitedPublisher implements MessagePublisher {
 
     /** Why a message does not go now; null when it does. */
     @Nullable Result refusal(StoredMessage message, long now) {
-      long wait = turns.await(message.message().id(), now);
+      long wait = turns.await(message, now);
       return wait == 0
           ? null
           : new Result.Unavailable(
@@ -153,8 +153,7 @@ public final class LimitedPublisher implements MessagePublisher {
   }
 
   private void keep(Optional<Limit> limit, StoredMessage message) {
-    limit.ifPresent(
-        one -> one.turns.keep(message.message().id(), clock.getAsLong(), Unanswered.KEEP));
+    limit.ifPresent(one -> one.turns.keep(message, clock.getAsLong(), Unanswered.KEEP));
   }
 
   @Override

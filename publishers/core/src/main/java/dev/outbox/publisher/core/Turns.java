@@ -1,20 +1,25 @@
 package dev.outbox.publisher.core;
 
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The turns of the messages of one limit. A message that cannot go at once gets a turn of its own,
  * at which it goes when it is handed over again; others cannot take it. So each message waits once,
- * and one that came first is not passed again and again. No more turns than the rate allows are in
- * any period. A turn may be used late, as after a pause of the relay; but no more than twice as
- * many messages go in any period. Safe for use by many threads. All times are those of {@link
- * System#nanoTime}.
+ * and one that came first is not passed again and again. When more messages wait than have turns,
+ * the oldest have them: one that comes without a turn takes that of the youngest, if that one is
+ * younger. No more turns than the rate allows are in any period. A turn may be used late, as after
+ * a pause of the relay; but no more than twice as many messages go in any period. Safe for use by
+ * many threads. All times are those of {@link System#nanoTime}.
  */
 final class Turns {
-  /** More messages than this have no turn of their own; they come again behind all that have. */
+  /** More messages than these have no turn of their own; they come again behind all that have. */
   static final int MOST = 10_000;
 
   /** How late a turn may be used, beside a period; then the message gets another. */
@@ -23,14 +28,21 @@ final class Turns {
   private final long period;
   private final Latest given;
   private final Latest used;
-  private final Map<UUID, Turn> kept = new HashMap<>();
+  private final NavigableMap<Waiting, Turn> kept = new TreeMap<>();
 
-  /**
-   * A message's turn.
-   *
-   * @param counts whether the message goes to the destination, and not only for an answer
-   */
-  private record Turn(long from, long to, boolean counts) {}
+  /** Until when those that were sent may come for their answers. */
+  private final Map<UUID, Long> sent = new HashMap<>();
+
+  /** A message, by age. */
+  private record Waiting(long sequence, UUID id) implements Comparable<Waiting> {
+    @Override
+    public int compareTo(Waiting other) {
+      int byAge = Long.compare(sequence, other.sequence);
+      return byAge != 0 ? byAge : id.compareTo(other.id); // of another outbox
+    }
+  }
+
+  private record Turn(long from, long to) {}
 
   /** The latest times of something that may happen so often in a period. */
   private static final class Latest {
@@ -61,40 +73,48 @@ final class Turns {
   }
 
   /** How long a message has to wait, in nanoseconds; 0: it is its turn, which is used thereby. */
-  synchronized long await(UUID message, long now) {
-    Turn turn = kept.get(message);
+  synchronized long await(StoredMessage message, long now) {
+    Long comesForAnswer = sent.remove(message.message().id());
+    if (comesForAnswer != null && comesForAnswer - now > 0) {
+      return 0;
+    }
+    Waiting waiting = new Waiting(message.sequence(), message.message().id());
+    Turn turn = kept.remove(waiting);
     if (turn == null || turn.to - now <= 0) {
-      kept.remove(message);
-      long wait = given.left(period, now);
-      if (wait > 0 && !hasRoom(now)) {
-        return wait;
-      }
-      given.add(now + wait);
-      turn = new Turn(now + wait, now + wait + period + LATE.toNanos(), true);
+      turn = next(waiting, now);
     }
-    long wait = Math.max(turn.from - now, turn.counts ? used.left(period, now) : 0);
+    if (turn == null) {
+      return given.left(period, now);
+    }
+    long wait = Math.max(turn.from - now, used.left(period, now));
     if (wait > 0) {
-      kept.put(message, turn);
-      return wait;
-    }
-    kept.remove(message);
-    if (turn.counts) {
+      kept.put(waiting, turn);
+    } else {
       used.add(now);
     }
-    return 0;
+    return Math.max(0, wait);
   }
 
-  private boolean hasRoom(long now) {
-    if (kept.size() >= MOST) {
+  /** A turn for a message; null when older ones have all turns. */
+  private @Nullable Turn next(Waiting waiting, long now) {
+    long wait = given.left(period, now);
+    if (wait > 0 && kept.size() >= MOST) {
       kept.values().removeIf(one -> one.to - now <= 0);
+      if (kept.size() >= MOST) {
+        return waiting.compareTo(kept.lastKey()) < 0 ? kept.pollLastEntry().getValue() : null;
+      }
     }
-    return kept.size() < MOST;
+    given.add(now + wait);
+    return new Turn(now + wait, now + wait + period + LATE.toNanos());
   }
 
   /** A message that was sent comes for its answer, and needs no turn for that. */
-  synchronized void keep(UUID message, long now, Duration time) {
-    if (hasRoom(now)) {
-      kept.put(message, new Turn(now, now + time.toNanos(), false));
+  synchronized void keep(StoredMessage message, long now, Duration time) {
+    if (sent.size() >= MOST) {
+      sent.values().removeIf(until -> until - now <= 0);
+    }
+    if (sent.size() < MOST) {
+      sent.put(message.message().id(), now + time.toNanos());
     }
   }
 }

@@ -92,8 +92,7 @@ public final class Unanswered {
    * A call returns without the answer on a message that it has sent.
    *
    * @param destination for people and for the relay
-   * @param answer completes in bounded time. That the destination was unavailable is no answer:
-   *     then the message is sent again
+   * @param answer completes in bounded time; with null or an exception, the message is sent again
    * @return the result for now
    */
   public Result leave(
@@ -112,9 +111,8 @@ public final class Unanswered {
 
   private void answered(Id id, @Nullable Result result) {
     long now = clock.getAsLong();
-    boolean isAnswer = result != null && !(result instanceof Result.Unavailable);
     states.computeIfPresent(
-        id, (i, state) -> isAnswer ? new State(state.destination, now, result) : null);
+        id, (i, state) -> result == null ? null : new State(state.destination, now, result));
   }
 
   /** How many there are, with those whose answer nobody has asked for. */

@@ -145,31 +145,64 @@ class LimitedPublisherTest {
     assertThat(limited.publish(ten.subList(6, 10))).containsOnly(Result.delivered());
   }
 
+  /** A relay that hands each message over when it is due; returns how often it did. */
+  private final class Handing {
+    record Due(long at, long sequence) {}
+
+    final PriorityQueue<Due> due =
+        new PriorityQueue<>((one, other) -> Long.compare(one.at - other.at, 0));
+    final List<Long> times = new ArrayList<>();
+    int calls;
+
+    void append(long sequence) {
+      due.add(new Due(now.get(), sequence));
+    }
+
+    /** Hands over what is due up to a time. */
+    void until(MessagePublisher limited, long end) throws Exception {
+      for (Due next = due.peek(); next != null && next.at - end <= 0; next = due.peek()) {
+        due.remove();
+        now.set(Math.max(now.get(), next.at));
+        calls++;
+        Result result = limited.publish(List.of(invoice(next.sequence))).get(0);
+        if (result instanceof Result.Delivered) {
+          times.add(now.get());
+        } else {
+          due.add(new Due(now.get() + again(result).toNanos(), next.sequence));
+        }
+      }
+      now.set(end);
+    }
+  }
+
   @Test
   @DisplayName("a backlog is sent at the rate, and each message waits once")
   void backlog() throws Exception {
-    MessagePublisher limited = limited(broker, Rate.perSecond(10));
-    record Due(long at, long sequence) {}
-    PriorityQueue<Due> due =
-        new PriorityQueue<>((one, other) -> Long.compare(one.at - other.at, 0));
-    LongStream.rangeClosed(1, 500).forEach(sequence -> due.add(new Due(now.get(), sequence)));
-    List<Long> times = new ArrayList<>();
-    int calls = 0;
-    for (Due next = due.poll(); next != null; next = due.poll()) {
-      now.set(Math.max(now.get(), next.at));
-      calls++;
-      Result result = limited.publish(List.of(invoice(next.sequence))).get(0);
-      if (result instanceof Result.Delivered) {
-        times.add(now.get());
-      } else {
-        due.add(new Due(now.get() + again(result).toNanos(), next.sequence));
-      }
+    Handing handing = new Handing();
+    LongStream.rangeClosed(1, 500).forEach(handing::append);
+    handing.until(limited(broker, Rate.perSecond(10)), now.get() + 60 * SECOND);
+    assertThat(handing.times).hasSize(500);
+    assertThat(handing.calls).isEqualTo(10 + 2 * 490);
+    for (int i = 10; i < handing.times.size(); i++) {
+      assertThat(handing.times.get(i) - handing.times.get(i - 10)).isEqualTo(SECOND);
     }
-    assertThat(times).hasSize(500);
-    assertThat(calls).isEqualTo(10 + 2 * 490);
-    for (int i = 10; i < times.size(); i++) {
-      assertThat(times.get(i) - times.get(i - 10)).isEqualTo(SECOND);
+  }
+
+  @Test
+  @DisplayName(
+      "no message starves, also where more wait than have turns and more come all the time")
+  void fair() throws Exception {
+    MessagePublisher limited = limited(broker, Rate.perSecond(100));
+    Handing handing = new Handing();
+    int backlog = 2 * Turns.MOST;
+    LongStream.rangeClosed(1, backlog).forEach(handing::append);
+    for (int second = 1; second <= 4 * Turns.MOST / 100; second++) {
+      long first = backlog + 100L * second;
+      LongStream.range(first, first + 100).forEach(handing::append);
+      handing.until(limited, now.get() + SECOND);
     }
+    assertThat(sent).doesNotHaveDuplicates();
+    assertThat(sent.stream().filter(sequence -> sequence <= backlog)).hasSize(backlog);
   }
 
   @Test
@@ -198,6 +231,17 @@ class LimitedPublisherTest {
     assertThat(limited.publish(List.of(invoice(1), invoice(2))))
         .extracting(Object::getClass)
         .containsExactly((Class) Result.Delivered.class, (Class) Result.Unavailable.class);
+  }
+
+  @Test
+  @DisplayName("who comes for an answer that was an outage needs a turn for the next try")
+  void outage() throws Exception {
+    MessagePublisher limited = limited(broker, Rate.perSecond(1));
+    result = new Result.Unavailable("sent", "host", Duration.ofSeconds(15));
+    var ignored = limited.publish(List.of(invoice(1)));
+    result = Result.unavailable("it timed out", "host");
+    assertThat(limited.publish(List.of(invoice(1)))).containsExactly(result);
+    assertThat(again(limited.publish(List.of(invoice(1))).get(0))).isEqualTo(Duration.ofSeconds(1));
   }
 
   @Test

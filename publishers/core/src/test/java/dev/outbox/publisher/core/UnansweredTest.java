@@ -62,11 +62,12 @@ class UnansweredTest {
   }
 
   @Test
-  @DisplayName("an outage is no answer, and neither is an error")
+  @DisplayName("an outage is an answer, or nobody would hear of it; an error is none")
   void unavailable() {
     var unused = unanswered.leave(message, "host", answer);
     answer.complete(Result.unavailable("timed out"));
-    assertThat(unanswered.of(message)).isNull();
+    assertThat(unanswered.of(message)).isEqualTo(Result.unavailable("timed out"));
+    assertThat(unanswered.of(message)).as("sent again").isNull();
     CompletableFuture<Result> failed = new CompletableFuture<>();
     unused = unanswered.leave(message, "host", failed);
     failed.completeExceptionally(new IllegalStateException());

@@ -180,12 +180,12 @@ final class Call {
       return parts.unanswered().leave(message, handling.lane().name(), handling.result());
     }
 
-    /** The call is given up. */
+    /** The call is given up. What it has left before goes on. */
     void stop() {
       Handling handling;
       synchronized (this) {
+        handling = over ? null : current;
         over = true;
-        handling = current;
       }
       if (handling != null) {
         handling.stop();

@@ -16,6 +16,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -335,6 +336,33 @@ class HandlerPublisherTest {
   }
 
   @Test
+  @DisplayName(
+      "what is away is said also by a handler that took long, and it is called once for it")
+  void slowAndAway() throws Exception {
+    publisher =
+        builder(Duration.ofSeconds(20))
+            .on(
+                "Placed",
+                message -> {
+                  runs.incrementAndGet();
+                  end.await();
+                  throw new UnavailableException("no mail server");
+                })
+            .build();
+    List<StoredMessage> message = List.of(stored("Placed", "k"));
+    List<Result> results = new ArrayList<>(publisher.publish(message));
+    end.countDown();
+    await()
+        .until(
+            () -> {
+              results.addAll(0, publisher.publish(message));
+              return ((Result.Unavailable) results.get(0)).again() == null;
+            });
+    assertThat(((Result.Unavailable) results.get(0)).error()).contains("no mail server");
+    assertThat(runs).hasValue(1);
+  }
+
+  @Test
   @DisplayName("a handler that hangs slows no other handler")
   void hangs() throws Exception {
     publisher =
@@ -538,6 +566,37 @@ class HandlerPublisherTest {
                     .publish(messages)
                     .equals(List.of(Result.delivered(), Result.delivered())));
     assertThat(runs).hasValue(3);
+  }
+
+  @Test
+  @DisplayName("an interrupted call lets go on what it has left before")
+  void interruptedAfterLeaving() throws Exception {
+    Timing timing = Timing.of(LONG);
+    Failures failures = new Failures(Set.of(), Set.of());
+    Lane slow = new Lane("slow", message -> end.await(), failures, timing, 1, Thread::new);
+    slow.left();
+    Lane waiting =
+        new Lane("waiting", m -> new CountDownLatch(1).await(), failures, timing, 1, Thread::new);
+    Call.Parts parts =
+        new Call.Parts(
+            new Routes(Map.of("Slow", slow, "Waiting", waiting), Map.of(), null, false), timing);
+    StoredMessage left = stored("Slow", "a");
+    FutureTask<List<Result>> call =
+        new FutureTask<>(() -> new Call(parts, List.of(left, stored("Waiting", "b"))).run());
+    Thread caller = new Thread(call);
+    caller.start();
+    await().until(() -> parts.unanswered().of(left) != null);
+    caller.interrupt();
+    assertThatThrownBy(call::get).hasCauseInstanceOf(InterruptedException.class);
+    end.countDown();
+    List<Result> known = new ArrayList<>();
+    await()
+        .until(
+            () -> {
+              known.add(0, parts.unanswered().of(left));
+              return !(known.get(0) instanceof Result.Unavailable u && u.again() != null);
+            });
+    assertThat(known.get(0)).isEqualTo(Result.delivered());
   }
 
   @Test
