@@ -1,6 +1,7 @@
 package dev.outbox.store.core.internal;
 
 import dev.outbox.spi.store.ArchiveStore;
+import dev.outbox.spi.store.ArchiveStore.Action;
 import dev.outbox.spi.store.ArchiveStore.Archived;
 import dev.outbox.spi.store.ArchiveStore.Entry;
 import dev.outbox.spi.store.ArchiveStore.Search;
@@ -19,6 +20,7 @@ import dev.outbox.spi.store.InspectionStore.WaitingKey;
 import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.PauseStore.Pause;
 import dev.outbox.spi.store.StatisticsStore;
+import dev.outbox.spi.store.StatisticsStore.Flow;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.store.core.internal.Row.Claimable;
@@ -362,8 +364,8 @@ public record Database<H>(
      */
     Set<Long> discard(H handle, Set<Long> sequences, @Nullable Who by);
 
-    /** Notes who had these messages appended again. */
-    default void noteReplay(H handle, List<Archived> messages, Who by) {
+    /** Writes an entry about each into the audit. */
+    default void note(H handle, Action action, Who by, List<Noted> about) {
       throw new UnsupportedOperationException();
     }
 
@@ -417,6 +419,11 @@ public record Database<H>(
      */
     Statistics statistics(H handle, int cap, @Nullable Integer relays);
 
+    /** As {@link StatisticsStore#flow}. */
+    default Optional<Flow> flow(H handle) {
+      return Optional.empty();
+    }
+
     /** As {@link StatisticsStore#findings}. */
     default List<Finding> findings(H handle) {
       return List.of();
@@ -465,6 +472,9 @@ public record Database<H>(
      */
     boolean purgeDedup(H handle, Duration window);
   }
+
+  /** What an entry is about, as {@link Entry#sequence} and {@link Entry#id}. */
+  public record Noted(long sequence, String id) {}
 
   /** What people look at. It changes nothing, and locks nothing. */
   public interface Inspection<H> {
