@@ -157,9 +157,7 @@ final class DeadLettersCommand extends Verbs {
       requireNoGap(store);
       Decisions decisions =
           new Decisions(
-              selection.all
-                  ? all(summary(store), out)
-                  : Decisions.parts(selection.sequences(), DeadLetterSummary.MOST),
+              selection.all ? all(summary(store), out) : named(store, selection.sequences(), out),
               part -> decide(store, part),
               done(),
               err());
@@ -180,6 +178,11 @@ final class DeadLettersCommand extends Verbs {
 
     private DeadLetterSummary summary(DeadLetterStore store) {
       return DeadLetterSummary.of(DeadLetterPages.of(store, filters), err());
+    }
+
+    /** Those that were named. */
+    List<Set<Long>> named(DeadLetterStore store, List<Long> sequences, PrintWriter out) {
+      return Decisions.parts(sequences, DeadLetterSummary.MOST);
     }
 
     /** All that are there now; one that dies later is not meant. */
@@ -222,12 +225,13 @@ final class DeadLettersCommand extends Verbs {
       name = "discard",
       mixinStandardHelpOptions = true,
       description = {
-        "Remove dead letters for good. Asks before it removes all, and once more where keys are"
-            + " halted by them, whose later messages go on then."
+        "Remove dead letters for good. Asks before it removes all, or one that halts its key; and"
+            + " once more where keys are halted, whose later messages go on then."
       },
       footer = {
         "",
-        "Example:",
+        "Examples:",
+        "  outbox dead-letters discard 17 --yes --url URL",
         "  outbox dead-letters discard --all --event-type OrderViewed --older-than 30d --url URL"
       })
   static final class Discard extends Deciding {
@@ -237,10 +241,14 @@ final class DeadLettersCommand extends Verbs {
     @Override
     void check() {
       super.check();
-      if (decidesAboutAll() && !yes && !Terminal.canAsk()) {
-        throw new Failure(
-            "discard --all removes dead letters for good, and there is no terminal to ask at: add"
-                + " --yes");
+      if (decidesAboutAll()) {
+        requireAnswer("discard --all removes dead letters for good");
+      }
+    }
+
+    private void requireAnswer(String what) {
+      if (!yes && !Terminal.canAsk()) {
+        throw new Failure(what + ", and there is no terminal to ask at: add --yes");
       }
     }
 
@@ -253,16 +261,40 @@ final class DeadLettersCommand extends Verbs {
     @Override
     List<Set<Long>> all(DeadLetterSummary summary, PrintWriter out) {
       summary.print(out);
-      boolean agreed =
-          yes
-              || summary.parts().isEmpty()
-              || (agrees("Remove them for good, without publishing? Type yes: ", out)
-                  && (summary.halting() == 0
-                      || agrees(
-                          "%d of them halt their keys, and later messages go on without them. Type yes once more: "
-                              .formatted(summary.halting()),
-                          out)));
-      return agreed ? summary.parts() : List.of();
+      return summary.parts().isEmpty() || agrees(summary.halting(), out)
+          ? summary.parts()
+          : List.of();
+    }
+
+    /** Asks where keys are halted. */
+    @Override
+    List<Set<Long>> named(DeadLetterStore store, List<Long> sequences, PrintWriter out) {
+      List<Long> halting =
+          sequences.stream()
+              .distinct()
+              .filter(
+                  sequence ->
+                      store.deadLetters(sequence - 1, 1).stream()
+                          .anyMatch(
+                              letter ->
+                                  letter.haltsKey() && letter.message().sequence() == sequence))
+              .toList();
+      if (!halting.isEmpty()) {
+        requireAnswer("dead letter %d halts its key".formatted(halting.get(0)));
+      }
+      return halting.isEmpty() || agrees(halting.size(), out)
+          ? super.named(store, sequences, out)
+          : List.of();
+    }
+
+    private boolean agrees(long halting, PrintWriter out) {
+      return yes
+          || (agrees("Remove them for good, without publishing? Type yes: ", out)
+              && (halting == 0
+                  || agrees(
+                      "%d of them halt their keys, and later messages go on without them. Type yes once more: "
+                          .formatted(halting),
+                      out)));
     }
 
     private static boolean agrees(String question, PrintWriter out) {

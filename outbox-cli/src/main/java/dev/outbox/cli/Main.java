@@ -45,6 +45,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       GrantsCommand.class,
       RelayCommand.class,
       StatusCommand.class,
+      WatchCommand.class,
       DoctorCommand.class,
       CheckProducerCommand.class,
       UiCommand.class,

@@ -11,9 +11,9 @@ import picocli.CommandLine.Option;
     name = "resume",
     mixinStandardHelpOptions = true,
     description = {
-      "End a pause: with --type the one of that aggregate type, else the one of all messages. Others"
-          + " stay. The first messages go out within about a second, those of many keys within half"
-          + " a minute. Shows what is still paused.",
+      "End a pause: with --type the one of that aggregate type, else the one of all messages."
+          + " Others stay. The first messages go out within about a second, those of many keys"
+          + " within half a minute. Shows what is still paused.",
       "Exit codes: 0 resumed; 1 there was no such pause; 2 bad usage, or it could not be done."
     },
     footer = {"", "Example:", "  outbox resume --type order --url URL"})
@@ -23,6 +23,8 @@ final class ResumeCommand extends StoreCommand<PauseStore> {
       paramLabel = "TYPE",
       description = "The pause of this aggregate type; default: the one of all messages.")
   private @Nullable String type;
+
+  @Mixin private final Person person = new Person();
 
   @Mixin private final Paused paused = new Paused();
 
@@ -35,7 +37,7 @@ final class ResumeCommand extends StoreCommand<PauseStore> {
     Paused.verify(store);
     boolean resumed;
     try {
-      resumed = store.resume(type);
+      resumed = store.resume(type, person.who());
     } catch (IllegalArgumentException e) {
       throw new Failure("--type: " + e.getMessage(), e);
     }

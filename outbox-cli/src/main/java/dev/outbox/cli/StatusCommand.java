@@ -86,7 +86,7 @@ final class StatusCommand implements Callable<Integer> {
   private CommandSpec spec;
 
   /** What was found about an outbox. */
-  private record Found(@Nullable String place, Diagnosis diagnosis) {
+  record Found(@Nullable String place, Diagnosis diagnosis) {
     Statistics statistics() {
       return diagnosis.statistics();
     }
@@ -142,7 +142,9 @@ final class StatusCommand implements Callable<Integer> {
     List<String> passed = passed(found.statistics());
     PrintWriter out = spec.commandLine().getOut();
     if (json) {
-      out.println(Json.of(json(found, passed)));
+      Map<String, @Nullable Object> all = json(found);
+      all.put("passedLimits", passed);
+      out.println(Json.of(all));
     } else {
       print(found, out);
       passed.forEach(limit -> out.println("TOO MUCH: " + limit));
@@ -172,7 +174,7 @@ final class StatusCommand implements Callable<Integer> {
     return passed;
   }
 
-  private static @Nullable Double seconds(@Nullable Duration time) {
+  static @Nullable Double seconds(@Nullable Duration time) {
     return time == null ? null : time.toMillis() / 1000.0;
   }
 
@@ -196,7 +198,7 @@ final class StatusCommand implements Callable<Integer> {
     return rows;
   }
 
-  private static Map<String, @Nullable Object> json(Found found, List<String> passed) {
+  static Map<String, @Nullable Object> json(Found found) {
     Map<String, @Nullable Object> all = rows(found);
     Function<WorkerLease, Map<String, Object>> lease =
         held -> {
@@ -210,7 +212,6 @@ final class StatusCommand implements Callable<Integer> {
     all.put("cap", found.statistics().cap());
     all.put("leases", found.leases().stream().map(lease).toList());
     all.put("findings", Findings.json(found.wrong()));
-    all.put("passedLimits", passed);
     return all;
   }
 
@@ -221,7 +222,7 @@ final class StatusCommand implements Callable<Integer> {
     return value == null ? "-" : value;
   }
 
-  private static void print(Found found, PrintWriter out) {
+  static void print(Found found, PrintWriter out) {
     rows(found)
         .forEach((name, value) -> out.printf("%-22s %s%n", name, text(found.statistics(), value)));
     for (WorkerLease held : found.leases()) {

@@ -30,7 +30,7 @@ final class UiCommand extends StoreCommand<InspectionStore> {
 
   @Option(
       names = "--allow-changes",
-      description = "Let the page requeue and discard dead letters; else it only shows.")
+      description = "Let the page requeue and discard dead letters, and pause; else it only shows.")
   private boolean allowChanges;
 
   UiCommand() {
@@ -61,7 +61,7 @@ final class UiCommand extends StoreCommand<InspectionStore> {
       out.println(server.url());
       out.println(
           allowChanges
-              ? "Who has this address can requeue and discard dead letters. Ctrl-C ends it."
+              ? "Who has this address can requeue and discard dead letters, and pause. Ctrl-C ends it."
               : "It only shows. Ctrl-C ends it.");
       out.flush();
       new CountDownLatch(1).await(); // a signal ends it

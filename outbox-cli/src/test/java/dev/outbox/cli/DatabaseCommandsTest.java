@@ -130,15 +130,7 @@ abstract class DatabaseCommandsTest {
   void halted() throws Exception {
     assertThat(cli("migrate").code()).isZero();
     long other = insertDead("y");
-    long halting = insertDead("x");
-    Cli requeued = cli("dead-letters", "requeue", "" + halting);
-    assertThat(requeued.code()).as(requeued.err()).isZero();
-    try (StoreProvider.Opened opened = opened()) {
-      Claim claim =
-          opened.store().claim(new Claim.Request("test", 1, 1_000_000, Duration.ofMinutes(1)));
-      assertThat(claim.messages()).hasSize(1);
-      assertThat(claim.settle(Map.of(halting, Decision.deadHaltingKey("rejected")))).isEmpty();
-    }
+    long halting = halt();
 
     assertThat(cli("dead-letters", "list").out().lines())
         .filteredOn(line -> line.contains("OrderPlaced"))
@@ -167,6 +159,81 @@ abstract class DatabaseCommandsTest {
         .contains("1 of them halt their keys.", "Type yes once more: ", "0 discarded.");
     assertThat(answering("yes", "yes").out()).contains("2 discarded.");
     assertThat(cli("status", "--json").out()).doesNotContain("halted key");
+  }
+
+  /** Returns the sequence of a dead letter that halts its key. */
+  private long halt() throws Exception {
+    long halting = insertDead("x");
+    Cli requeued = cli("dead-letters", "requeue", "" + halting);
+    assertThat(requeued.code()).as(requeued.err()).isZero();
+    try (StoreProvider.Opened opened = opened()) {
+      Claim claim =
+          opened.store().claim(new Claim.Request("test", 1, 1_000_000, Duration.ofMinutes(1)));
+      assertThat(claim.messages()).hasSize(1);
+      assertThat(claim.settle(Map.of(halting, Decision.deadHaltingKey("rejected")))).isEmpty();
+    }
+    return halting;
+  }
+
+  @Test
+  @DisplayName("discard of a dead letter that halts its key asks twice; else it wants --yes")
+  void discardHalting() throws Exception {
+    assertThat(cli("migrate").code()).isZero();
+    String other = "" + insertDead("y");
+    String halting = "" + halt();
+    Cli refused = cli("dead-letters", "discard", other, halting);
+    assertThat(refused.code()).isEqualTo(2);
+    assertThat(refused.err())
+        .contains("dead letter %s halts its key".formatted(halting), "add --yes")
+        .hasLineCount(1);
+    assertThat(answeringTo(List.of("dead-letters", "discard", other, halting), "yes", "no").out())
+        .contains("1 of them halt their keys", "Type yes once more: ", "0 discarded.");
+    assertThat(statuses()).hasSize(2);
+    assertThat(cli("dead-letters", "discard", other).out()).contains("1 discarded.");
+    assertThat(cli("dead-letters", "discard", halting, "--yes").out())
+        .contains("1 discarded.")
+        .doesNotContain("Type yes");
+  }
+
+  @Test
+  @DisplayName("watch shows what status does, with what has changed, as often as it is told to")
+  void watches() throws Exception {
+    assertThat(cli("migrate").code()).isZero();
+    long unused = insertDead("x");
+    assertThat(cli("pause", "--type=order").code()).isZero();
+    Cli lines = cli("watch", "--count=3", "--interval=100ms");
+    assertThat(lines.code()).as(lines.err()).isZero();
+    assertThat(lines.out().lines())
+        .hasSize(3)
+        .allMatch(
+            line ->
+                line.matches(
+                    "2\\S+Z nothing to do: oldest - s, pending 0, blocked 0, dead 1,.* paused, dead letters.*"))
+        .last()
+        .asString()
+        .contains("change 0.0/s");
+    Cli objects = cli("watch", "--count=2", "--interval=100ms", "--json");
+    assertThat(objects.out().lines())
+        .hasSize(2)
+        .allMatch(line -> line.startsWith("{\"at\": \"2") && line.endsWith("}]}"))
+        .allMatch(line -> line.contains("\"delivery\": \"nothing to do\", \"perSecond\": {"))
+        .last()
+        .asString()
+        .contains("\"change\": 0.0}, \"place\": ", "\"dead\": 1", "\"what\": \"paused\"");
+    System.setProperty("outbox.terminal", "true");
+    try {
+      String screens = cli("watch", "--count=2", "--interval=100ms").out();
+      assertThat(List.of(screens.split("\u001b\\[H\u001b\\[J")))
+          .hasSize(3)
+          .last()
+          .asString()
+          .contains("Z nothing to do: ", "haltedKeys ", "WARNING: paused: ");
+    } finally {
+      System.clearProperty("outbox.terminal");
+    }
+    Cli wrong = cli("watch", "--interval=1ms");
+    assertThat(wrong.code()).isEqualTo(2);
+    assertThat(wrong.err()).contains("at least 100ms and 1 are needed").hasLineCount(1);
   }
 
   @Test
@@ -257,6 +324,10 @@ abstract class DatabaseCommandsTest {
 
   /** With a person at the terminal. */
   private Cli answering(String... answers) {
+    return answeringTo(List.of("dead-letters", "discard", "--all"), answers);
+  }
+
+  private Cli answeringTo(List<String> command, String... answers) {
     InputStream in = System.in;
     System.setProperty("outbox.terminal.in", "true");
     System.setIn(
@@ -267,7 +338,7 @@ abstract class DatabaseCommandsTest {
                     .map(ByteArrayInputStream::new)
                     .toList())));
     try {
-      return cli("dead-letters", "discard", "--all");
+      return cli(command.toArray(String[]::new));
     } finally {
       System.setIn(in);
       System.clearProperty("outbox.terminal.in");

@@ -7,6 +7,8 @@ import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.InspectionStore;
+import dev.outbox.spi.store.InspectionStore.Query;
+import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.InspectionStore.WaitingKey;
 import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.PauseStore.Pause;
@@ -17,6 +19,7 @@ import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -28,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param at when it was read, by this machine's clock
  * @param leases nothing: the store cannot say
+ * @param pauses what operators have paused, as far as it can be read
  * @param delivery whether what waits is delivered
  * @param others what else was looked at, first what keeps messages, then what the store has found
  */
@@ -35,6 +39,7 @@ public record Diagnosis(
     Instant at,
     Statistics statistics,
     Optional<List<WorkerLease>> leases,
+    List<Pause> pauses,
     Finding delivery,
     List<Finding> others) {
 
@@ -55,6 +60,9 @@ public record Diagnosis(
 
   /** The most halted keys that are named. */
   private static final int MOST_KEYS = 10;
+
+  /** The most keys that are looked at to tell those that are paused from those that have failed. */
+  private static final int MOST_PAUSED = 100;
 
   /** A relay takes what is free at once; its pauses in an outage of the broker are shorter. */
   private static final Duration LONG = Duration.ofMinutes(1);
@@ -98,19 +106,33 @@ public record Diagnosis(
     pauses.stream()
         .filter(pause -> pause.aggregateType() != null)
         .forEach(pause -> others.add(paused(PAUSED, pause)));
+    Optional<WaitingKey> failed = Optional.empty();
+    Duration blocked = statistics.oldestBlocked();
     if (store instanceof InspectionStore messages) {
-      others.addAll(keys(messages, statistics));
+      others.addAll(halted(messages, statistics));
+      failed = failed(messages, statistics, pauses);
+      failed.ifPresent(key -> others.add(failed(key, statistics)));
+      if (!pauses.isEmpty() && isLong(blocked)) { // it may be what is paused that waits so long
+        blocked = failed.flatMap(key -> age(messages, key, now)).orElse(blocked);
+      }
     }
+    Finding waiting = blocked(statistics, blocked, pauses);
     others.addAll(deadLetters(store, statistics));
     others.addAll(store.findings());
     return new Diagnosis(
         now,
         statistics,
         leases,
-        paused(statistics, pauses)
+        pauses,
+        paused(statistics, pauses, failed)
             .orElseGet(
                 () ->
-                    delivery(statistics, holds, isAlone, hasMoved(statistics, now, oldestBefore))),
+                    delivery(
+                        statistics,
+                        holds,
+                        isAlone,
+                        hasMoved(statistics, now, oldestBefore),
+                        waiting)),
         List.copyOf(others));
   }
 
@@ -138,31 +160,45 @@ public record Diagnosis(
         what, pause.sentence(), "outbox resume" + (type == null ? "" : " --type " + type));
   }
 
-  /** How it is where a pause explains it. */
-  private static Optional<Finding> paused(Statistics figures, List<Pause> pauses) {
+  /**
+   * How it is where pauses explain it.
+   *
+   * @param failed a key that none of them explains
+   */
+  private static Optional<Finding> paused(
+      Statistics figures, List<Pause> pauses, Optional<WaitingKey> failed) {
     Optional<Pause> all = pauses.stream().filter(pause -> pause.aggregateType() == null).findAny();
     if (all.isPresent()) {
       return all.map(pause -> paused(DELIVERY, pause));
     }
-    return pauses.isEmpty() || figures.oldestFree() != null || figures.blocked() == 0
+    return pauses.isEmpty()
+            || figures.oldestFree() != null
+            || figures.blockedKeys() == 0
+            || failed.isPresent()
         ? Optional.empty()
         : Optional.of(
             Finding.warning(
-                DELIVERY, "nothing to do but what is paused or waits for its key", null));
+                DELIVERY,
+                "nothing to do but what is paused or halted"
+                    + (figures.blockedKeys() > MOST_PAUSED
+                        ? ", as far as %d keys that wait tell".formatted(MOST_PAUSED)
+                        : ""),
+                null));
   }
 
   private static Finding delivery(
-      Statistics figures, boolean holds, boolean isAlone, boolean hasMoved) {
+      Statistics figures, boolean holds, boolean isAlone, boolean hasMoved, Finding waiting) {
     Duration oldest = figures.oldestFree();
     if (oldest == null) {
-      return figures.blocked() > 0 ? blocked(figures) : idle(figures);
+      return figures.blocked() > 0 ? waiting : idle(figures);
     }
     if (isAlone) {
       return standsStill("because no relay lives", START);
     }
     if (isLong(oldest) && !holds) {
       return standsStill(
-          "because no relay holds anything: none runs, or its broker is away, or its user lacks rights",
+          "because no relay holds anything: none runs, or its broker is away, or its user lacks"
+              + " rights",
           "outbox doctor --config relay.properties, or look into the relays' logs");
     }
     if (!isLong(oldest)) {
@@ -183,13 +219,19 @@ public record Diagnosis(
             : "nothing to do, " + number(figures.scheduled(), figures) + " due later");
   }
 
-  private static Finding blocked(Statistics figures) {
+  /** How it is where nothing is free. */
+  private static Finding blocked(
+      Statistics figures, @Nullable Duration oldest, List<Pause> pauses) {
     return figures.blockedKeys() == 0
         ? standsStill(
             "because dead letters halt all keys that wait",
             "outbox dead-letters requeue or discard, one or --all")
-        : isLong(figures.oldestBlocked())
-            ? standsStill("because all keys that wait have failed", "outbox keys")
+        : isLong(oldest)
+            ? standsStill(
+                pauses.isEmpty()
+                    ? "because all keys that wait have failed"
+                    : "because what is not paused has failed",
+                "outbox keys")
             : Finding.warning(DELIVERY, "waiting for a retry", null);
   }
 
@@ -207,7 +249,7 @@ public record Diagnosis(
     return before == null || oldest == null || before.plus(NOTHING).isBefore(now.minus(oldest));
   }
 
-  private static List<Finding> keys(InspectionStore store, Statistics figures) {
+  private static List<Finding> halted(InspectionStore store, Statistics figures) {
     List<Finding> found = new ArrayList<>();
     if (figures.haltedKeys() > 0) {
       store.waitingKeys(true, null, MOST_KEYS).found().forEach(key -> found.add(halted(key)));
@@ -219,13 +261,32 @@ public record Diagnosis(
                 "outbox keys --halted"));
       }
     }
-    if (figures.blockedKeys() > 0) {
-      store.waitingKeys(false, null, MOST_KEYS).found().stream()
-          .filter(key -> !key.halted())
-          .limit(1)
-          .forEach(key -> found.add(failed(key, figures)));
-    }
     return found;
+  }
+
+  /** The first key that waits for a retry and not for the end of a pause. */
+  private static Optional<WaitingKey> failed(
+      InspectionStore store, Statistics figures, List<Pause> pauses) {
+    return figures.blockedKeys() == 0
+        ? Optional.empty()
+        : store
+            .waitingKeys(false, null, pauses.isEmpty() ? MOST_KEYS : MOST_PAUSED)
+            .found()
+            .stream()
+            .filter(key -> !key.halted() && !OperatorPauses.explain(pauses, key.error()))
+            .findFirst();
+  }
+
+  /** How long the message at the head of a key has been due. */
+  private static Optional<Duration> age(InspectionStore store, WaitingKey key, Instant now) {
+    Query first = new Query(Status.BLOCKED, null, key.key(), null, null, null, null, null, 1);
+    return store.messages(first).found().stream()
+        .flatMap(
+            head -> Stream.of(Optional.ofNullable(head.dueAt()), Optional.of(head.appendedAt())))
+        .flatMap(Optional::stream)
+        .filter(time -> !time.isAfter(now)) // some stores say when it is tried again
+        .max(Comparator.naturalOrder())
+        .map(due -> Duration.between(due, now));
   }
 
   private static Finding halted(WaitingKey key) {

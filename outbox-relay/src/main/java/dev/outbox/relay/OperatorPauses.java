@@ -3,6 +3,7 @@ package dev.outbox.relay;
 import static java.util.Objects.requireNonNullElse;
 import static java.util.stream.Collectors.toUnmodifiableMap;
 
+import dev.outbox.Texts;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.PauseStore.Pause;
@@ -34,6 +35,8 @@ final class OperatorPauses {
   private static final int MOST_SECONDS = 30;
   private static final long STEP = Duration.ofSeconds(1).toNanos() / LOOKS_PER_SECOND;
   private static final long LONGEST = Duration.ofSeconds(MOST_SECONDS).toNanos();
+
+  private static final String NOT_TRIED = "not tried: ";
 
   private final String relay;
   private final @Nullable PauseStore store;
@@ -144,9 +147,14 @@ final class OperatorPauses {
       return null;
     }
     Pause pause = paused.get(type);
-    return pause == null
-        ? null
-        : Decision.retryUncounted(nextLook(), "not tried: " + pause.sentence());
+    return pause == null ? null : Decision.retryUncounted(nextLook(), NOT_TRIED + pause.sentence());
+  }
+
+  /** Whether an error says that one of these, whatever its reason was, kept a message. */
+  static boolean explain(List<Pause> pauses, @Nullable String error) {
+    return error != null
+        && pauses.stream()
+            .anyMatch(pause -> error.startsWith(NOT_TRIED + Texts.clean(pause.what())));
   }
 
   private Duration nextLook() {

@@ -3,16 +3,27 @@ package dev.outbox.relay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.OutboxMessage;
 import dev.outbox.SchemaException;
 import dev.outbox.TransientOutboxException;
+import dev.outbox.spi.store.ArchiveStore.Who;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.Finding.Severity;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.store.memory.MemoryOutboxStore;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -108,6 +119,60 @@ class DiagnosisTest {
         free == null ? null : Duration.ofMillis((long) (free * 1_000)),
         blocked == null || halted ? null : Duration.ofSeconds(blocked),
         relays);
+  }
+
+  /** Keys of which some wait for the end of a pause, by what is claimed of a store in memory. */
+  @ParameterizedTest(name = "{0} paused, {1} failed, {2} halted, after {3} s: {4}, {5}")
+  @DisplayName("excuses what is paused, and nothing else")
+  @CsvSource({
+    "1,   0, 0, 300, nothing to do but what is paused or halted, WARNING",
+    "1,   0, 1, 300, nothing to do but what is paused or halted, WARNING",
+    "101, 0, 0, 300, 'nothing to do but what is paused or halted, as far as 100 keys', WARNING",
+    "1,   1, 0, 30,  waiting for a retry, WARNING",
+    "99,  1, 0, 300, standing still because what is not paused has failed, PROBLEM",
+    "0,   0, 1, 300, standing still because dead letters halt all keys that wait, PROBLEM",
+  })
+  void paused(
+      int paused, int failed, int halted, long seconds, String sentence, Severity severity) {
+    AtomicReference<Instant> now = new AtomicReference<>(NOW);
+    MemoryOutboxStore store = new MemoryOutboxStore(now::get, Duration.ofDays(1));
+    store.pause("order", Who.named("ann"));
+    String error = "not tried: " + store.pauses().get(0).sentence();
+    append(store, "order", paused, Decision.retryUncounted(Duration.ofHours(1), error));
+    now.set(NOW.plusSeconds(300 - seconds));
+    append(store, "mail", failed, Decision.retry(Duration.ofHours(1), "no answer"));
+    append(store, "bill", halted, Decision.deadHaltingKey("too large"));
+    now.set(NOW.plusSeconds(300));
+    Diagnosis diagnosis = Diagnosis.of(store, 10_000, now.get(), null);
+    assertThat(diagnosis.delivery().sentence()).startsWith(sentence);
+    assertThat(diagnosis.delivery().severity()).isEqualTo(severity);
+    assertThat(diagnosis.others())
+        .filteredOn(one -> one.what().equals(Diagnosis.FAILED_KEY))
+        .extracting(Finding::sentence)
+        .hasSize(failed)
+        .allSatisfy(text -> assertThat(text).contains("as key mail/0 ", "(no answer)"));
+  }
+
+  /** Two messages of each key, of which the first is settled. */
+  private static void append(MemoryOutboxStore store, String type, int keys, Decision first) {
+    for (int key = 0; key < 2 * keys; key++) {
+      OutboxMessage message =
+          OutboxMessage.builder()
+              .aggregate(type, "" + key / 2)
+              .eventType("e")
+              .payload("{}")
+              .build();
+      store.inTransaction(transaction -> store.append(transaction, List.of(message)));
+    }
+    Claim claim = store.claim(new Claim.Request("r", 1_000, 1_000_000, Duration.ofMinutes(1)));
+    Map<Long, Decision> decisions = new HashMap<>();
+    Set<String> seen = new HashSet<>();
+    for (StoredMessage message : claim.messages()) {
+      if (seen.add(message.key())) {
+        decisions.put(message.sequence(), first);
+      }
+    }
+    assertThat(claim.settle(decisions)).isEmpty();
   }
 
   /** Is where it is told, or refuses. */

@@ -86,8 +86,8 @@ class OperatorPausesTest {
     assertThat(paused.areOfAll()).isTrue();
     assertThat(reads).hasValue(2);
     clock.addAndGet(SECOND);
-    store.resume(PAUSED);
-    store.resume(null);
+    store.resume(PAUSED, ANN);
+    store.resume(null, ANN);
     assertThat(paused.areOfAll()).isFalse();
     assertThat(events.all())
         .containsExactlyInAnyOrder("paused order", "paused null", "resumed order", "resumed null");
@@ -156,7 +156,7 @@ class OperatorPausesTest {
       assertThat(store.claims.get() - claims).as("claims in a second").isLessThan(3);
       assertThat(publisher.calls).isEmpty();
       assertThat(store.statistics(10).pending()).as("none was moved").isEqualTo(2);
-      store.resume(null);
+      store.resume(null, ANN);
       Waits.await().until(() -> publisher.delivered.size() == 2);
       assertThat(events.of("resumed")).containsExactly("resumed null");
     }
@@ -206,7 +206,7 @@ class OperatorPausesTest {
       int all = 3_000 + flowing.size();
       assertThat(events(PAUSED)).hasSizeLessThan(all);
       assertThat(store.deadLetters(0, 1)).isEmpty();
-      assertThat(store.resume(PAUSED)).isTrue();
+      assertThat(store.resume(PAUSED, ANN)).isTrue();
       Waits.await().until(() -> store.statistics(10).oldest() == null);
       assertThat(events(PAUSED)).doesNotHaveDuplicates().hasSize(all);
       byKey(publisher.delivered).values().forEach(sequences -> assertThat(sequences).isSorted());

@@ -74,17 +74,16 @@ final class Deciding {
   private final FormTokens tokens;
   private final Action action;
   private final PageRequest request;
+  private final Form form;
   private final Selection selection;
 
   Deciding(Source source, FormTokens tokens, Action action, PageRequest request) {
-    if (source.letters() == null) {
-      throw new Refusal(403, "This page only shows: its program was not told to allow changes.");
-    }
     this.source = source;
-    this.letters = source.letters();
+    this.letters = Source.allowed(source.letters());
     this.tokens = tokens;
     this.action = action;
     this.request = request;
+    this.form = new Form(source, request);
     this.selection = Selection.of(request);
   }
 
@@ -214,64 +213,29 @@ final class Deciding {
   }
 
   private Html form(Found found, String title) {
-    return el(
-        "form",
-        css("decision"),
-        at("method", "post"),
-        at("action", Link.to(action.path())),
-        hidden("sequence", selection.sequence()),
-        hidden("group", selection.group()),
-        hidden("seen", seen(found)),
-        hidden("token", tokens.of(subject())),
+    return Form.to(
+        action.path(),
+        Form.hidden("sequence", selection.sequence()),
+        Form.hidden("group", selection.group()),
+        Form.hidden("seen", seen(found)),
+        Form.hidden("token", tokens.of(subject())),
         source.audit() == null
             ? el(
                 "p",
                 css("muted"),
                 "This outbox keeps no archive, so nobody writes down who decided.")
-            : all(field("by", "Your name", source.person()), field("why", "Reason", "")),
-        action == Action.REQUEUE ? null : check("sure", "Remove them for good"),
+            : form.person(),
+        action == Action.REQUEUE ? null : form.check("sure", "Remove them for good"),
         action == Action.DISCARD && found.halting > 0 && request.isPost()
-            ? check("halting", "Let the later messages of the halted keys go on without them")
+            ? form.check("halting", "Let the later messages of the halted keys go on without them")
             : null,
         el("p", el("button", title), " ", link(Link.to("dead-letters"), "Back")));
-  }
-
-  private static @Nullable Html hidden(String name, @Nullable Object value) {
-    return value == null
-        ? null
-        : el("input", at("type", "hidden"), at("name", name), at("value", value));
-  }
-
-  private Html field(String name, String label, String otherwise) {
-    String given = request.isPost() ? request.text(name) : null;
-    return el(
-        "label",
-        label,
-        el(
-            "input",
-            at("name", name),
-            at("value", given == null ? otherwise : given),
-            at("maxlength", Who.MAX_NAME)));
-  }
-
-  private Html check(String name, String label) {
-    return el(
-        "label",
-        css("check"),
-        el(
-            "input",
-            at("type", "checkbox"),
-            at("name", name),
-            at("value", "yes"),
-            at("required", true),
-            at("checked", request.isPost() && request.text(name) != null)),
-        label);
   }
 
   /** Does it, some in each transaction; returns how many were there. */
   private int decide(Found found) {
     ArchiveStore audit = source.audit();
-    Who who = audit == null ? null : who();
+    Who who = audit == null ? null : form.who();
     Instant end = source.clock().instant().plus(MOST_TIME);
     int done = 0;
     try {
@@ -296,14 +260,5 @@ final class Deciding {
       return action == Action.REQUEUE ? letters.requeue(some) : letters.discard(some);
     }
     return action == Action.REQUEUE ? audit.requeue(some, who) : audit.discard(some, who);
-  }
-
-  private Who who() {
-    String name = request.text("by");
-    try {
-      return new Who(name == null ? source.person() : name, request.text("why"));
-    } catch (IllegalArgumentException e) {
-      throw new Refusal(400, "Your name: " + e.getMessage());
-    }
   }
 }

@@ -6,6 +6,7 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.OutboxException;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.InspectionStore;
+import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.ui.Deciding.Action;
 import java.io.IOException;
@@ -54,6 +55,7 @@ public final class OutboxPage implements AutoCloseable {
             builder.allowChanges && builder.messages instanceof DeadLetterStore letters
                 ? letters
                 : null,
+            builder.allowChanges && builder.messages instanceof PauseStore pauses ? pauses : null,
             builder.person,
             builder.mask,
             builder.clock);
@@ -80,7 +82,7 @@ public final class OutboxPage implements AutoCloseable {
    * A page of a store.
    *
    * @param store an {@link InspectionStore} and {@link StatisticsStore}; with {@link
-   *     Builder#allowChanges} a {@link DeadLetterStore}, too
+   *     Builder#allowChanges} a {@link DeadLetterStore} and {@link PauseStore}, too
    * @throws IllegalArgumentException when it is none of the first two
    */
   public static Builder builder(Object store) {
@@ -108,7 +110,10 @@ public final class OutboxPage implements AutoCloseable {
       figures = counted;
     }
 
-    /** Whether dead letters can be requeued and discarded; else it only shows. By default not. */
+    /**
+     * Whether dead letters can be requeued and discarded, and messages paused; else it only shows.
+     * By default not.
+     */
     public Builder allowChanges(boolean allowed) {
       allowChanges = allowed;
       return this;
@@ -207,10 +212,13 @@ public final class OutboxPage implements AutoCloseable {
         return new Deciding(source, tokens, action, request).answer(place);
       }
     }
+    if (Pausing.PATHS.contains(request.path())) {
+      refuseOthers(request, true);
+      return new Pausing(source, tokens, request).answer(place, readings::forget);
+    }
     refuseOthers(request, false);
     return switch (request.path()) {
-      case "" ->
-          page("", "Overview", Overview.of(readings.read(), source.mask(), readings.samples()));
+      case "" -> page("", "Overview", Overview.of(readings.read(), source, readings.samples()));
       case "messages" -> page("messages", "Messages", MessageList.of(source, request));
       case "dead-letters" -> page("dead-letters", "Dead letters", DeadLetters.of(source, request));
       case "keys" -> page("keys", "Keys that wait", KeyList.of(source, request));

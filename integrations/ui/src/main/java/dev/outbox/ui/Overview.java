@@ -17,19 +17,22 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.ToLongFunction;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** The first page: how the outbox does, why, what it has, and who works on it. */
 final class Overview {
   private Overview() {}
 
-  static Html of(Diagnosis reading, UnaryOperator<String> mask, List<Sample> samples) {
-    Health health = Health.of(reading, mask);
+  static Html of(Diagnosis reading, Source source, List<Sample> samples) {
+    Health health = Health.of(reading, source.mask());
     return all(
         top(reading, health),
         Frame.live(
-            "rest", reasons(health), counts(reading.statistics(), samples), relays(reading)));
+            "rest",
+            reasons(health),
+            counts(reading.statistics(), samples),
+            relays(reading),
+            Pausing.links(source, reading.pauses())));
   }
 
   /** Only the verdict is read out when it changes: the age always does. */

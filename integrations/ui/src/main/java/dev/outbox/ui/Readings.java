@@ -58,6 +58,11 @@ final class Readings {
     }
   }
 
+  /** The next is read anew: something was changed. */
+  void forget() {
+    last = null;
+  }
+
   private boolean isFresh(Diagnosis one) {
     return Duration.between(one.at(), source.clock().instant()).abs().compareTo(FRESH) <= 0;
   }

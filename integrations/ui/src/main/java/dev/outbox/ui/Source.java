@@ -4,6 +4,7 @@ import dev.outbox.Archive;
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.InspectionStore;
+import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
 import java.time.InstantSource;
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * Where the pages read.
  *
  * @param letters null: nobody may decide about dead letters here
+ * @param pauses null: nobody may pause anything here
  * @param person who decides, unless somebody else is named
  * @param mask keeps secrets out of what drivers and brokers say
  */
@@ -21,9 +23,22 @@ record Source(
     InspectionStore messages,
     StatisticsStore figures,
     @Nullable DeadLetterStore letters,
+    @Nullable PauseStore pauses,
     String person,
     UnaryOperator<String> mask,
     InstantSource clock) {
+
+  /**
+   * What is needed for a change.
+   *
+   * @throws Refusal when there is none
+   */
+  static <A> A allowed(@Nullable A ability) {
+    if (ability == null) {
+      throw new Refusal(403, "This page only shows: its program was not told to allow changes.");
+    }
+    return ability;
+  }
 
   /** The archive in whose audit decisions are written down; null: there is none. */
   @Nullable ArchiveStore audit() {

@@ -55,6 +55,8 @@ class AccessibilityTest {
         "dead-letters",
         "keys",
         "requeue?sequence=1",
+        "pause",
+        "resume?type=order",
         "discard"
       })
   void structure(String address) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.abort;
 
 import dev.outbox.Archive;
+import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.store.memory.MemoryOutboxStore;
 import java.io.File;
@@ -82,9 +83,13 @@ class BrowserTest {
     try (Fixture outbox = new Fixture(Archive.FULL, true)) {
       outbox.append(message("order", "<img src=x onerror=alert(1)>"));
       outbox.settle(stored -> Decision.deadHaltingKey("</p><script>alert(1)</script>"));
+      outbox.store.pause("</p><script>alert(2)</script>", Who.named("ann"));
       try (PageServer server = PageServer.start(outbox.page, Map.of(), "127.0.0.1", 0, null)) {
         Document page = dom(server.url(), 1_000);
         assertThat(page.select("#top").text()).isEqualTo("nothing to do");
+        assertThat(page.select("section:has(h2:contains(Pauses)) .button").eachText())
+            .containsExactly("Resume…", "Pause…");
+        assertThat(page.select("main").text()).contains("aggregate type </p><script>alert(2)");
         assertThat(page.select("main").text()).contains("order/<img src=x onerror=alert(1)>");
         assertThat(page.select("#stale[hidden]")).hasSize(1);
         assertThat(page.select("polyline")).isEmpty();

@@ -18,7 +18,7 @@ class HealthTest {
 
   private static Health health(Finding delivery, Finding... others) {
     return Health.of(
-        new Diagnosis(Instant.EPOCH, NONE, Optional.empty(), delivery, List.of(others)),
+        new Diagnosis(Instant.EPOCH, NONE, Optional.empty(), List.of(), delivery, List.of(others)),
         text -> text.replace("geheim", "***"));
   }
 

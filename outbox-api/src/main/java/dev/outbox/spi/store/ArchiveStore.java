@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A store that can keep the messages that leave it: each exactly once, in the transaction in which
- * it leaves (S7). It remembers beside them who decided about dead letters, and who replayed
- * messages: an entry is written in the transaction of what it tells.
+ * it leaves (S7). It remembers beside them who decided about dead letters, who replayed messages,
+ * and who paused what: an entry is written in the transaction of what it tells.
  */
 public interface ArchiveStore extends DeadLetterStore {
 
@@ -116,17 +116,22 @@ public interface ArchiveStore extends DeadLetterStore {
     /** A dead letter was removed. */
     DISCARDED,
     /** An archived message was appended again. */
-    REPLAYED
+    REPLAYED,
+    /** An aggregate type was paused, or everything. */
+    PAUSED,
+    /** A pause was ended. */
+    RESUMED
   }
 
   /**
-   * One decision about one message.
+   * One decision, about one message or an aggregate type.
    *
    * @param at by the store's clock
    * @param who as {@link Who#name}
    * @param reason as {@link Who#reason}
-   * @param sequence the message's; of one that was replayed, the archived one's
-   * @param id the message's, as the store has it, which need not be a UUID
+   * @param sequence the message's; of one that was replayed, the archived one's; 0: of none
+   * @param id the message's, as the store has it, which need not be a UUID; of a pause the
+   *     aggregate type, or empty where all was paused
    */
   record Entry(
       Instant at, Action action, String who, @Nullable String reason, long sequence, String id) {}

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A store that remembers what operators have paused (F3). It hands out messages as before: relays
- * look about once a second, and publish nothing of what is paused.
+ * look about once a second, and publish nothing of what is paused. Where there is an audit ({@link
+ * ArchiveStore#hasArchive}), each pause and resume has an entry there.
  */
 public interface PauseStore {
 
@@ -29,7 +30,7 @@ public interface PauseStore {
    * @param aggregateType null: the pause of all messages
    * @return false when there was no such pause
    */
-  boolean resume(@Nullable String aggregateType);
+  boolean resume(@Nullable String aggregateType, Who by);
 
   /** What is paused, in no order that means anything. */
   List<Pause> pauses();
@@ -48,16 +49,18 @@ public interface PauseStore {
       requireNonNull(who, "who");
     }
 
-    /** For logs and pages: {@code messages of type order are paused since … by … (reason)}. */
+    /** The beginning of {@link #sentence}: {@code messages of aggregate type order are paused}. */
+    public String what() {
+      return (aggregateType == null
+              ? "all messages are"
+              : "messages of aggregate type " + aggregateType + " are")
+          + " paused";
+    }
+
+    /** For logs and pages: {@code all messages are paused since … by … (reason)}. */
     public String sentence() {
-      return "%s paused since %s by %s%s"
-          .formatted(
-              aggregateType == null
-                  ? "all messages are"
-                  : "messages of aggregate type " + aggregateType + " are",
-              since.toString(),
-              who,
-              reason == null ? "" : " (" + reason + ")");
+      return "%s since %s by %s%s"
+          .formatted(what(), since, who, reason == null ? "" : " (" + reason + ")");
     }
   }
 

@@ -44,6 +44,16 @@ public interface StatisticsStore {
   }
 
   /**
+   * How many messages have come and gone, from any moment on: what counts is the difference of two
+   * readings, of which one may be some seconds late.
+   *
+   * @return nothing when the store cannot say, which is the default
+   */
+  default Optional<Flow> flow() {
+    return Optional.empty();
+  }
+
+  /**
    * Each number is exact below the cap; one that is equal to it says "so many or more".
    *
    * @param cap what was asked for
@@ -95,6 +105,14 @@ public interface StatisticsStore {
       return number >= cap;
     }
   }
+
+  /**
+   * Messages that have come and gone.
+   *
+   * @param in those that were appended, also in transactions that were rolled back
+   * @param out those that are there no more
+   */
+  record Flow(long in, long out) {}
 
   /**
    * What one worker holds.

@@ -33,8 +33,8 @@ import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Database.Administration;
 import dev.outbox.store.core.internal.Database.Expired;
+import dev.outbox.store.core.internal.Database.Noted;
 import dev.outbox.store.core.internal.Row.Claimable;
-import dev.outbox.store.mongo.MongoArchive.Noted;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -150,7 +150,7 @@ final class MongoAdministration implements Administration<MongoTransaction> {
   public Set<Long> requeue(MongoTransaction transaction, Set<Long> sequences, @Nullable Who by) {
     ClientSession session = transaction.session();
     List<Document> found = find(session, sequences);
-    note(transaction, Action.REQUEUED, by, found);
+    noteLetters(transaction, Action.REQUEUED, by, found);
     Set<Object> halting = halting(transaction, found);
     unhalt(session, halting);
     Map<Boolean, List<Document>> unhalted =
@@ -182,7 +182,7 @@ final class MongoAdministration implements Administration<MongoTransaction> {
   public Set<Long> discard(MongoTransaction transaction, Set<Long> sequences, @Nullable Who by) {
     ClientSession session = transaction.session();
     List<Document> found = find(session, sequences);
-    note(transaction, Action.DISCARDED, by, found);
+    noteLetters(transaction, Action.DISCARDED, by, found);
     unhalt(session, halting(transaction, found));
     if (!found.isEmpty()) {
       remove(transaction, all("_id", found), Outcome.DISCARDED);
@@ -194,7 +194,7 @@ final class MongoAdministration implements Administration<MongoTransaction> {
     return letters.stream().map(Documents::sequence).collect(Collectors.toSet());
   }
 
-  private void note(
+  private void noteLetters(
       MongoTransaction transaction, Action action, @Nullable Who by, List<Document> letters) {
     if (by != null) {
       archive.note(
@@ -202,7 +202,7 @@ final class MongoAdministration implements Administration<MongoTransaction> {
           action,
           by,
           letters.stream()
-              .map(letter -> new Noted(Documents.sequence(letter), letter.get("id")))
+              .map(letter -> new Noted(Documents.sequence(letter), MongoArchive.id(letter)))
               .toList());
     }
   }
@@ -311,15 +311,8 @@ final class MongoAdministration implements Administration<MongoTransaction> {
   // ---- archive and audit
 
   @Override
-  public void noteReplay(MongoTransaction transaction, List<Archived> messages, Who by) {
-    archive.note(
-        transaction,
-        Action.REPLAYED,
-        by,
-        messages.stream()
-            .map(Archived::message)
-            .map(message -> new Noted(message.sequence(), message.message().id()))
-            .toList());
+  public void note(MongoTransaction transaction, Action action, Who by, List<Noted> about) {
+    archive.note(transaction, action, by, about);
   }
 
   @Override

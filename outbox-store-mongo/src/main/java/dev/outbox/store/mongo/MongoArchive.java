@@ -25,6 +25,7 @@ import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.ArchiveStore.Position;
 import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.ArchiveStore.Who;
+import dev.outbox.store.core.internal.Database.Noted;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.core.internal.Row.Claimable;
 import java.time.Instant;
@@ -237,12 +238,12 @@ final class MongoArchive {
 
   // ---- the audit
 
-  /**
-   * What an entry is about.
-   *
-   * @param id as the database has it
-   */
-  record Noted(long sequence, @Nullable Object id) {}
+  /** The id of a message, as text. */
+  static String id(Document message) {
+    Object id = message.get("id");
+    UUID uuid = Uuids.of(id);
+    return String.valueOf(uuid == null ? id : uuid);
+  }
 
   void note(MongoTransaction transaction, Action action, Who by, List<Noted> messages) {
     if (messages.isEmpty()) {
@@ -257,7 +258,6 @@ final class MongoArchive {
 
   private static Document entry(
       Date now, Action action, Who by, @Nullable String user, Noted noted) {
-    UUID id = Uuids.of(noted.id());
     Document entry =
         new Document("notedAt", now)
             .append("action", action.name())
@@ -265,7 +265,7 @@ final class MongoArchive {
             .append("user", user)
             .append("reason", by.reason())
             .append("seq", Sequence.timestamp(noted.sequence()))
-            .append("messageId", String.valueOf(id == null ? noted.id() : id));
+            .append("messageId", noted.id());
     entry.values().removeIf(value -> value == null);
     return entry;
   }

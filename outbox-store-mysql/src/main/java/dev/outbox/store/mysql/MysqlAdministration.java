@@ -228,6 +228,11 @@ final class MysqlAdministration extends SqlAdministration {
   }
 
   @Override
+  protected String pause() {
+    return "replace into ${q}${p}pause (aggregate_type, who, reason) values (:type, :who, :reason)";
+  }
+
+  @Override
   public List<Finding> findings(Handle handle) {
     return ServerSettings.findings(handle, ServerSettings.OLD);
   }

@@ -44,10 +44,11 @@ create table if not exists ${q}${p}audit (
   db_user     varchar(300) not null,
   reason      text,
   seq         bigint not null,
-  message_id  varchar(37) not null,
+  -- The message's; of a pause the aggregate type, or empty.
+  message_id  varchar(255) not null,
   primary key (id),
   key ${p}audit_time (noted_at),
-  constraint ${p}audit_action_known check (action in ('REQUEUED', 'DISCARDED', 'REPLAYED'))
+  constraint ${p}audit_action_known check (action in ('REQUEUED', 'DISCARDED', 'REPLAYED', 'PAUSED', 'RESUMED'))
 ) engine = InnoDB default character set utf8mb4 collate ${collation};
 
 create table if not exists ${q}${p}schema (

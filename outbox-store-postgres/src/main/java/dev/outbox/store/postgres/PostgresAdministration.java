@@ -1,17 +1,24 @@
 package dev.outbox.store.postgres;
 
 import dev.outbox.spi.store.Finding;
+import dev.outbox.spi.store.StatisticsStore.Flow;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.jdbc.internal.Rows;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.jdbi.v3.core.Handle;
 
 /** What people and housekeeping ask of PostgreSQL. */
 final class PostgresAdministration extends SqlAdministration {
+  private static final String FLOW =
+      """
+      select n_tup_ins as come, n_tup_del as gone
+      from pg_catalog.pg_stat_all_tables where relid = '${q}${p}message'::regclass
+      """;
 
   /** Also the one that a holder remembers and will store: without its history it does not count. */
   private static final String FORGET_MARK =
@@ -173,6 +180,21 @@ final class PostgresAdministration extends SqlAdministration {
             RESTORE_BLOCKED_KEYS),
         rows,
         archive);
+  }
+
+  /** What the server counts for itself, of rows whoever changed them; every user may read it. */
+  @Override
+  public Optional<Flow> flow(Handle handle) {
+    return handle
+        .createQuery(FLOW)
+        .map((row, context) -> new Flow(row.getLong("come"), row.getLong("gone")))
+        .findOne();
+  }
+
+  @Override
+  protected String pause() {
+    return "insert into ${q}${p}pause (aggregate_type, who, reason) values (:type, :who, :reason)"
+        + " on conflict do nothing";
   }
 
   @Override

@@ -47,9 +47,10 @@ create table ${q}${p}audit (
   db_user     text collate "C" not null default session_user,
   reason      text,
   seq         bigint not null,
+  -- The message's; of a pause the aggregate type, or empty.
   message_id  text collate "C" not null,
   constraint ${p}audit_pk primary key (id),
-  constraint ${p}audit_action_known check (action in ('REQUEUED', 'DISCARDED', 'REPLAYED'))
+  constraint ${p}audit_action_known check (action in ('REQUEUED', 'DISCARDED', 'REPLAYED', 'PAUSED', 'RESUMED'))
 );
 create index ${p}audit_time on ${q}${p}audit (noted_at);
 

@@ -119,7 +119,7 @@ class PausesTest extends DatabaseTest {
           .hasSizeLessThan(BACKLOG + more);
       assertThat(seenBy).isNotEmpty().isSubsetOf("one", "two");
       long resumedAt = System.nanoTime();
-      assertThat(store.resume(PAUSED)).isTrue();
+      assertThat(store.resume(PAUSED, Who.named("ann"))).isTrue();
       await().atMost(Duration.ofMinutes(2)).until(() -> store.statistics(10).oldest() == null);
       long first =
           of(PAUSED).stream().mapToLong(Published::at).filter(at -> at > resumedAt).min().orElse(0);

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.statement.Query;
 
 /** What people and housekeeping ask of SQL Server. */
 final class SqlServerAdministration extends SqlAdministration {
@@ -201,15 +202,26 @@ final class SqlServerAdministration extends SqlAdministration {
       where k.bucket = :bucket and k.key_hash = m.place)
     """;
 
+  /** By the hash, because texts are compared without trailing spaces. */
+  private static final String TYPE_HASH =
+      "type_hash = hashbytes('SHA2_256', convert(varbinary(1020), convert(nvarchar(510), :type)))";
+
+  /** HOLDLOCK also locks where a row would be. */
+  private static final String PAUSE =
+      """
+      insert into ${q}${p}pause (aggregate_type, who, reason)
+      select :type, :who, :reason
+      where not exists (select 1 from ${q}${p}pause s with (updlock, holdlock) where s.${hash})
+      """
+          .replace("${hash}", TYPE_HASH);
+
+  /** How long relays wait for somebody who is just pausing something. */
+  private static final int PAUSES_SECONDS = 2;
+
   private static final String PAUSES =
       "select s.aggregate_type, s.paused_at, s.who, s.reason from ${q}${p}pause s ${now}";
 
-  /** By the hash, because texts are compared without trailing spaces. */
-  private static final String RESUME =
-      """
-    delete from ${q}${p}pause
-    where type_hash = hashbytes('SHA2_256', convert(varbinary(1020), convert(nvarchar(510), :type)))
-    """;
+  private static final String RESUME = "delete from ${q}${p}pause where " + TYPE_HASH;
 
   /** So many are deleted in one transaction. */
   private static final int MOST_ARCHIVED_PURGED = 1_000;
@@ -233,8 +245,13 @@ final class SqlServerAdministration extends SqlAdministration {
   }
 
   @Override
-  protected String pauses() {
-    return PAUSES;
+  protected String pause() {
+    return PAUSE;
+  }
+
+  @Override
+  protected Query askForPauses(Handle handle) {
+    return handle.createQuery(PAUSES).setQueryTimeout(PAUSES_SECONDS);
   }
 
   @Override

@@ -437,7 +437,10 @@ class BindingsTest {
         List.of(row("aggregate_type", "", "paused_at", TIME, "who", "ann", "reason", null)));
     assertThat(store.pauses())
         .containsExactly(new Pause(null, TIME.toInstant(ZoneOffset.UTC), "ann", null));
-    assertThat(store.resume("order")).isTrue();
+    driver.timeouts.forEach(
+        (sql, seconds) ->
+            assertThat(seconds).as(sql).isEqualTo(sql.contains(".paused_at") ? 2 : 30));
+    assertThat(store.resume("order", Who.named("bob"))).isTrue();
     answers.put("HALTED_BY_NOTHING", List.of(row("bucket", 3, "key", "k", "halted_by", 5L)));
     SqlServerOutboxStore forgetting =
         builder(driver).deadLetterRetention(Duration.ofDays(90)).build();

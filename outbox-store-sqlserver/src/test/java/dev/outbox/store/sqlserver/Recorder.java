@@ -18,6 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import javax.sql.DataSource;
 
@@ -72,6 +73,10 @@ final class Recorder {
   record Execution(String sql, Map<Integer, Parameter> parameters) {}
 
   final List<Execution> executions = Collections.synchronizedList(new ArrayList<>());
+
+  /** The last query timeout of each statement, in seconds. */
+  final Map<String, Integer> timeouts = new ConcurrentHashMap<>();
+
   private final Function<String, List<Map<String, Object>>> rows;
   private final Function<String, Integer> count;
   int isolation = Connection.TRANSACTION_READ_COMMITTED;
@@ -190,6 +195,7 @@ final class Recorder {
                   yield count.apply(sql);
                 }
                 case "getResultSet" -> results(sql, rows.apply(sql));
+                case "setQueryTimeout" -> timeouts.put(sql, (Integer) a[0]);
                 default -> {
                   if (method.getName().startsWith("set") && a != null && a.length >= 2) {
                     parameters.put((Integer) a[0], parameter(method.getName(), a));

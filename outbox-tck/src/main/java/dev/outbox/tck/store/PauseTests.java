@@ -9,10 +9,13 @@ import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.PauseStore.Pause;
 import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.InThread;
 import dev.outbox.tck.internal.Sentence;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.stream.Stream;
 import org.assertj.core.groups.Tuple;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
@@ -40,7 +43,7 @@ abstract class PauseTests<T> extends StoreTests<T> {
 
   private boolean resume(@Nullable String type) {
     PauseStore store = pausing();
-    return call("resume", () -> store.resume(type));
+    return call("resume", () -> store.resume(type, BOB));
   }
 
   private static Tuple of(@Nullable String type, Who by) {
@@ -74,6 +77,27 @@ abstract class PauseTests<T> extends StoreTests<T> {
     pause("order", BOB);
     pause("order", ANN);
     assertPaused(of("order", ANN));
+  }
+
+  @Sentence("a type that several pause at once is paused once, and none of them fails")
+  void atOnce() {
+    PauseStore store = pausing();
+    for (int round = 0; round < 20; round++) {
+      CyclicBarrier start = new CyclicBarrier(4);
+      List<InThread<Boolean>> all =
+          Stream.generate(() -> new InThread<>("pausing", () -> pausesAfter(start, store)))
+              .limit(start.getParties())
+              .toList();
+      assertThat(all).allMatch(one -> returns("pause, at the same time as others", one::join));
+      assertPaused(of("order", ANN));
+      expect("resume", resume("order")).isTrue();
+    }
+  }
+
+  private boolean pausesAfter(CyclicBarrier start, PauseStore store) throws Exception {
+    int ignored = start.await();
+    store.pause("order", ANN);
+    return true;
   }
 
   @Sentence("types that differ in case, spaces or Unicode normal form have pauses of their own")

@@ -9,13 +9,16 @@ import dev.outbox.Header;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.ArchiveStore;
+import dev.outbox.spi.store.ArchiveStore.Action;
 import dev.outbox.spi.store.ArchiveStore.Archived;
+import dev.outbox.spi.store.ArchiveStore.Entry;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.ArchiveStore.Position;
 import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.internal.Sentence;
 import java.time.Instant;
@@ -143,10 +146,10 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
         "after the replays were delivered",
         List.of(first.id(), second.id(), id(again.get(0)), id(again.get(1))));
     expect("the audit", store.audit(Instant.EPOCH, MANY))
-        .extracting(ArchiveStore.Entry::action, ArchiveStore.Entry::who, ArchiveStore.Entry::id)
+        .extracting(Entry::action, Entry::who, Entry::id)
         .containsExactlyInAnyOrder(
-            tuple(ArchiveStore.Action.REPLAYED, "alice", first.id().toString()),
-            tuple(ArchiveStore.Action.REPLAYED, "alice", second.id().toString()));
+            tuple(Action.REPLAYED, "alice", first.id().toString()),
+            tuple(Action.REPLAYED, "alice", second.id().toString()));
   }
 
   @Sentence("a replay with one that cannot be decoded names it, and appends none of them")
@@ -203,11 +206,11 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
     assertThat(call("discard", () -> store.discard(sequence, other))).isTrue();
     expect("whether it was discarded twice", call("discard", () -> store.discard(sequence, other)))
         .isFalse();
-    List<ArchiveStore.Entry> entries = store.audit(Instant.EPOCH, MANY);
+    List<Entry> entries = store.audit(Instant.EPOCH, MANY);
     assertThat(entries)
-        .extracting(ArchiveStore.Entry::action)
+        .extracting(Entry::action)
         .as("what was done")
-        .containsExactly(ArchiveStore.Action.REQUEUED, ArchiveStore.Action.DISCARDED);
+        .containsExactly(Action.REQUEUED, Action.DISCARDED);
     assertThat(entries)
         .allSatisfy(
             entry -> {
@@ -218,6 +221,26 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
     expect("who", entries.get(1).who()).isEqualTo("bob");
     expect("why, when it was not said", entries.get(1).reason()).isNull();
     expect("the first entry", store.audit(Instant.EPOCH, 1)).hasSize(1);
+  }
+
+  @Sentence(
+      "who pauses and resumes something stands in the audit, and who resumes nothing does not")
+  void archiveAuditsPauses() {
+    ArchiveStore store = with(Archive.METADATA);
+    PauseStore pausing = tck.ability(PauseStore.class);
+    String longest = "\u00e4".repeat(OutboxMessage.MAX_TEXT);
+    Who other = Who.named("bob");
+    run("pause", () -> pausing.pause(longest, SOMEBODY));
+    run("pause", () -> pausing.pause(null, other));
+    expect("resume", call("resume", () -> pausing.resume(null, SOMEBODY))).isTrue();
+    expect("resume of nothing", call("resume", () -> pausing.resume(null, other))).isFalse();
+    assertThat(store.audit(Instant.EPOCH, MANY))
+        .extracting(Entry::action, Entry::who, Entry::reason, Entry::sequence, Entry::id)
+        .as("the audit")
+        .containsExactly(
+            tuple(Action.PAUSED, SOMEBODY.name(), SOMEBODY.reason(), 0L, longest),
+            tuple(Action.PAUSED, "bob", null, 0L, ""),
+            tuple(Action.RESUMED, SOMEBODY.name(), SOMEBODY.reason(), 0L, ""));
   }
 
   @Sentence(

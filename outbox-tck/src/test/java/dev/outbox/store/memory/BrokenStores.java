@@ -387,8 +387,8 @@ public final class BrokenStores {
   @Rule("F3")
   static final class ResumesEverything extends Broken {
     @Override
-    public synchronized boolean resume(@Nullable String aggregateType) {
-      boolean was = super.resume(aggregateType);
+    public synchronized boolean resume(@Nullable String aggregateType, Who by) {
+      boolean was = super.resume(aggregateType, by);
       pauses.clear();
       return was;
     }
@@ -1136,6 +1136,15 @@ public final class BrokenStores {
       if (outcome == Outcome.DELIVERED) {
         super.archive(row, outcome, answer);
       }
+    }
+  }
+
+  /** Writes down what is done about messages, and nothing else. */
+  @Rule("S7")
+  static final class ForgetsWhoPaused extends Broken {
+    @Override
+    public synchronized List<Entry> audit(Instant from, int limit) {
+      return super.audit(from, limit).stream().filter(entry -> entry.sequence() > 0).toList();
     }
   }
 

@@ -245,12 +245,12 @@ public abstract class BucketStore<T>
 
   @Override
   public final void pause(@Nullable String aggregateType, Who by) {
-    operations.pause(aggregateType, by);
+    operations.pause(aggregateType, by, hasArchive());
   }
 
   @Override
-  public final boolean resume(@Nullable String aggregateType) {
-    return operations.resume(aggregateType);
+  public final boolean resume(@Nullable String aggregateType, Who by) {
+    return operations.resume(aggregateType, by, hasArchive());
   }
 
   @Override
@@ -281,6 +281,11 @@ public abstract class BucketStore<T>
   @Override
   public final Statistics statistics(int cap) {
     return operations.statistics(cap);
+  }
+
+  @Override
+  public final Optional<Flow> flow() {
+    return operations.flow();
   }
 
   @Override

@@ -341,7 +341,9 @@ public class MemoryOutboxStore extends MemoryKeys
   }
 
   private void note(Action action, long sequence, String id, Who by) {
-    audit.add(new Entry(now(), action, by.name(), by.reason(), sequence, id));
+    if (archive != Archive.NONE) {
+      audit.add(new Entry(now(), action, by.name(), by.reason(), sequence, id));
+    }
   }
 
   private void requireArchive() {
@@ -423,13 +425,19 @@ public class MemoryOutboxStore extends MemoryKeys
 
   @Override
   public synchronized void pause(@Nullable String aggregateType, Who by) {
-    pauses.put(
-        PauseStore.name(aggregateType), new Pause(aggregateType, now(), by.name(), by.reason()));
+    String name = PauseStore.name(aggregateType);
+    pauses.put(name, new Pause(aggregateType, now(), by.name(), by.reason()));
+    note(Action.PAUSED, 0, name, by);
   }
 
   @Override
-  public synchronized boolean resume(@Nullable String aggregateType) {
-    return pauses.remove(PauseStore.name(aggregateType)) != null;
+  public synchronized boolean resume(@Nullable String aggregateType, Who by) {
+    String name = PauseStore.name(aggregateType);
+    boolean was = pauses.remove(name) != null;
+    if (was) {
+      note(Action.RESUMED, 0, name, by);
+    }
+    return was;
   }
 
   @Override
@@ -468,6 +476,12 @@ public class MemoryOutboxStore extends MemoryKeys
         oldest(free, now),
         oldest(blocked, now),
         null);
+  }
+
+  @Override
+  public synchronized Optional<Flow> flow() {
+    int there = keys.values().stream().mapToInt(key -> key.rows.size()).sum();
+    return Optional.of(new Flow(lastSequence, lastSequence - there));
   }
 
   private static @Nullable Duration oldest(List<Row> rows, Instant now) {

@@ -256,7 +256,7 @@ public final class RedisOutboxStore extends RedisStore
   }
 
   @Override
-  public boolean resume(@Nullable String aggregateType) {
+  public boolean resume(@Nullable String aggregateType, ArchiveStore.Who by) {
     Arguments arguments = Server.arguments().add(PauseStore.name(aggregateType));
     return Long.valueOf(1).equals(server.run(RESUME, arguments));
   }

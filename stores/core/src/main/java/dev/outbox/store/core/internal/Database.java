@@ -1,6 +1,7 @@
 package dev.outbox.store.core.internal;
 
 import dev.outbox.spi.store.ArchiveStore;
+import dev.outbox.spi.store.ArchiveStore.Action;
 import dev.outbox.spi.store.ArchiveStore.Archived;
 import dev.outbox.spi.store.ArchiveStore.Entry;
 import dev.outbox.spi.store.ArchiveStore.Search;
@@ -19,6 +20,7 @@ import dev.outbox.spi.store.InspectionStore.WaitingKey;
 import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.PauseStore.Pause;
 import dev.outbox.spi.store.StatisticsStore;
+import dev.outbox.spi.store.StatisticsStore.Flow;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.store.core.internal.Row.Claimable;
@@ -368,8 +370,8 @@ public record Database<H>(
      */
     void expire(H handle, Collection<Claimable> expired);
 
-    /** Notes who had these messages appended again. */
-    default void noteReplay(H handle, List<Archived> messages, Who by) {
+    /** Writes an entry about each into the audit. */
+    default void note(H handle, Action action, Who by, List<Noted> about) {
       throw new UnsupportedOperationException();
     }
 
@@ -423,6 +425,11 @@ public record Database<H>(
      */
     Statistics statistics(H handle, int cap, @Nullable Integer relays);
 
+    /** As {@link StatisticsStore#flow}. */
+    default Optional<Flow> flow(H handle) {
+      return Optional.empty();
+    }
+
     /** As {@link StatisticsStore#findings}. */
     default List<Finding> findings(H handle) {
       return List.of();
@@ -471,6 +478,9 @@ public record Database<H>(
      */
     boolean purgeDedup(H handle, Duration window);
   }
+
+  /** What an entry is about, as {@link Entry#sequence} and {@link Entry#id}. */
+  public record Noted(long sequence, String id) {}
 
   /** What people look at. It changes nothing, and locks nothing. */
   public interface Inspection<H> {

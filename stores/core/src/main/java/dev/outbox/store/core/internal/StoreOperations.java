@@ -5,6 +5,7 @@ import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.spi.store.ArchiveStore;
+import dev.outbox.spi.store.ArchiveStore.Action;
 import dev.outbox.spi.store.ArchiveStore.Archived;
 import dev.outbox.spi.store.ArchiveStore.Entry;
 import dev.outbox.spi.store.ArchiveStore.Search;
@@ -22,12 +23,14 @@ import dev.outbox.spi.store.InspectionStore.WaitingKey;
 import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.PauseStore.Pause;
 import dev.outbox.spi.store.StatisticsStore;
+import dev.outbox.spi.store.StatisticsStore.Flow;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.store.core.internal.Database.Administration;
 import dev.outbox.store.core.internal.Database.Expired;
 import dev.outbox.store.core.internal.Database.Holding;
 import dev.outbox.store.core.internal.Database.Inspection;
+import dev.outbox.store.core.internal.Database.Noted;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -181,14 +184,35 @@ public final class StoreOperations<H> {
     return run(handle -> administration.discard(handle, sequences, by));
   }
 
-  public void pause(@Nullable String aggregateType, Who by) {
+  /**
+   * As {@link PauseStore#pause}.
+   *
+   * @param noted whether there is an audit for it
+   */
+  public void pause(@Nullable String aggregateType, Who by, boolean noted) {
     String name = PauseStore.name(aggregateType);
-    inTransaction(handle -> administration.pause(handle, name, by));
+    inTransaction(
+        handle -> {
+          administration.pause(handle, name, by);
+          note(handle, noted, Action.PAUSED, by, name);
+        });
   }
 
-  public boolean resume(@Nullable String aggregateType) {
+  /** As {@link #pause}. */
+  public boolean resume(@Nullable String aggregateType, Who by, boolean noted) {
     String name = PauseStore.name(aggregateType);
-    return run(handle -> administration.resume(handle, name));
+    return run(
+        handle -> {
+          boolean was = administration.resume(handle, name);
+          note(handle, was && noted, Action.RESUMED, by, name);
+          return was;
+        });
+  }
+
+  private void note(H handle, boolean noted, Action action, Who by, String name) {
+    if (noted) {
+      administration.note(handle, action, by, List.of(new Noted(0, name)));
+    }
   }
 
   public List<Pause> pauses() {
@@ -214,10 +238,15 @@ public final class StoreOperations<H> {
       List<Archived> messages, Who by, BiFunction<H, List<OutboxMessage>, Appended> append) {
     requireArchive();
     List<OutboxMessage> again = messages.stream().map(Archived::again).toList();
+    List<Noted> noted =
+        messages.stream()
+            .map(Archived::message)
+            .map(one -> new Noted(one.sequence(), one.message().id().toString()))
+            .toList();
     return run(
         handle -> {
           Appended appended = append.apply(handle, again);
-          administration.noteReplay(handle, messages, by);
+          administration.note(handle, Action.REPLAYED, by, noted);
           return appended;
         });
   }
@@ -238,6 +267,10 @@ public final class StoreOperations<H> {
         handle ->
             administration.statistics(
                 handle, checked, holding == null ? null : holding.relays(handle)));
+  }
+
+  public Optional<Flow> flow() {
+    return run(administration::flow);
   }
 
   public List<Finding> findings() {

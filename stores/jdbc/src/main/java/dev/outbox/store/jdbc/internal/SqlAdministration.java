@@ -16,6 +16,7 @@ import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.store.core.internal.Database.Administration;
 import dev.outbox.store.core.internal.Database.Expired;
 import dev.outbox.store.core.internal.Database.Key;
+import dev.outbox.store.core.internal.Database.Noted;
 import dev.outbox.store.core.internal.Row.Claimable;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -28,6 +29,7 @@ import java.util.Set;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.statement.Query;
 import org.jspecify.annotations.Nullable;
 
 /** What claims do not ask: dead letters, statistics, and what housekeeping puts right. */
@@ -78,9 +80,6 @@ public abstract class SqlAdministration implements Administration<Handle> {
       String haltedByNothing,
       String restoreBuckets,
       String restoreBlockedKeys) {}
-
-  private static final String PAUSE =
-      "insert into ${q}${p}pause (aggregate_type, who, reason) values (:type, :who, :reason)";
 
   private final Texts texts;
   private final Rows rows;
@@ -243,8 +242,8 @@ public abstract class SqlAdministration implements Administration<Handle> {
   }
 
   @Override
-  public final void noteReplay(Handle handle, List<Archived> messages, Who by) {
-    archive.noteReplay(handle, messages, by);
+  public final void note(Handle handle, Action action, Who by, List<Noted> about) {
+    archive.note(handle, action, by, about);
   }
 
   @Override
@@ -256,16 +255,19 @@ public abstract class SqlAdministration implements Administration<Handle> {
   public final void pause(Handle handle, String name, Who by) {
     boolean ignored = resume(handle, name);
     handle
-        .createUpdate(PAUSE)
+        .createUpdate(pause())
         .bind("type", name)
         .bind("who", by.name())
         .bind("reason", by.reason())
         .execute();
   }
 
+  /** {@code :type, :who, :reason}; a row, or none where another transaction has just made it. */
+  protected abstract String pause();
+
   /** Gives aggregate_type, paused_at, who, reason of what is paused. */
-  protected String pauses() {
-    return "select aggregate_type, paused_at, who, reason from ${q}${p}pause";
+  protected Query askForPauses(Handle handle) {
+    return handle.createQuery("select aggregate_type, paused_at, who, reason from ${q}${p}pause");
   }
 
   /** {@code :type}; deletes its row, if there is one. */
@@ -280,8 +282,7 @@ public abstract class SqlAdministration implements Administration<Handle> {
 
   @Override
   public final List<Pause> pauses(Handle handle) {
-    return handle
-        .createQuery(pauses())
+    return askForPauses(handle)
         .map(
             (row, context) ->
                 new Pause(

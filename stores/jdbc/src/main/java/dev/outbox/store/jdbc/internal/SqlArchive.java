@@ -9,6 +9,7 @@ import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.store.core.internal.Database.Key;
+import dev.outbox.store.core.internal.Database.Noted;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -138,18 +139,18 @@ final class SqlArchive {
                     .bind("seq", letter.sequence()));
   }
 
-  void noteReplay(Handle handle, List<Archived> messages, Who by) {
+  void note(Handle handle, Action action, Who by, List<Noted> about) {
     int[] ignored =
         Batches.run(
             handle,
             texts.note(),
-            messages,
+            about,
             (batch, one) ->
                 batch
-                    .bind("action", Action.REPLAYED.name())
+                    .bind("action", action.name())
                     .bind("who", by.name())
                     .bind("reason", by.reason())
-                    .bind("seq", one.message().sequence())
-                    .bind("id", one.message().message().id().toString()));
+                    .bind("seq", one.sequence())
+                    .bind("id", one.id()));
   }
 }

@@ -39,10 +39,11 @@ create table if not exists outbox_archive_audit (
   db_user     varchar(300) not null,
   reason      text,
   seq         bigint not null,
-  message_id  varchar(37) not null,
+  -- The message's; of a pause the aggregate type, or empty.
+  message_id  varchar(255) not null,
   primary key (id),
   key outbox_archive_audit_time (noted_at),
-  constraint outbox_archive_audit_action_known check (action in ('REQUEUED', 'DISCARDED', 'REPLAYED'))
+  constraint outbox_archive_audit_action_known check (action in ('REQUEUED', 'DISCARDED', 'REPLAYED', 'PAUSED', 'RESUMED'))
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
 
 create table if not exists outbox_archive_schema (

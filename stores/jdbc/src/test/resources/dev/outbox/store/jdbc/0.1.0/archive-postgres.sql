@@ -42,9 +42,10 @@ create table outbox_archive_audit (
   db_user     text collate "C" not null default session_user,
   reason      text,
   seq         bigint not null,
+  -- The message's; of a pause the aggregate type, or empty.
   message_id  text collate "C" not null,
   constraint outbox_archive_audit_pk primary key (id),
-  constraint outbox_archive_audit_action_known check (action in ('REQUEUED', 'DISCARDED', 'REPLAYED'))
+  constraint outbox_archive_audit_action_known check (action in ('REQUEUED', 'DISCARDED', 'REPLAYED', 'PAUSED', 'RESUMED'))
 );
 create index outbox_archive_audit_time on outbox_archive_audit (noted_at);
 

@@ -37,9 +37,10 @@ create table outbox_archive_audit (
   db_user     nvarchar(256) collate Latin1_General_100_BIN2 not null constraint outbox_archive_audit_db_user default original_login(),
   reason      nvarchar(4000) collate Latin1_General_100_BIN2 null,
   seq         bigint not null,
-  message_id  nvarchar(36) collate Latin1_General_100_BIN2 not null,
+  -- The message's; of a pause the aggregate type, or empty.
+  message_id  nvarchar(510) collate Latin1_General_100_BIN2 not null,
   constraint outbox_archive_audit_pk primary key clustered (noted_at, id) with (allow_page_locks = off),
-  constraint outbox_archive_audit_action_known check (action in (N'REQUEUED', N'DISCARDED', N'REPLAYED'))
+  constraint outbox_archive_audit_action_known check (action in (N'REQUEUED', N'DISCARDED', N'REPLAYED', N'PAUSED', N'RESUMED'))
 );
 alter table outbox_archive_audit set (lock_escalation = disable);
 

@@ -1,0 +1,221 @@
+package dev.outbox.cli;
+
+import dev.outbox.Texts;
+import dev.outbox.TransientOutboxException;
+import dev.outbox.cli.StatusCommand.Found;
+import dev.outbox.relay.Diagnosis;
+import dev.outbox.spi.store.Finding;
+import dev.outbox.spi.store.SchemaStore;
+import dev.outbox.spi.store.StatisticsStore;
+import dev.outbox.spi.store.StatisticsStore.Flow;
+import dev.outbox.spi.store.StatisticsStore.Statistics;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+    name = "watch",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Show what status shows, again and again, with how many messages come and go a second, until"
+          + " Ctrl-C. On a terminal on one screen; else a line for each look.",
+      "A look reads at most nine times, locks nothing, and counts up to 10,000 of each. What comes"
+          + " and goes is known of PostgreSQL; of others, how the number of messages changes."
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  outbox watch --url URL",
+      "  outbox watch --interval 10s --json --url URL >> outbox.log",
+      "  outbox watch --count 1 --json --url URL"
+    })
+final class WatchCommand extends StoreCommand<StatisticsStore> {
+  private static final Duration LEAST = Duration.ofMillis(100);
+
+  /** Whether the oldest message moves is told by a look that is at least so old. */
+  private static final Duration BEFORE = Duration.ofSeconds(10);
+
+  private static final String REDRAW = "\u001b[H\u001b[J";
+
+  @Option(
+      names = "--interval",
+      paramLabel = "TIME",
+      defaultValue = "1s",
+      description = "From look to look, at least 100ms; default: ${DEFAULT-VALUE}.")
+  private Duration interval = Duration.ofSeconds(1);
+
+  @Option(
+      names = "--count",
+      paramLabel = "N",
+      description = "End after so many looks; default: never.")
+  private long count = Long.MAX_VALUE;
+
+  @Option(names = "--json", description = "Print a line with a JSON object for each look.")
+  private boolean json;
+
+  /** Those of the last seconds, the oldest first. */
+  private final Deque<Look> looks = new ArrayDeque<>();
+
+  WatchCommand() {
+    super(StatisticsStore.class);
+  }
+
+  @Override
+  void check() {
+    if (interval.compareTo(LEAST) < 0 || count < 1) {
+      throw new Failure(
+          "--interval is %s and --count is %d, at least 100ms and 1 are needed"
+              .formatted(Texts.time(interval), count));
+    }
+  }
+
+  /**
+   * @param flow null: the store cannot say
+   */
+  private record Look(Diagnosis diagnosis, @Nullable Flow flow, long nanos) {
+    /** How many messages there are; null: more than were counted. */
+    @Nullable Long all() {
+      Statistics now = diagnosis.statistics();
+      List<Long> each = List.of(now.pending(), now.scheduled(), now.blocked(), now.dead());
+      return each.stream().anyMatch(now::isAtCap)
+          ? null
+          : each.stream().mapToLong(Long::longValue).sum();
+    }
+
+    Optional<Instant> oldestSince() {
+      return Optional.ofNullable(diagnosis.statistics().oldestFree()).map(diagnosis.at()::minus);
+    }
+  }
+
+  @Override
+  int run(StatisticsStore store, PrintWriter out) {
+    String place = null;
+    if (store instanceof SchemaStore schema) {
+      schema.verify();
+      place = schema.place();
+    }
+    try {
+      for (long look = 1; ; look++) {
+        try {
+          print(place, look(store), out);
+        } catch (TransientOutboxException e) {
+          err().println("outbox: " + Listing.oneLine(e.getMessage()));
+          err().flush();
+        }
+        if (look == count) {
+          return 0;
+        }
+        TimeUnit.NANOSECONDS.sleep(interval.toNanos());
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return 0;
+    }
+  }
+
+  private Look look(StatisticsStore store) {
+    long now = System.nanoTime();
+    Instant before =
+        looks.stream()
+            .filter(look -> now - look.nanos() >= BEFORE.toNanos())
+            .reduce((first, second) -> second)
+            .flatMap(Look::oldestSince)
+            .orElse(null);
+    Look look =
+        new Look(
+            Diagnosis.of(store, StatisticsStore.DEFAULT_CAP, Instant.now(), before),
+            store.flow().orElse(null),
+            now);
+    looks.removeIf(old -> now - old.nanos() > BEFORE.multipliedBy(2).toNanos());
+    looks.add(look);
+    return look;
+  }
+
+  /** Messages a second since the look before, by name; those that nobody knows are left out. */
+  private Map<String, @Nullable Object> rates(Look look) {
+    Map<String, @Nullable Object> rates = new LinkedHashMap<>();
+    Look before = looks.stream().filter(old -> old != look).reduce((a, b) -> b).orElse(look);
+    double seconds = (look.nanos() - before.nanos()) / (double) TimeUnit.SECONDS.toNanos(1);
+    if (seconds > 0) {
+      Flow now = look.flow();
+      Flow then = before.flow();
+      if (now != null && then != null) {
+        rates.put("in", rate(now.in() - then.in(), seconds));
+        rates.put("out", rate(now.out() - then.out(), seconds));
+      }
+      Long all = look.all();
+      Long were = before.all();
+      if (all != null && were != null) {
+        rates.put("change", rate(all - were, seconds));
+      }
+    }
+    return rates;
+  }
+
+  /** To a tenth. */
+  private static double rate(long messages, double seconds) {
+    return Math.round(10 * messages / seconds) / 10.0;
+  }
+
+  private void print(@Nullable String place, Look look, PrintWriter out) {
+    Found found = new Found(place, look.diagnosis());
+    Map<String, @Nullable Object> rates = rates(look);
+    if (json) {
+      Map<String, @Nullable Object> all = new LinkedHashMap<>();
+      all.put("at", look.diagnosis().at());
+      all.put("delivery", look.diagnosis().delivery().sentence());
+      all.put("perSecond", rates);
+      all.putAll(StatusCommand.json(found));
+      out.println(Json.of(all));
+    } else {
+      String line = line(look.diagnosis(), rates);
+      if (Terminal.isThere()) {
+        StringWriter screen = new StringWriter();
+        StatusCommand.print(found, new PrintWriter(screen, true));
+        out.print(REDRAW + line + System.lineSeparator() + screen);
+      } else {
+        out.println(line);
+      }
+    }
+    out.flush();
+  }
+
+  private static String line(Diagnosis diagnosis, Map<String, @Nullable Object> rates) {
+    Statistics now = diagnosis.statistics();
+    Stream<String> figures =
+        Stream.of(
+            "oldest %s s"
+                .formatted(now.oldest() == null ? "-" : StatusCommand.seconds(now.oldest())),
+            "pending " + StatusCommand.number(now, now.pending()),
+            "blocked " + StatusCommand.number(now, now.blocked()),
+            "dead " + StatusCommand.number(now, now.dead()));
+    Stream<String> others =
+        diagnosis.others().stream().filter(one -> !one.isFine()).map(Finding::what).distinct();
+    return "%s %s: %s"
+        .formatted(
+            diagnosis.at().truncatedTo(ChronoUnit.SECONDS),
+            Listing.oneLine(diagnosis.delivery().sentence()),
+            Stream.of(
+                    figures,
+                    rates.entrySet().stream()
+                        .map(one -> one.getKey() + " " + one.getValue() + "/s"),
+                    others)
+                .flatMap(Function.identity())
+                .collect(Collectors.joining(", ")));
+  }
+}
