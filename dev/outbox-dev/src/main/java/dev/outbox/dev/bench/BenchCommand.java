@@ -1,21 +1,17 @@
 package dev.outbox.dev.bench;
 
-import dev.outbox.cli.Address;
 import dev.outbox.cli.Cleanup;
-import dev.outbox.cli.DatabaseOptions;
 import dev.outbox.cli.Failure;
 import dev.outbox.cli.Logs;
 import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.dev.common.Resources;
 import dev.outbox.dev.database.ServerOptions;
 import dev.outbox.dev.database.StartedServer;
-import dev.outbox.dev.database.StoreKind;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
@@ -100,18 +96,9 @@ public final class BenchCommand implements Callable<Integer> {
   }
 
   private BenchDatabase<?> database() {
-    Address address;
-    DatabaseOptions own = server.own();
-    if (own == null) {
-      StartedServer started = resources.add(server.kind().start());
-      cpu.add(started.pid());
-      address = started.address();
-    } else {
-      own.withPassword(() -> StoreKind.connect(own.address())).close();
-      address = own.address();
-      cpu.add(OptionalLong.empty());
-    }
-    return resources.add(BenchDatabase.open(address));
+    StartedServer started = resources.add(server.open());
+    cpu.add(started.pid());
+    return resources.add(BenchDatabase.open(started.address()));
   }
 
   private String kafka() {

@@ -62,7 +62,9 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
     /** A read-only snapshot: vacuum can remove nothing that is deleted from now on. */
     SNAPSHOT,
     /** A transaction that has written something else, so that it has an id. */
-    WRITER
+    WRITER,
+    /** A transaction that has appended a message; it does not commit. */
+    APPENDER
   }
 
   /**

@@ -334,6 +334,9 @@ final class JdbcBench extends BenchDatabase<Connection> {
           }
         }
         case WRITER -> business(place, connection);
+        case APPENDER -> {
+          var unused = place.store().append(connection, OpenLoad.message(0));
+        }
       }
     } catch (SQLException e) {
       throw failed("pin", e);

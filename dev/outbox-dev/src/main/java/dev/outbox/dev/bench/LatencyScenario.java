@@ -20,7 +20,7 @@ final class LatencyScenario {
   private static final int[] RATES = {200, 2_000};
   private static final double[] PERCENTILES = {50, 99, 99.9};
   private static final int CLIENTS = 4;
-  private static final Duration WARM_UP = Duration.ofSeconds(15);
+  static final Duration WARM_UP = Duration.ofSeconds(15);
   private static final Duration TIME = Duration.ofSeconds(20);
 
   private LatencyScenario() {}
@@ -50,13 +50,9 @@ final class LatencyScenario {
         return;
       }
       Ledger<String> ledger = new Ledger<>();
-      Stamps stamps =
-          new Stamps(
-              topic.measured(),
-              (ids, called, acknowledged) -> ledger.published("relay", ids, called, acknowledged));
       int connections = BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS);
-      try (stamps;
-          Access<T> access = database.open(connections, counter);
+      try (Access<T> access = database.open(connections, counter);
+          Stamps stamps = Stamps.into(ledger, topic.measured());
           Relay relay = Relay.builder(access.store(), stamps).build()) {
         relay.start();
         measure(

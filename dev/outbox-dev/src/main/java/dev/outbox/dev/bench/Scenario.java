@@ -57,6 +57,14 @@ enum Scenario {
       store can, or in another process, which polls. Of a message also the statements of clients and \
       relay together, and the CPU time of their processes. There is no limit to compare with."""),
 
+  HELD(
+      HeldScenario::run,
+      """
+      From when a commit has returned to the call of the publisher, with 2,000 transactions a second for 10 minutes: \
+      4 clients and a relay in the same process, which is woken by appends. Beside nothing, and beside a \
+      transaction that has appended a message and stays open all the time. In each fifth, with the CPU time of a \
+      message. There is no limit to compare with."""),
+
   FLEET(
       FleetScenario::run,
       """

@@ -7,10 +7,13 @@ import dev.outbox.dev.bench.BenchDatabase.BenchClient;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Cost.ServerWork;
 import dev.outbox.dev.bench.Report.Line;
+import dev.outbox.dev.common.Percentiles;
 import dev.outbox.inbox.InboxKey;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 
@@ -49,13 +52,13 @@ final class Transactions {
         empty(bench);
         bench.settle();
         int count = run == 0 ? Math.min(transactions, WARM_UP) : transactions;
-        double[] medians = medians(count, i -> turn(business, i, messages));
+        List<Double> medians = medians(count, i -> turn(business, i, messages));
         if (run > 0) {
           for (Append append : Append.values()) {
             CpuClock.Time cpu = cpu(bench, business, append, count, messages);
             figures
                 .getOrDefault(append, List.of())
-                .forEach(figure -> figure.add(medians[append.ordinal()], cpu));
+                .forEach(figure -> figure.add(medians.get(append.ordinal()), cpu));
           }
         }
       }
@@ -126,7 +129,7 @@ final class Transactions {
         bench.say("firstTime", run);
         bench.settle();
         String prefix = run + "-";
-        double[] medians =
+        List<Double> medians =
             medians(
                 bench.scaled(TRANSACTIONS),
                 i -> {
@@ -135,8 +138,8 @@ final class Transactions {
                 });
         if (run > 0) {
           Line line = bench.line("firstTime of a new message, p50", "µs");
-          line.ours().add(medians[0]);
-          line.limit().add(medians[1]);
+          line.ours().add(medians.get(0));
+          line.limit().add(medians.get(1));
         }
       }
     }
@@ -147,20 +150,15 @@ final class Transactions {
    *
    * @param kinds the nth transaction of each, made ready outside the measured time
    */
-  private static double[] medians(int transactions, IntFunction<List<Runnable>> kinds) {
-    double[][] micros = new double[transactions][];
+  private static List<Double> medians(int transactions, IntFunction<List<Runnable>> kinds) {
+    Map<Integer, List<Double>> micros = new TreeMap<>();
     for (int i = 0; i < transactions; i++) {
-      micros[i] = kinds.apply(i).stream().mapToDouble(Transactions::micros).toArray();
+      List<Runnable> each = kinds.apply(i);
+      for (int kind = 0; kind < each.size(); kind++) {
+        micros.computeIfAbsent(kind, k -> new ArrayList<>()).add(micros(each.get(kind)));
+      }
     }
-    double[] medians = new double[micros[0].length];
-    Arrays.setAll(
-        medians,
-        kind ->
-            Arrays.stream(micros)
-                .mapToDouble(each -> each[kind])
-                .sorted()
-                .toArray()[transactions / 2]);
-    return medians;
+    return micros.values().stream().map(times -> Percentiles.of(times, 50)).toList();
   }
 
   private static double micros(Runnable transaction) {

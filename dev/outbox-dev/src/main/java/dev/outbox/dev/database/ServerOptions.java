@@ -46,6 +46,16 @@ public final class ServerOptions {
     return database;
   }
 
+  /** The user's own, which has answered, or one that is started. */
+  public StartedServer open() {
+    DatabaseOptions own = own();
+    if (own == null) {
+      return kind().start();
+    }
+    own.withPassword(() -> StoreKind.connect(own.address())).close();
+    return new StartedServer(own.address(), null, () -> {});
+  }
+
   public StoreKind kind() {
     return database != null ? StoreKind.of(database.address().url()) : StoreKind.orDefault(store);
   }

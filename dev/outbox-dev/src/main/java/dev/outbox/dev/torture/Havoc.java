@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** Makes faults happen, and ends them when they are over. Used by one thread. */
 final class Havoc {
@@ -28,8 +29,8 @@ final class Havoc {
   private final Journal journal;
   private final List<Healing> healings = new ArrayList<>();
   private final Map<String, Long> happened = new TreeMap<>();
-  private CompletableFuture<Void> database = CompletableFuture.completedFuture(null);
-  private CompletableFuture<Void> broker = CompletableFuture.completedFuture(null);
+  private CompletableFuture<@Nullable Void> database = CompletableFuture.completedFuture(null);
+  private CompletableFuture<@Nullable Void> broker = CompletableFuture.completedFuture(null);
   private boolean brokerStopped;
 
   /** The end of a fault. */
@@ -75,7 +76,7 @@ final class Havoc {
 
   /** A server that does not come back is not what is tested here. */
   private void failIfBroken() {
-    for (CompletableFuture<Void> restart : List.of(database, broker)) {
+    for (CompletableFuture<@Nullable Void> restart : List.of(database, broker)) {
       if (restart.isCompletedExceptionally()) {
         restart.join();
       }
@@ -195,15 +196,12 @@ final class Havoc {
   }
 
   /** On a thread of its own, because it takes seconds. */
-  private static void restart(EmbeddedServer server, CompletableFuture<Void> done) {
-    CompletableFuture.runAsync(server::restart)
-        .whenComplete(
-            (nothing, e) -> {
-              if (e != null) {
-                done.completeExceptionally(e);
-              } else {
-                done.complete(null);
-              }
+  private static void restart(EmbeddedServer server, CompletableFuture<@Nullable Void> done) {
+    var unused =
+        done.completeAsync(
+            () -> {
+              server.restart();
+              return null;
             });
   }
 

@@ -81,6 +81,18 @@ abstract class BenchTest {
     check(scenario, scale, lines);
   }
 
+  @Test
+  @DisplayName("held: beside nothing and a transaction that stays open, in five parts")
+  void held() throws Exception {
+    List<Line> lines = run(Scenario.HELD, 0.0005, new ArrayList<>()).lines();
+    assertThat(lines)
+        .hasSize(2 * 5 * 3)
+        .allSatisfy(line -> assertThat(line.ours().median()).isPositive())
+        .extracting(Line::name)
+        .doesNotHaveDuplicates();
+    assertThat(schemas()).isEmpty();
+  }
+
   private Report check(Scenario scenario, double scale, int lines) throws Exception {
     List<String> progress = new ArrayList<>();
     Report report = run(scenario, scale, progress);
