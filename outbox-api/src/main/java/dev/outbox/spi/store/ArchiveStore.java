@@ -170,8 +170,8 @@ public interface ArchiveStore extends DeadLetterStore {
     /** Somebody discarded it as a dead letter. */
     DISCARDED,
     /**
-     * Its time was over before it was published (C10), or it was a dead letter for longer than those
-     * are kept: the error says which.
+     * Its time was over before it was published (C10), or it was a dead letter for longer than
+     * those are kept: the error says which.
      */
     EXPIRED
   }
