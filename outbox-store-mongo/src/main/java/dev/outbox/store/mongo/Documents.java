@@ -10,6 +10,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Date;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.types.Binary;
@@ -62,8 +63,14 @@ final class Documents {
   private static void put(Document document, String name, Date date, Instant time) {
     document.append(name + "At", date);
     if (!date.toInstant().equals(time)) {
-      document.append(name + "Micros", ChronoUnit.MICROS.between(Instant.EPOCH, time));
+      document.append(name + "Micros", micros(time));
     }
+  }
+
+  /** A ChronoUnit would count up to the year 2262. */
+  private static long micros(Instant time) {
+    return TimeUnit.SECONDS.toMicros(time.getEpochSecond())
+        + TimeUnit.NANOSECONDS.toMicros(time.getNano());
   }
 
   /** The first date that is not before, so that nothing comes early. */

@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -46,7 +45,7 @@ final class Arguments {
   }
 
   static long micros(Instant time) {
-    return ChronoUnit.MICROS.between(Instant.EPOCH, time);
+    return micros(Duration.between(Instant.EPOCH, time)); // a ChronoUnit ends in 2262
   }
 
   List<byte[]> list() {
