@@ -42,12 +42,12 @@ final class DrainCommand extends StoreCommand<StatisticsStore> {
   @Override
   int run(StatisticsStore store, PrintWriter out) {
     long began = System.nanoTime();
+    long most = TimeUnit.NANOSECONDS.convert(timeout); // of centuries, as many as it has
     Statistics found = store.statistics(StatisticsStore.DEFAULT_CAP);
     try {
-      while (!isDrained(found) && System.nanoTime() - began < timeout.toNanos()) {
+      while (!isDrained(found) && System.nanoTime() - began < most) {
         TimeUnit.NANOSECONDS.sleep(
-            Math.max(
-                1, Math.min(PAUSE.toNanos(), timeout.toNanos() - (System.nanoTime() - began))));
+            Math.max(1, Math.min(PAUSE.toNanos(), most - (System.nanoTime() - began))));
         found = store.statistics(StatisticsStore.DEFAULT_CAP);
       }
     } catch (InterruptedException e) {

@@ -19,6 +19,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -74,10 +76,15 @@ final class ProducerRules {
   private static final Duration AHEAD = Duration.ofMinutes(5);
 
   private static final Instant NEVER = Instant.parse("9999-01-01T00:00:00Z");
-  private static final Pattern MEDIA_TYPE = Pattern.compile("[\\w.+-]+/[\\w.+-]+(\\s*;.*)?");
-  private static final Pattern JSON = Pattern.compile("(?i)[\\w.-]+/(json|[\\w.-]+\\+json)\\b.*");
-  private static final Pattern UTF_8_TEXT =
-      Pattern.compile("(?i)text/[\\w.+-]+(?!.*charset\\s*=\\s*\"?(?!utf-?8)).*");
+  private static final String NAME = "[\\w!#$&^.+-]+";
+  private static final Pattern MEDIA_TYPE = Pattern.compile(NAME + "/" + NAME + "\\s*(;.*)?");
+  private static final Pattern JSON =
+      Pattern.compile("(?i)" + NAME + "/(json|" + NAME + "\\+json)\\s*(;.*)?");
+  private static final Pattern TEXT = Pattern.compile("(?i)text/" + NAME + "\\s*(;.*)?");
+  private static final Pattern CHARSET =
+      Pattern.compile("(?i);\\s*charset\\s*=\\s*\"?([^\";\\s]*)");
+  private static final Pattern UTF_8_NAME = Pattern.compile("(?i)utf-?8");
+  private static final Pattern ESCAPE = Pattern.compile("\\\\(?:u([0-9a-fA-F]{4})|(.))");
 
   private final Instant now;
   private final Map<Rule, List<String>> broken = new EnumMap<>(Rule.class);
@@ -134,24 +141,60 @@ final class ProducerRules {
       check(
           row,
           Rule.PAYLOAD,
-          json == null || !json.strip().matches("(?s)\"[\\[{].*"),
+          json == null || !isJsonTwice(json.strip()),
           "is a text in JSON that holds JSON: it was written as JSON twice");
-    } else if (UTF_8_TEXT.matcher(type).matches()) {
+    } else if (TEXT.matcher(type).matches() && namesUtf8(type)) {
       check(row, Rule.PAYLOAD, isUtf8(message.payload()), "is no text in UTF-8");
     }
     boolean isWhole =
         Stream.concat(
-                Stream.of(message.aggregateType(), message.eventType(), message.key()),
+                Stream.of(
+                    message.aggregateType(),
+                    message.aggregateId(),
+                    message.eventType(),
+                    message.key(),
+                    String.valueOf(message.correlationId()),
+                    String.valueOf(message.dedupKey())),
                 message.headers().stream().flatMap(ProducerRules::texts))
             .noneMatch(text -> text.indexOf('\uFFFD') >= 0);
     check(row, Rule.TEXT, isWhole, "has U+FFFD in the place of a character");
-    String dedupKey = message.dedupKey();
+    // The key of a dead letter may be used again, when its window has ended.
+    String dedupKey = row.status() == Status.DEAD ? null : message.dedupKey();
     Long same = dedupKey == null ? null : dedupKeys.putIfAbsent(dedupKey, row.sequence());
     check(row, Rule.DEDUP_KEY, same == null, "has the dedup key of message " + same);
   }
 
   private static Stream<String> texts(Header header) {
     return Stream.of(header.name(), header.value());
+  }
+
+  /** Whether a text's type says UTF-8, or nothing of its characters. */
+  private static boolean namesUtf8(String type) {
+    Matcher charset = CHARSET.matcher(type);
+    return !charset.find() || UTF_8_NAME.matcher(charset.group(1)).matches();
+  }
+
+  /** Whether JSON is a text that holds an object or a list in JSON. */
+  private static boolean isJsonTwice(String json) {
+    if (!json.startsWith("\"")) {
+      return false;
+    }
+    String held =
+        ESCAPE
+            .matcher(json.substring(1, json.length() - 1))
+            .replaceAll(escape -> Matcher.quoteReplacement(unescaped(escape)))
+            .strip();
+    return (held.startsWith("{") || held.startsWith("["))
+        && JsonText.of(held.getBytes(UTF_8)).isPresent();
+  }
+
+  /** The character; of a control character a space, which is as good in what is only parsed. */
+  private static String unescaped(MatchResult escape) {
+    String code = escape.group(1);
+    if (code != null) {
+      return String.valueOf((char) Integer.parseInt(code, 16));
+    }
+    return "\"\\/".contains(escape.group(2)) ? escape.group(2) : " ";
   }
 
   private static boolean isUtf8(byte[] text) {

@@ -156,9 +156,18 @@ abstract class JdbcCommandsTest extends DatabaseCommandsTest {
     produce("aggregate_id, content_type", "'3', 'application/x-protobuf'", new byte[] {-1, 0});
     produce("aggregate_id, content_type", "'4', 'text/plain; charset=latin1'", new byte[] {-1});
     produce("aggregate_id, content_type", "'5', 'text/csv'", "ä".getBytes(UTF_8));
+    produce(
+        "aggregate_id, content_type",
+        "'6', 'application/json-seq'",
+        "\u001e{}\n\u001e{}\n".getBytes(UTF_8));
+    produce("aggregate_id, content_type", "'7', 'text/csv;charset=\"latin1\"'", new byte[] {-1});
+    produce("aggregate_id", "'8'", "\"[urgent] \\\"call\\\" me\"".getBytes(UTF_8));
+    produce("aggregate_id, content_type", "'9', 'application/vnd.a!b+json ; v=1'", json);
+    produce(
+        "aggregate_id, dedup_key, status, attempts, last_error", "'10', 'd', 'DEAD', 3, 'x'", json);
     Cli fine = cli("check-producer");
     assertThat(fine.code()).as(fine.out()).isZero();
-    assertThat(fine.out()).contains("5 looked at").hasLineCount(10).doesNotContain(": rule");
+    assertThat(fine.out()).contains("10 looked at").hasLineCount(10).doesNotContain(": rule");
     assertThat(cli("check-producer", "--limit=2", "--json").out())
         .startsWith("{\"findings\": [{\"what\": \"messages\"")
         .contains("2 looked at");
@@ -170,11 +179,24 @@ abstract class JdbcCommandsTest extends DatabaseCommandsTest {
     assertBroken(2, "is no JSON in UTF-8");
     produce("aggregate_id", "'1'", "\"{}\"".getBytes(UTF_8));
     assertBroken(2, "written as JSON twice");
-    produce("aggregate_id, content_type", "'1', 'text/plain'", new byte[] {-1});
-    assertBroken(2, "is no text in UTF-8");
+    produce("aggregate_id", "'1'", "\" {\\u0022a\\u0022:\\n[\\\"b\\\"]}\"".getBytes(UTF_8));
+    assertBroken(2, "written as JSON twice");
+    for (String charset : List.of("", "; charset=\"UTF-8\"", ";a=b;charset=utf8")) {
+      produce("aggregate_id, content_type", "'1', 'text/plain" + charset + "'", new byte[] {-1});
+      assertBroken(2, "is no text in UTF-8");
+    }
+    produce("aggregate_id, content_type", "'1', 'application/x+json ;a=b'", new byte[] {-1});
+    assertBroken(2, "is no JSON in UTF-8");
     produce("aggregate_id, content_type", "'1', 'json'", json);
     assertBroken(3, "has 'json'");
     produce("aggregate_id, headers", "'1', '{\"name\": \"J\uFFFDrg\"}'", json);
+    assertBroken(4, "has U+FFFD");
+    for (String column : List.of("aggregate_id", "aggregate_id, partition_key, correlation_id")) {
+      String more = column.contains("key") ? ", 'k', 'c'" : "";
+      produce(column, "'J\uFFFDrg'" + more, json);
+      assertBroken(4, "has U+FFFD");
+    }
+    produce("aggregate_id, correlation_id", "'1', 'J\uFFFDrg'", json);
     assertBroken(4, "has U+FFFD");
     produce("aggregate_id", "'a'", json);
     produce("aggregate_id", "'A'", json);

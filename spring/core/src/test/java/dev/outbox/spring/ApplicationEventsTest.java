@@ -3,6 +3,7 @@ package dev.outbox.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.InvalidMessageException;
 import dev.outbox.NoTransactionException;
 import dev.outbox.payload.OutboxEvent;
 import java.util.List;
@@ -13,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.ApplicationEvent;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.event.EventListener;
@@ -33,6 +35,19 @@ class ApplicationEventsTest {
 
   @OutboxEvent(aggregate = "order", key = "nothing")
   record Wrong(String id) {}
+
+  @OutboxEvent(aggregate = "order", key = "id")
+  static final class Old extends ApplicationEvent {
+    private static final long serialVersionUID = 1L;
+
+    Old() {
+      super("its source");
+    }
+
+    public String getId() {
+      return "1";
+    }
+  }
 
   /** Answers an event by another one. */
   static class Confirming {
@@ -114,6 +129,14 @@ class ApplicationEventsTest {
         .hasMessage("out of stock");
     assertThatThrownBy(() -> publishInTransaction(new Wrong("1"), () -> {}))
         .hasMessageContaining("nothing");
+    assertThat(messages()).isEmpty();
+  }
+
+  @Test
+  void areRefusedWhereTheyExtendApplicationEvent() {
+    assertThatThrownBy(() -> publishInTransaction(new Old(), () -> {}))
+        .isInstanceOf(InvalidMessageException.class)
+        .hasMessageContaining("Old extends ApplicationEvent, whose source is no content");
     assertThat(messages()).isEmpty();
   }
 

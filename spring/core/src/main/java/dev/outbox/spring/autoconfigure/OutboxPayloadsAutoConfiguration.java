@@ -7,6 +7,8 @@ import dev.outbox.payload.OutboxEvent;
 import dev.outbox.payload.OutboxEvents;
 import dev.outbox.payload.PayloadSerializer;
 import dev.outbox.spring.EventRecorder;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -38,13 +40,22 @@ final class OutboxPayloadsAutoConfiguration {
     return OutboxEvents.of(serializer);
   }
 
-  /** Not by default: who appends such events by hand would append them twice. */
+  /**
+   * Not by default: who appends such events by hand would append them twice.
+   *
+   * @param externalized that of {@code outbox-spring-modulith}, which appends what it takes itself
+   */
   @Bean
   @ConditionalOnBooleanProperty("outbox.append.application-events")
-  EventRecorder outboxApplicationEvents(OutboxEvents events, JoinedOutbox outbox) {
+  EventRecorder outboxApplicationEvents(
+      OutboxEvents events,
+      JoinedOutbox outbox,
+      @Qualifier("outboxEventRecorder") ObjectProvider<EventRecorder> externalized) {
     return new EventRecorder(
-        event -> AnnotatedElementUtils.hasAnnotation(event.getClass(), OutboxEvent.class),
-        events::message,
+        event ->
+            AnnotatedElementUtils.hasAnnotation(event.getClass(), OutboxEvent.class)
+                && externalized.stream().noneMatch(other -> other.takes(event)),
+        event -> events.message(EventRecorder.checkedContent(event)),
         outbox);
   }
 

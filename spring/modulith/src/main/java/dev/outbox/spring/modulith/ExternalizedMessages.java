@@ -7,6 +7,7 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.payload.OutboxEvents;
 import dev.outbox.payload.PayloadSerializer;
+import dev.outbox.spring.EventRecorder;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -163,7 +164,8 @@ final class ExternalizedMessages {
   }
 
   private static Object payload(Object mapped) {
-    return MESSAGING && mapped instanceof Message<?> message ? message.getPayload() : mapped;
+    return EventRecorder.checkedContent(
+        MESSAGING && mapped instanceof Message<?> message ? message.getPayload() : mapped);
   }
 
   private static void checkHeader(String name) {

@@ -48,7 +48,13 @@ final class OutboxModulithAutoConfiguration {
     ExternalizedMessages messages =
         new ExternalizedMessages(
             configuration, serializer.getIfAvailable(this::noSerializer), context);
-    return new EventRecorder(configuration::supports, messages::of, outbox);
+    return new EventRecorder(
+        event -> !isOfSpring(event) && configuration.supports(event), messages::of, outbox);
+  }
+
+  /** As of a context that was refreshed, which a configuration may well select. */
+  private static boolean isOfSpring(Object event) {
+    return event.getClass().getName().startsWith("org.springframework.");
   }
 
   @Bean

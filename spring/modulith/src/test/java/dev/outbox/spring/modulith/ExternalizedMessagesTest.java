@@ -13,6 +13,7 @@ import dev.outbox.payload.SerializedPayload;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.springframework.context.ApplicationEvent;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 import org.springframework.messaging.support.MessageBuilder;
 import org.springframework.modulith.events.EventExternalizationConfiguration;
@@ -42,6 +43,14 @@ class ExternalizedMessagesTest {
   @Externalized("orders-#{id()}::key")
   record HalfTarget(String id) {}
 
+  static final class Old extends ApplicationEvent {
+    private static final long serialVersionUID = 1L;
+
+    Old() {
+      super("its source");
+    }
+  }
+
   private static Router all() {
     return EventExternalizationConfiguration.externalizing().select(event -> true);
   }
@@ -65,6 +74,14 @@ class ExternalizedMessagesTest {
         .isInstanceOf(InvalidMessageException.class)
         .hasMessageContaining(event.getClass().getName())
         .hasMessageContainingAll(sentences);
+  }
+
+  @Test
+  void anEventOfSpringsClassNeedsAMapping() {
+    refused(all(), new Old(), "extends ApplicationEvent, whose source is no content");
+    assertThat(message(all().mapping(Old.class, old -> new Plain("1")), new Old()))
+        .extracting(OutboxMessage::eventType, OutboxMessage::payloadAsString)
+        .containsExactly("Old", "Plain[id=1]");
   }
 
   @Test

@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import dev.outbox.InvalidMessageException;
 import dev.outbox.NoTransactionException;
 import dev.outbox.embedded.EmbeddedKafka;
+import dev.outbox.payload.OutboxEvent;
 import dev.outbox.spring.EventRecorder;
 import dev.outbox.spring.Servers;
 import dev.outbox.spring.Servers.Schema;
@@ -61,6 +62,7 @@ class ModulithTest {
             "--spring.main.banner-mode=off",
             "--logging.level.org.apache.kafka=error",
             "--outbox.schema-mode=migrate",
+            "--outbox.append.application-events=true",
             "--outbox.destination=" + schema.name() + ".{aggregateType}"));
     application =
         new SpringApplicationBuilder(OrdersApplication.class)
@@ -142,7 +144,24 @@ class ModulithTest {
   @Test
   void noOtherTransportIsThere() {
     assertThat(application.containsBean("kafkaEventExternalizer")).isFalse();
-    assertThat(application.getBeanNamesForType(EventRecorder.class)).hasSize(1);
+    assertThat(application.getBeanNamesForType(EventRecorder.class))
+        .containsExactlyInAnyOrder("outboxEventRecorder", "outboxApplicationEvents");
+  }
+
+  @OutboxEvent(aggregate = "orders", key = "orderId")
+  record OrderMarked(String orderId) {}
+
+  @Test
+  void anEventWithBothMarksIsAppendedOnce() {
+    new TransactionTemplate(application.getBean(PlatformTransactionManager.class))
+        .executeWithoutResult(
+            status -> {
+              orders().pay("order-6");
+              assertThat(messagesOf("order-6")).isOne();
+              application.publishEvent(new OrderMarked("order-7"));
+              assertThat(messagesOf("order-7")).isOne();
+              status.setRollbackOnly();
+            });
   }
 
   @Test
