@@ -4,7 +4,6 @@ import dev.outbox.Texts;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.cli.StatusCommand.Found;
 import dev.outbox.relay.Diagnosis;
-import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Flow;
@@ -204,8 +203,12 @@ final class WatchCommand extends StoreCommand<StatisticsStore> {
             "pending " + StatusCommand.number(now, now.pending()),
             "blocked " + StatusCommand.number(now, now.blocked()),
             "dead " + StatusCommand.number(now, now.dead()));
+    Map<String, String> wrong = new LinkedHashMap<>(); // of several of a kind the first
+    diagnosis.others().stream()
+        .filter(one -> !one.isFine())
+        .forEach(one -> wrong.putIfAbsent(one.what(), Listing.oneLine(one.sentence())));
     Stream<String> others =
-        diagnosis.others().stream().filter(one -> !one.isFine()).map(Finding::what).distinct();
+        wrong.entrySet().stream().map(one -> one.getKey() + ": " + one.getValue());
     return "%s %s: %s"
         .formatted(
             diagnosis.at().truncatedTo(ChronoUnit.SECONDS),

@@ -208,7 +208,7 @@ abstract class DatabaseCommandsTest {
         .allMatch(
             line ->
                 line.matches(
-                    "2\\S+Z nothing to do: oldest - s, pending 0, blocked 0, dead 1,.* paused, dead letters.*"))
+                    "2\\S+Z nothing to do: oldest - s, pending 0, blocked 0, dead 1,.* paused: messages of .*, dead letters: 1 .*"))
         .last()
         .asString()
         .contains("change 0.0/s");

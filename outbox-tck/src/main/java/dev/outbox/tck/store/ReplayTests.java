@@ -20,6 +20,7 @@ import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -223,6 +224,7 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
     expect("the first entry", store.audit(Instant.EPOCH, 1)).hasSize(1);
   }
 
+  @Rule("F3")
   @Sentence(
       "who pauses and resumes something stands in the audit, and who resumes nothing does not")
   void archiveAuditsPauses() {

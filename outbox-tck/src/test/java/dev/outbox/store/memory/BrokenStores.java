@@ -1140,7 +1140,7 @@ public final class BrokenStores {
   }
 
   /** Writes down what is done about messages, and nothing else. */
-  @Rule("S7")
+  @Rule("F3")
   static final class ForgetsWhoPaused extends Broken {
     @Override
     public synchronized List<Entry> audit(Instant from, int limit) {
