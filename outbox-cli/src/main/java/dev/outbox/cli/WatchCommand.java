@@ -108,18 +108,20 @@ final class WatchCommand extends StoreCommand<StatisticsStore> {
       schema.verify();
       place = schema.place();
     }
+    int status = Main.NOT_DONE;
     try {
       for (long look = 1; ; look++) {
         try {
           print(place, look(store), out);
+          status = 0;
         } catch (TransientOutboxException e) {
           err().println("outbox: " + Listing.oneLine(e.getMessage()));
           err().flush();
         }
-        if (look == count) {
-          return 0;
+        if (look == count || out.checkError() || System.out.checkError()) {
+          return status;
         }
-        TimeUnit.NANOSECONDS.sleep(interval.toNanos());
+        TimeUnit.NANOSECONDS.sleep(TimeUnit.NANOSECONDS.convert(interval));
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -140,12 +142,17 @@ final class WatchCommand extends StoreCommand<StatisticsStore> {
             Diagnosis.of(store, StatisticsStore.DEFAULT_CAP, Instant.now(), before),
             store.flow().orElse(null),
             now);
-    looks.removeIf(old -> now - old.nanos() > BEFORE.multipliedBy(2).toNanos());
+    while (looks.size() > 1 && now - looks.getFirst().nanos() > BEFORE.multipliedBy(2).toNanos()) {
+      looks.removeFirst();
+    }
     looks.add(look);
     return look;
   }
 
-  /** Messages a second since the look before, by name; those that nobody knows are left out. */
+  /**
+   * Messages a second since the look before, by name; those that nobody knows are left out, as where
+   * the server has begun to count anew.
+   */
   private Map<String, @Nullable Object> rates(Look look) {
     Map<String, @Nullable Object> rates = new LinkedHashMap<>();
     Look before = looks.stream().filter(old -> old != look).reduce((a, b) -> b).orElse(look);
@@ -153,7 +160,7 @@ final class WatchCommand extends StoreCommand<StatisticsStore> {
     if (seconds > 0) {
       Flow now = look.flow();
       Flow then = before.flow();
-      if (now != null && then != null) {
+      if (now != null && then != null && now.in() >= then.in() && now.out() >= then.out()) {
         rates.put("in", rate(now.in() - then.in(), seconds));
         rates.put("out", rate(now.out() - then.out(), seconds));
       }
@@ -177,7 +184,7 @@ final class WatchCommand extends StoreCommand<StatisticsStore> {
     if (json) {
       Map<String, @Nullable Object> all = new LinkedHashMap<>();
       all.put("at", look.diagnosis().at());
-      all.put("delivery", look.diagnosis().delivery().sentence());
+      all.put("delivery", Listing.oneLine(look.diagnosis().delivery().sentence()));
       all.put("perSecond", rates);
       all.putAll(StatusCommand.json(found));
       out.println(Json.of(all));
@@ -186,7 +193,8 @@ final class WatchCommand extends StoreCommand<StatisticsStore> {
       if (Terminal.isThere()) {
         StringWriter screen = new StringWriter();
         StatusCommand.print(found, new PrintWriter(screen, true));
-        out.print(REDRAW + line + System.lineSeparator() + screen);
+        out.print(REDRAW + screen); // a terminal that is too small shows the end
+        out.print(line);
       } else {
         out.println(line);
       }

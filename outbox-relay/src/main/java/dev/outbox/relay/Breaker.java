@@ -120,7 +120,8 @@ final class Breaker {
     if (batch.delivered()) {
       pauses.reset();
     }
-    if ((batch.answered() || batch.postponed()) && batch.brokerError() == null) {
+    boolean saidNothing = batch.postponed() || batch.publishable().isEmpty();
+    if ((batch.answered() || saidNothing) && batch.brokerError() == null) {
       closed = batch.delivered() || (batch.answered() && testSize >= batchSize);
       testSize = (int) Math.min(batchSize, (long) testSize * GROWTH);
     }

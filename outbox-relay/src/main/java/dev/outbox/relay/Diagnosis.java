@@ -111,9 +111,12 @@ public record Diagnosis(
     if (store instanceof InspectionStore messages) {
       others.addAll(halted(messages, statistics));
       failed = failed(messages, statistics, pauses);
-      failed.ifPresent(key -> others.add(failed(key, statistics)));
-      if (!pauses.isEmpty() && isLong(blocked)) { // it may be what is paused that waits so long
-        blocked = failed.flatMap(key -> age(messages, key, now)).orElse(blocked);
+      boolean anyPaused = !pauses.isEmpty();
+      failed.ifPresent(key -> others.add(failed(key, statistics, anyPaused)));
+      if (failed.isEmpty()) { // what was paused until now is tried soon
+        blocked = null;
+      } else if (anyPaused && isLong(blocked)) { // it may be what is paused that waits so long
+        blocked = age(messages, failed.get(), now).orElse(blocked);
       }
     }
     Finding waiting = blocked(statistics, blocked, pauses);
@@ -124,7 +127,7 @@ public record Diagnosis(
         statistics,
         leases,
         pauses,
-        paused(statistics, pauses, failed)
+        paused(store, statistics, pauses, failed)
             .orElseGet(
                 () ->
                     delivery(
@@ -166,7 +169,10 @@ public record Diagnosis(
    * @param failed a key that none of them explains
    */
   private static Optional<Finding> paused(
-      Statistics figures, List<Pause> pauses, Optional<WaitingKey> failed) {
+      StatisticsStore store,
+      Statistics figures,
+      List<Pause> pauses,
+      Optional<WaitingKey> failed) {
     Optional<Pause> all = pauses.stream().filter(pause -> pause.aggregateType() == null).findAny();
     if (all.isPresent()) {
       return all.map(pause -> paused(DELIVERY, pause));
@@ -175,12 +181,13 @@ public record Diagnosis(
             || figures.oldestFree() != null
             || figures.blockedKeys() == 0
             || failed.isPresent()
+            || !(store instanceof InspectionStore)
         ? Optional.empty()
         : Optional.of(
             Finding.warning(
                 DELIVERY,
                 "nothing to do but what is paused or halted"
-                    + (figures.blockedKeys() > MOST_PAUSED
+                    + (figures.blockedKeys() + figures.haltedKeys() > MOST_PAUSED
                         ? ", as far as %d keys that wait tell".formatted(MOST_PAUSED)
                         : ""),
                 null));
@@ -273,7 +280,7 @@ public record Diagnosis(
             .waitingKeys(false, null, pauses.isEmpty() ? MOST_KEYS : MOST_PAUSED)
             .found()
             .stream()
-            .filter(key -> !key.halted() && !OperatorPauses.explain(pauses, key.error()))
+            .filter(key -> !key.halted() && !OperatorPauses.explain(key.error()))
             .findFirst();
   }
 
@@ -302,13 +309,14 @@ public record Diagnosis(
         decide(key.behind()));
   }
 
-  private static Finding failed(WaitingKey key, Statistics figures) {
+  private static Finding failed(WaitingKey key, Statistics figures, boolean anyPaused) {
     long all = figures.blockedKeys();
     return Finding.warning(
         FAILED_KEY,
-        "%s waiting for a retry, as key %s behind message %d, tried %d times%s"
+        "%s waiting for a retry%s, as key %s behind message %d, tried %d times%s"
             .formatted(
                 all == 1 ? "1 key is" : number(all, figures) + " keys are",
+                anyPaused ? " or for the end of a pause" : "",
                 key.key(),
                 key.behind(),
                 key.attempts(),

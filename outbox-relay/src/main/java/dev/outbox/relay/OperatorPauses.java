@@ -3,7 +3,6 @@ package dev.outbox.relay;
 import static java.util.Objects.requireNonNullElse;
 import static java.util.stream.Collectors.toUnmodifiableMap;
 
-import dev.outbox.Texts;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.PauseStore.Pause;
@@ -150,11 +149,9 @@ final class OperatorPauses {
     return pause == null ? null : Decision.retryUncounted(nextLook(), NOT_TRIED + pause.sentence());
   }
 
-  /** Whether an error says that one of these, whatever its reason was, kept a message. */
-  static boolean explain(List<Pause> pauses, @Nullable String error) {
-    return error != null
-        && pauses.stream()
-            .anyMatch(pause -> error.startsWith(NOT_TRIED + Texts.clean(pause.what())));
+  /** Whether an error says that a pause kept a message, which may be over by now. */
+  static boolean explain(@Nullable String error) {
+    return error != null && error.startsWith(NOT_TRIED);
   }
 
   private Duration nextLook() {

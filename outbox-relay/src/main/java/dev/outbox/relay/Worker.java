@@ -366,10 +366,14 @@ final class Worker {
       listener.on(new RelayEvent.LeaseLost(name, taken));
     }
     batch.tell(listener, name);
-    if (!decisions.values().stream().allMatch(Decision.Delivered.class::isInstance)) {
+    if (decisions.values().stream().anyMatch(Worker::isDueAgain)) {
       waiting.expectRetries();
     }
     return decisions.isEmpty() && !timed.claim().pollAgain() ? Round.IDLE : Round.BUSY;
+  }
+
+  private static boolean isDueAgain(Decision decision) {
+    return !(decision instanceof Decision.Delivered || decision instanceof Decision.Expired);
   }
 
   private Set<Long> settleAndClaim(TimedClaim timed, Map<Long, Decision> decisions) {

@@ -155,6 +155,16 @@ class WaitingTest {
   }
 
   @Test
+  void whatOthersPublishIsNotWaitedFor() throws Exception {
+    waiting.expect(2);
+    waiting.committed();
+    waiting.expectLess(2);
+    idle(one);
+    assertWaitsForLong();
+    assertThat(pauses.next()).isEqualTo(FOREVER.toNanos());
+  }
+
+  @Test
   void whatOthersAnnounceIsFoundByOnePoll() throws Exception {
     CompletableFuture<Void> idle = inBackground(() -> idle(one));
     waiting.announced();

@@ -60,6 +60,12 @@ public record PageRequest(
     return value == null || value.isBlank() ? null : value;
   }
 
+  /** Whether a parameter is there, and blank. */
+  boolean isBlank(String name) {
+    String value = (isPost() ? form : query).get(name);
+    return value != null && !value.isEmpty() && value.isBlank();
+  }
+
   /** A parameter that is a number. */
   @Nullable Long number(String name) {
     String text = text(name);

@@ -33,6 +33,9 @@ final class Pausing {
     this.request = request;
     this.form = new Form(source, request);
     this.type = request.text("type");
+    if (request.isBlank("type")) {
+      throw new Refusal(400, "the aggregate type is blank: leave it empty to pause all messages");
+    }
   }
 
   /** What is paused, and where to change that, when that is allowed. */

@@ -49,18 +49,16 @@ public interface PauseStore {
       requireNonNull(who, "who");
     }
 
-    /** The beginning of {@link #sentence}: {@code messages of aggregate type order are paused}. */
-    public String what() {
-      return (aggregateType == null
-              ? "all messages are"
-              : "messages of aggregate type " + aggregateType + " are")
-          + " paused";
-    }
-
     /** For logs and pages: {@code all messages are paused since … by … (reason)}. */
     public String sentence() {
-      return "%s since %s by %s%s"
-          .formatted(what(), since, who, reason == null ? "" : " (" + reason + ")");
+      return "%s paused since %s by %s%s"
+          .formatted(
+              aggregateType == null
+                  ? "all messages are"
+                  : "messages of aggregate type " + aggregateType + " are",
+              since,
+              who,
+              reason == null ? "" : " (" + reason + ")");
     }
   }
 

@@ -101,17 +101,18 @@ class PresenceTest extends PresenceTests {
       PGConnection heard = listener.unwrap(PGConnection.class);
       statement.execute(
           database.query("select 'listen outbox_' || 'outbox_bucket'::regclass::oid"));
-      append(keeper, "select 1");
+      assertThat(append(keeper, "select 1")).isEqualTo(Committed.ELSEWHERE);
       String place = database.query("select seq || ':' || bucket from outbox_message");
       assertThat(awaitAnnouncement(heard)).isEqualTo(place);
-      append(keeper, "set local synchronous_commit = off");
+      assertThat(append(keeper, "set local synchronous_commit = off"))
+          .isEqualTo(Committed.UNKNOWN);
       assertThat(awaitAnnouncement(heard)).isEmpty();
       statement.execute("unlisten *");
     }
   }
 
   /** As a relay does it. */
-  private void append(Keeper keeper, String before) {
+  private Committed append(Keeper keeper, String before) {
     AtomicReference<Uncommitted> uncommitted = new AtomicReference<>();
     database.inTransaction(
         false,
@@ -123,9 +124,11 @@ class PresenceTest extends PresenceTests {
           }
           uncommitted.set(((PostgresOutboxStore) store).append(keeper, c, List.of(MESSAGE)));
         });
-    if (uncommitted.get().committed() == Committed.UNKNOWN) {
+    Committed committed = uncommitted.get().committed();
+    if (committed == Committed.UNKNOWN) {
       assertThat(keeper.announce()).isTrue();
     }
+    return committed;
   }
 
   private static String awaitAnnouncement(PGConnection listener) {

@@ -435,7 +435,11 @@ final class Demo {
     }
     resources.closeAll();
     if (!keeps) {
-      Directories.delete(logs);
+      try {
+        Directories.delete(logs);
+      } catch (UncheckedIOException e) {
+        System.err.println("outbox: " + e.getMessage());
+      }
     }
   }
 }

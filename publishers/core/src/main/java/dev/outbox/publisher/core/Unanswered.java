@@ -18,8 +18,9 @@ import org.jspecify.annotations.Nullable;
  * not sent again but has the answer to the first request, once that is there. Safe for use by many
  * threads.
  *
- * <p>Order is kept: a claim begins at the oldest message of a key, so nothing behind an unanswered
- * one is sent before its answer. What is forgotten, here or by a restart, is sent again.
+ * <p>Order is kept: nothing else of a key is sent before the answer, also where the unanswered
+ * message is not handed over again, because it has expired or was discarded. What is forgotten, here
+ * or by a restart, is sent again.
  */
 public final class Unanswered {
   /** Longer than a relay waits before it hands a message over again. */
@@ -55,6 +56,10 @@ public final class Unanswered {
   }
 
   private final Map<Id, State> states = new ConcurrentHashMap<>();
+
+  /** By key, the message that has no answer yet. */
+  private final Map<String, Id> open = new ConcurrentHashMap<>();
+
   private final LongSupplier clock;
 
   public Unanswered() {
@@ -67,7 +72,7 @@ public final class Unanswered {
 
   /**
    * What is known of a message that is handed over: its answer, which is forgotten thereby; or that
-   * there is none yet.
+   * there is none yet, to it or to another one of its key.
    *
    * @return null when it has to be sent
    */
@@ -78,7 +83,11 @@ public final class Unanswered {
     Id id = Id.of(message);
     State state = states.get(id);
     if (state == null) {
-      return null;
+      Id before = open.get(message.key());
+      state = before == null ? null : states.get(before);
+      if (state == null || state.answer != null) {
+        return null;
+      }
     }
     long now = clock.getAsLong();
     if (state.answer == null) {
@@ -103,8 +112,15 @@ public final class Unanswered {
     }
     if (states.size() < MOST) {
       Id id = Id.of(message);
+      String key = message.key();
       states.put(id, new State(destination, now, null));
-      var unused = answer.whenComplete((result, error) -> answered(id, result));
+      open.put(key, id);
+      var unused =
+          answer.whenComplete(
+              (result, error) -> {
+                answered(id, result);
+                open.remove(key, id);
+              });
     }
     return none(destination, 0);
   }

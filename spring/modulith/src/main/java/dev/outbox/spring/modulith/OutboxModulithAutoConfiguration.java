@@ -9,6 +9,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.context.ApplicationEvent;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
@@ -54,7 +55,8 @@ final class OutboxModulithAutoConfiguration {
 
   /** As of a context that was refreshed, which a configuration may well select. */
   private static boolean isOfSpring(Object event) {
-    return event.getClass().getName().startsWith("org.springframework.");
+    return event instanceof ApplicationEvent
+        && event.getClass().getName().startsWith("org.springframework.");
   }
 
   @Bean

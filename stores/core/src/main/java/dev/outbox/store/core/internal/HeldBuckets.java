@@ -1,6 +1,9 @@
 package dev.outbox.store.core.internal;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.outbox.spi.store.Claim;
+import dev.outbox.store.core.internal.Database.SeenBucket;
 import dev.outbox.store.core.internal.HoldingRules.Load;
 import dev.outbox.store.core.internal.Row.Claimable;
 import java.time.Duration;
@@ -463,6 +466,26 @@ final class HeldBuckets {
       waiting.put(lease.bucket(), HeldBucket.until(asked, lease, asked));
     }
     return List.of();
+  }
+
+  /**
+   * Forgets what others have taken: also what a worker has that was never settled. To be called by
+   * who takes.
+   *
+   * @param seen all that the relay may hold, as one look has them
+   */
+  synchronized void forgetLost(Collection<SeenBucket> seen) {
+    for (SeenBucket one : seen) {
+      if (isHeld(one.bucket()) && lease(one.bucket()).token() != one.token()) {
+        waiting.remove(one.bucket());
+        forget(one.bucket());
+      }
+    }
+  }
+
+  private Lease lease(int bucket) {
+    HeldBucket one = waiting.get(bucket);
+    return one == null ? requireNonNull(inHand.get(bucket)).lease : one.lease();
   }
 
   /** Those that wait and last no longer than this. */

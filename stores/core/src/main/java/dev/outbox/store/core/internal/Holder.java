@@ -232,6 +232,7 @@ final class Holder<H> {
           "others cannot see this relay: the session in which it shows itself is another one",
           null);
     }
+    held.forgetLost(seen.buckets());
     if (seen.buckets().size() < Database.BUCKETS) {
       restore.run();
     }

@@ -529,12 +529,27 @@ class HolderTest {
     for (int i = 0; i < 9; i++) {
       assertThat(step()).isLessThanOrEqualTo(Duration.ofSeconds(2));
     }
-    assertThat(server.prolonged).isEqualTo(64);
+    assertThat(server.prolonged).isEqualTo(63);
     assertThat(held.open()).hasSize(63);
     for (int i = 0; i < 8; i++) {
       step();
     }
-    assertThat(server.prolonged).isEqualTo(64 + 63);
+    assertThat(server.prolonged).isEqualTo(63 + 63);
+  }
+
+  @Test
+  @DisplayName("forgets what others took while a worker had it, and never settled")
+  void forgetsWhatIsAbandoned() {
+    step();
+    assertThat(held.take().ones()).hasSize(64);
+    AppendReport report =
+        new AppendReport(List.of(), new Announcement(Map.of(10L, 9, 11L, 10)));
+    assertThat(held.committed(2, report).noted()).as("in hand").isEqualTo(2);
+    server.tokens[9]++;
+    server.holders[9] = OTHER;
+    server.other(State.LIVES);
+    holder.step(server);
+    assertThat(held.committed(2, report).elsewhere()).isEqualTo(Map.of(10L, 9));
   }
 
   @Test
