@@ -150,8 +150,8 @@ final class WatchCommand extends StoreCommand<StatisticsStore> {
   }
 
   /**
-   * Messages a second since the look before, by name; those that nobody knows are left out, as where
-   * the server has begun to count anew.
+   * Messages a second since the look before, by name; those that nobody knows are left out, as
+   * where the server has begun to count anew.
    */
   private Map<String, @Nullable Object> rates(Look look) {
     Map<String, @Nullable Object> rates = new LinkedHashMap<>();

@@ -169,10 +169,7 @@ public record Diagnosis(
    * @param failed a key that none of them explains
    */
   private static Optional<Finding> paused(
-      StatisticsStore store,
-      Statistics figures,
-      List<Pause> pauses,
-      Optional<WaitingKey> failed) {
+      StatisticsStore store, Statistics figures, List<Pause> pauses, Optional<WaitingKey> failed) {
     Optional<Pause> all = pauses.stream().filter(pause -> pause.aggregateType() == null).findAny();
     if (all.isPresent()) {
       return all.map(pause -> paused(DELIVERY, pause));

@@ -104,8 +104,7 @@ class PresenceTest extends PresenceTests {
       assertThat(append(keeper, "select 1")).isEqualTo(Committed.ELSEWHERE);
       String place = database.query("select seq || ':' || bucket from outbox_message");
       assertThat(awaitAnnouncement(heard)).isEqualTo(place);
-      assertThat(append(keeper, "set local synchronous_commit = off"))
-          .isEqualTo(Committed.UNKNOWN);
+      assertThat(append(keeper, "set local synchronous_commit = off")).isEqualTo(Committed.UNKNOWN);
       assertThat(awaitAnnouncement(heard)).isEmpty();
       statement.execute("unlisten *");
     }

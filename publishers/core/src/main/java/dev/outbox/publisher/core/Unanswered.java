@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * threads.
  *
  * <p>Order is kept: nothing else of a key is sent before the answer, also where the unanswered
- * message is not handed over again, because it has expired or was discarded. What is forgotten, here
- * or by a restart, is sent again.
+ * message is not handed over again, because it has expired or was discarded. What is forgotten,
+ * here or by a restart, is sent again.
  */
 public final class Unanswered {
   /** Longer than a relay waits before it hands a message over again. */

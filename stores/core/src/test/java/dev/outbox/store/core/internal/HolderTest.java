@@ -542,8 +542,7 @@ class HolderTest {
   void forgetsWhatIsAbandoned() {
     step();
     assertThat(held.take().ones()).hasSize(64);
-    AppendReport report =
-        new AppendReport(List.of(), new Announcement(Map.of(10L, 9, 11L, 10)));
+    AppendReport report = new AppendReport(List.of(), new Announcement(Map.of(10L, 9, 11L, 10)));
     assertThat(held.committed(2, report).noted()).as("in hand").isEqualTo(2);
     server.tokens[9]++;
     server.holders[9] = OTHER;
