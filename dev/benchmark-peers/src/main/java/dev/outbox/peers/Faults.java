@@ -203,7 +203,7 @@ final class Faults {
         Schema.Pool broker = schema.pool(Contender.CONNECTIONS)) {
       Deliveries deliveries = new Deliveries(broker.dataSource());
       deliveries.create();
-      Clock clock = Clock.systemDefaultZone();
+      Clock clock = Clock.systemUTC();
       try (Schema.Pool pool = schema.pool(2 * contender.connections());
           App first = contender.fill(pool.dataSource(), clock);
           App second =

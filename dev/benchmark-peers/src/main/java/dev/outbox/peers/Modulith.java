@@ -66,8 +66,7 @@ record Modulith(String name, String setting, Map<String, Object> properties) imp
 
   @Override
   public App run(DataSource dataSource, Recorder recorder) {
-    return new ModulithApp(
-        Running.class, properties, dataSource, Clock.systemDefaultZone(), recorder);
+    return new ModulithApp(Running.class, properties, dataSource, Clock.systemUTC(), recorder);
   }
 
   @Configuration(proxyBeanMethods = false)

@@ -65,7 +65,7 @@ record Namastack(String name, String setting, int connections, Map<String, Objec
 
   @Override
   public App run(DataSource dataSource, Recorder recorder) {
-    return new NamastackApp(properties, dataSource, Clock.systemDefaultZone(), recorder);
+    return new NamastackApp(properties, dataSource, Clock.systemUTC(), recorder);
   }
 
   @Configuration(proxyBeanMethods = false)

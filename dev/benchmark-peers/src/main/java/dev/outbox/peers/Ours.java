@@ -48,7 +48,7 @@ record Ours(String name, String what, boolean afterCommits) implements Contender
 
   @Override
   public App run(DataSource dataSource, Recorder recorder) {
-    return new OurApp(this, dataSource, Clock.systemDefaultZone(), recorder);
+    return new OurApp(this, dataSource, Clock.systemUTC(), recorder);
   }
 
   @Configuration(proxyBeanMethods = false)

@@ -147,7 +147,7 @@ final class Peers {
     Recorder recorder = new Recorder(failEach);
     try (Schema schema = new Schema(address)) {
       try (Schema.Pool pool = schema.pool(contender.connections());
-          App app = contender.fill(pool.dataSource(), Clock.systemDefaultZone())) {
+          App app = contender.fill(pool.dataSource(), Clock.systemUTC())) {
         fill(app, messages, keys);
       }
       schema.tidy();
