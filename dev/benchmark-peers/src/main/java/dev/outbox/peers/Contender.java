@@ -1,5 +1,6 @@
 package dev.outbox.peers;
 
+import java.time.Clock;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 
@@ -19,8 +20,12 @@ interface Contender {
     return CONNECTIONS;
   }
 
-  /** Its application, for filling: nothing is published; what is appended stays a backlog. */
-  App fill(DataSource dataSource);
+  /**
+   * Its application, for filling: nothing is published; what is appended stays a backlog.
+   *
+   * @param clock the machine's, where the outbox asks it
+   */
+  App fill(DataSource dataSource, Clock clock);
 
   /** Its application, as it is run; it publishes to the recorder. */
   App run(DataSource dataSource, Recorder recorder);
@@ -46,7 +51,7 @@ interface Contender {
   /** What may be done in a transaction. */
   interface Transaction {
     /** A row of the business, so that there is a reason for a message. */
-    void business();
+    void business(OrderPlaced message);
 
     void append(OrderPlaced message);
   }

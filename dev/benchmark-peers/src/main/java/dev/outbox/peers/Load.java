@@ -53,7 +53,7 @@ final class Load {
                 OrderPlaced message = next(client);
                 app.transaction(
                     transaction -> {
-                      transaction.business();
+                      transaction.business(message);
                       transaction.append(message);
                     });
                 commits.put(message.id(), System.nanoTime());

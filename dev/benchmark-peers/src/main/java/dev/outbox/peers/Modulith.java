@@ -1,5 +1,6 @@
 package dev.outbox.peers;
 
+import java.time.Clock;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -59,13 +60,13 @@ record Modulith(String name, String setting, Map<String, Object> properties) imp
   }
 
   @Override
-  public App fill(DataSource dataSource) {
-    return new ModulithApp(Ended.class, properties, dataSource, null);
+  public App fill(DataSource dataSource, Clock clock) {
+    return new ModulithApp(Ended.class, properties, dataSource, clock, null);
   }
 
   @Override
   public App run(DataSource dataSource, Recorder recorder) {
-    return new ModulithApp(Running.class, properties, dataSource, recorder);
+    return new ModulithApp(Running.class, properties, dataSource, Clock.systemUTC(), recorder);
   }
 
   @Configuration(proxyBeanMethods = false)
@@ -111,8 +112,9 @@ record Modulith(String name, String setting, Map<String, Object> properties) imp
         Class<?> configuration,
         Map<String, Object> properties,
         DataSource dataSource,
+        Clock clock,
         @Nullable Recorder recorder) {
-      super(configuration, with(properties), dataSource, recorder);
+      super(configuration, with(properties), dataSource, clock, recorder);
       again = recorder == null ? null : Executors.newSingleThreadScheduledExecutor();
     }
 

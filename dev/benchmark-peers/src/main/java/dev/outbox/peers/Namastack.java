@@ -3,6 +3,7 @@ package dev.outbox.peers;
 import io.namastack.outbox.Outbox;
 import io.namastack.outbox.handler.OutboxRecordMetadata;
 import io.namastack.outbox.handler.OutboxTypedHandler;
+import java.time.Clock;
 import java.util.HashMap;
 import java.util.Map;
 import javax.sql.DataSource;
@@ -56,15 +57,15 @@ record Namastack(String name, String setting, int connections, Map<String, Objec
   }
 
   @Override
-  public App fill(DataSource dataSource) {
+  public App fill(DataSource dataSource, Clock clock) {
     Map<String, Object> idle = new HashMap<>(properties);
     idle.put(INTERVAL, "1h");
-    return new NamastackApp(idle, dataSource, new Recorder(0));
+    return new NamastackApp(idle, dataSource, clock, new Recorder(0));
   }
 
   @Override
   public App run(DataSource dataSource, Recorder recorder) {
-    return new NamastackApp(properties, dataSource, recorder);
+    return new NamastackApp(properties, dataSource, Clock.systemUTC(), recorder);
   }
 
   @Configuration(proxyBeanMethods = false)
@@ -94,8 +95,9 @@ record Namastack(String name, String setting, int connections, Map<String, Objec
   private static final class NamastackApp extends SpringApp {
     private final Outbox outbox;
 
-    NamastackApp(Map<String, Object> properties, DataSource dataSource, Recorder recorder) {
-      super(Application.class, properties, dataSource, recorder);
+    NamastackApp(
+        Map<String, Object> properties, DataSource dataSource, Clock clock, Recorder recorder) {
+      super(Application.class, properties, dataSource, clock, recorder);
       outbox = context.getBean(Outbox.class);
     }
 

@@ -9,6 +9,7 @@ import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import java.sql.Connection;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -41,13 +42,13 @@ record Ours(String name, String what, boolean afterCommits) implements Contender
   }
 
   @Override
-  public App fill(DataSource dataSource) {
-    return new OurApp(this, dataSource, null);
+  public App fill(DataSource dataSource, Clock clock) {
+    return new OurApp(this, dataSource, clock, null);
   }
 
   @Override
   public App run(DataSource dataSource, Recorder recorder) {
-    return new OurApp(this, dataSource, recorder);
+    return new OurApp(this, dataSource, Clock.systemUTC(), recorder);
   }
 
   @Configuration(proxyBeanMethods = false)
@@ -61,8 +62,13 @@ record Ours(String name, String what, boolean afterCommits) implements Contender
     private final @Nullable Relay relay;
     private final boolean afterCommits;
 
-    OurApp(Ours settings, DataSource dataSource, @Nullable Recorder recorder) {
-      super(Application.class, Map.of("namastack.outbox.enabled", "false"), dataSource, recorder);
+    OurApp(Ours settings, DataSource dataSource, Clock clock, @Nullable Recorder recorder) {
+      super(
+          Application.class,
+          Map.of("namastack.outbox.enabled", "false"),
+          dataSource,
+          clock,
+          recorder);
       PostgresOutboxStore store = PostgresOutboxStore.of(dataSource);
       store.migrate();
       relay =

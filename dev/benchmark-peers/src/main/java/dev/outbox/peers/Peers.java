@@ -4,6 +4,7 @@ import dev.outbox.cli.Address;
 import dev.outbox.dev.bench.CpuClock;
 import dev.outbox.dev.bench.WorkCounter;
 import dev.outbox.peers.Contender.App;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -146,7 +147,7 @@ final class Peers {
     Recorder recorder = new Recorder(failEach);
     try (Schema schema = new Schema(address)) {
       try (Schema.Pool pool = schema.pool(contender.connections());
-          App app = contender.fill(pool.dataSource())) {
+          App app = contender.fill(pool.dataSource(), Clock.systemUTC())) {
         fill(app, messages, keys);
       }
       schema.tidy();

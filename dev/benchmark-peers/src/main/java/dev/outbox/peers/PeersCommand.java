@@ -15,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -29,7 +30,7 @@ import picocli.CommandLine.Spec;
     description = {
       "Measure other outboxes beside this one: the same work, on the same PostgreSQL, in one run.",
       "A server is started for it, unless you name your own; what is made there is removed again."
-          + " One run at full size takes about 20 minutes."
+          + " One run at full size takes about 20 minutes, one with --faults as long."
     })
 final class PeersCommand implements Callable<Integer> {
   @Option(names = "--runs", defaultValue = "1", description = "How often; default: 1.")
@@ -40,6 +41,13 @@ final class PeersCommand implements Callable<Integer> {
       defaultValue = "1",
       description = "Of sizes and durations; default: 1.")
   private double scale;
+
+  @Option(
+      names = "--faults",
+      description =
+          "Instead of measuring, break things: a failing message, an instance that is killed, one"
+              + " that stands still. Says whether order held, and how long messages waited.")
+  private boolean faults;
 
   @ArgGroup(exclusive = false, heading = "Your own PostgreSQL (schemas of its own are used):%n")
   private @Nullable DatabaseOptions database;
@@ -64,7 +72,14 @@ final class PeersCommand implements Callable<Integer> {
       CpuClock cpu = new CpuClock();
       Address address = address(cpu);
       PrintWriter err = spec.commandLine().getErr();
-      Peers peers = new Peers(address, cpu, scale, text -> err.println("bench peers: " + text));
+      Consumer<String> progress = text -> err.println("bench peers: " + text);
+      PrintWriter out = spec.commandLine().getOut();
+      if (faults) {
+        out.print(new Faults(address, progress).run());
+        out.flush();
+        return 0;
+      }
+      Peers peers = new Peers(address, cpu, scale, progress);
       Map<String, String> about = new LinkedHashMap<>(Machine.describe());
       try (Connection connection = Schema.connect(address)) {
         about.put("database", "PostgreSQL " + connection.getMetaData().getDatabaseProductVersion());
@@ -73,7 +88,6 @@ final class PeersCommand implements Callable<Integer> {
       about.put("server CPU", cpu.describe());
       about.put("runs", "" + runs);
       about.put("scale", "" + scale);
-      PrintWriter out = spec.commandLine().getOut();
       out.print(PeersReport.markdown(peers.run(runs), about));
       out.flush();
     }

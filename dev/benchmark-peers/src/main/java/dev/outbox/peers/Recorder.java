@@ -9,6 +9,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 
 /**
  * Stands for the broker of one run: keeps what it was given, looks whether the order of each key
@@ -16,6 +17,7 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class Recorder {
   private final int failEach;
+  private final Consumer<OrderPlaced> before;
   private final Map<String, Key> keys = new ConcurrentHashMap<>();
   private final Map<String, Long> times = new ConcurrentHashMap<>();
   private final Set<String> refused = ConcurrentHashMap.newKeySet();
@@ -31,7 +33,22 @@ final class Recorder {
    * @param failEach refuses each so many-th message of a key, once; 0: none
    */
   Recorder(int failEach) {
+    this(failEach, message -> {});
+  }
+
+  /**
+   * One that is open from the beginning.
+   *
+   * @param before gets each message first, each time; what it throws refuses the message
+   */
+  Recorder(Consumer<OrderPlaced> before) {
+    this(0, before);
+    open();
+  }
+
+  private Recorder(int failEach, Consumer<OrderPlaced> before) {
     this.failEach = failEach;
+    this.before = before;
   }
 
   /** It failed; the message has to come again. */
@@ -60,6 +77,7 @@ final class Recorder {
     if (closed) {
       throw new Refused("the run is over");
     }
+    before.accept(message);
     String id = message.id();
     if (failEach > 0 && (message.number() + 1) % failEach == 0 && refused.add(id)) {
       throw new Refused("on purpose");

@@ -23,16 +23,18 @@ final class Schema implements AutoCloseable {
 
   private final Address address;
   private final String name = BEGIN + COUNT.incrementAndGet() + "_";
-  private final JdbcKind kind;
   private final Connection admin;
 
   Schema(Address address) throws SQLException {
     this.address = address;
-    kind = StoreKind.of(address.url()).jdbc();
     admin = connect(address);
-    kind.createSchema(admin, name);
+    StoreKind.of(address.url()).jdbc().createSchema(admin, name);
     execute("set search_path to " + name);
     execute(SpringApp.BUSINESS_TABLE);
+  }
+
+  String name() {
+    return name;
   }
 
   static Connection connect(Address address) throws SQLException {
@@ -53,7 +55,13 @@ final class Schema implements AutoCloseable {
    * first.
    */
   Pool pool(int connections) {
+    return pool(address, name, connections);
+  }
+
+  /** The same in a process that has not made the schema. */
+  static Pool pool(Address address, String name, int connections) {
     HikariConfig config = new HikariConfig();
+    JdbcKind kind = StoreKind.of(address.url()).jdbc();
     config.setJdbcUrl(kind.named(address.url(), name + "_pool") + "&currentSchema=" + name);
     config.setUsername(address.user().isEmpty() ? null : address.user());
     config.setPassword(address.password().isEmpty() ? null : address.password());

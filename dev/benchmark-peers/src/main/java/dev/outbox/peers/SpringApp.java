@@ -1,5 +1,6 @@
 package dev.outbox.peers;
 
+import java.time.Clock;
 import java.util.Map;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
@@ -21,12 +22,11 @@ abstract class SpringApp implements Contender.App {
         id         bigint generated always as identity primary key,
         customer   text not null,
         amount     bigint not null,
-        placed_at  timestamptz not null default now()
+        placed_at  timestamptz not null default clock_timestamp()
       )
       """;
 
-  private static final String BUSINESS =
-      "insert into business (customer, amount) values ('customer-1', 1250)";
+  private static final String BUSINESS = "insert into business (customer, amount) values (?, ?)";
 
   final ConfigurableApplicationContext context;
   final JdbcTemplate jdbc;
@@ -36,6 +36,7 @@ abstract class SpringApp implements Contender.App {
       Class<?> configuration,
       Map<String, Object> properties,
       DataSource dataSource,
+      Clock clock,
       @Nullable Recorder recorder) {
     context =
         new SpringApplicationBuilder(configuration)
@@ -48,6 +49,7 @@ abstract class SpringApp implements Contender.App {
                 c -> {
                   GenericApplicationContext beans = (GenericApplicationContext) c;
                   beans.registerBean(DataSource.class, () -> dataSource);
+                  beans.registerBean(Clock.class, () -> clock);
                   if (recorder != null) {
                     beans.registerBean(Recorder.class, () -> recorder);
                   }
@@ -67,8 +69,8 @@ abstract class SpringApp implements Contender.App {
             work.accept(
                 new Contender.Transaction() {
                   @Override
-                  public void business() {
-                    jdbc.update(BUSINESS);
+                  public void business(OrderPlaced message) {
+                    jdbc.update(BUSINESS, message.key(), message.number());
                   }
 
                   @Override
