@@ -23,6 +23,9 @@ import java.util.stream.Stream;
 final class Journal implements AutoCloseable {
   private static final String SUFFIX = ".journal";
 
+  /** Of each line. */
+  private static final String END = " .";
+
   private final FileChannel file;
 
   private Journal(FileChannel file) {
@@ -44,13 +47,16 @@ final class Journal implements AutoCloseable {
     }
   }
 
-  /** One write, so that lines of several threads do not mix. */
+  /**
+   * One write, so that lines of several threads do not mix. A process that is killed may leave a
+   * part of a line, which lacks the end; the next one of its name begins a line of its own.
+   */
   void write(String what, Object... details) {
-    StringBuilder line = new StringBuilder().append(System.nanoTime()).append(' ').append(what);
+    StringBuilder line = new StringBuilder("\n").append(System.nanoTime()).append(' ').append(what);
     for (Object detail : details) {
       line.append(' ').append(detail);
     }
-    ByteBuffer bytes = ByteBuffer.wrap(line.append('\n').toString().getBytes(UTF_8));
+    ByteBuffer bytes = ByteBuffer.wrap(line.append(END).append('\n').toString().getBytes(UTF_8));
     try {
       while (bytes.hasRemaining()) {
         file.write(bytes);
@@ -109,8 +115,8 @@ final class Journal implements AutoCloseable {
       String name = file.getFileName().toString();
       String process = name.substring(0, name.length() - SUFFIX.length());
       try (Stream<String> all = Files.lines(file, UTF_8)) {
-        all.map(line -> line.split(" "))
-            .filter(part -> part.length >= 2)
+        all.filter(line -> line.endsWith(END))
+            .map(line -> line.substring(0, line.length() - END.length()).split(" "))
             .forEach(
                 part ->
                     lines.add(

@@ -6,6 +6,7 @@ import dev.outbox.cli.Address;
 import dev.outbox.dev.broker.Broker;
 import dev.outbox.dev.broker.Source;
 import dev.outbox.dev.broker.Source.Reading;
+import dev.outbox.dev.database.Exhaustion;
 import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.StartedServer;
 import dev.outbox.dev.database.StoreKind;
@@ -47,6 +48,7 @@ final class Servers implements AutoCloseable {
     database = settings.database().start(Map.of("max_connections", "60"));
     direct = byMysqlsDriver(database.address());
     place = (Tortured<?>) settings.database().place(direct, settings.archive(), 4, TO_WAIT);
+    connectOnce();
     place.create(keys);
     place.createInbox();
     toDatabase.target(database().port());
@@ -54,6 +56,11 @@ final class Servers implements AutoCloseable {
     broker.start(toBroker.port());
     toBroker.target(broker.server().port());
     broker.createTopics();
+  }
+
+  /** The first connection takes long on a busy machine, and a pool waits but for {@link #TO_WAIT}. */
+  private void connectOnce() {
+    place.connect().ifPresent(Exhaustion::close);
   }
 
   /** MariaDB's too, for the sake of the connection's options below. */
