@@ -459,7 +459,8 @@ public final class OutboxMessage {
     /**
      * Default: null, never. Cut to microseconds. A message whose turn comes at or after this time
      * is not published: it leaves the outbox, and the next of its key goes on (C10). One that a
-     * relay claimed before may still be delivered.
+     * relay claimed before may still be delivered. A store that lets no message expire refuses it
+     * at the append, with an {@link InvalidMessageException}.
      */
     public Builder expiresAt(@Nullable Instant expiresAt) {
       this.expiresAt = expiresAt;

@@ -46,7 +46,6 @@ final class Documents {
       put(document, "available", roundedUp(message.availableAt()), message.availableAt());
     }
     if (message.expiresAt() != null) {
-      // Rounded down, so that nothing comes late.
       put(document, "expires", Date.from(message.expiresAt()), message.expiresAt());
     }
     document.values().removeIf(value -> value == null);
@@ -136,8 +135,8 @@ final class Documents {
   /** As it is claimed at this time of the server. */
   static StoredMessage message(Document document, Date now) {
     StoredMessage message = message(document);
-    Date expires = document.get("expiresAt") instanceof Date date ? date : null;
-    return expires != null && !expires.after(now) ? message.asExpired() : message;
+    Instant expires = expiresAt(document);
+    return expires != null && !expires.isAfter(now.toInstant()) ? message.asExpired() : message;
   }
 
   private static OutboxMessage decode(Document document) {

@@ -30,20 +30,6 @@ abstract class ExpiryTests<T> extends StoreTests<T> {
     tck.fixture(ExpiresMessages.class);
   }
 
-  /** Claims until what comes first has expired; gives back what comes before that. */
-  private Claim awaitExpired(String what) {
-    return await(
-        what,
-        () -> {
-          Claim claim = claim();
-          if (!claim.messages().isEmpty() && first(claim).expired()) {
-            return claim;
-          }
-          release(claim);
-          return null;
-        });
-  }
-
   private void assertGone(String what) {
     assertNothingDue(what);
     if (store() instanceof DeadLetterStore) {

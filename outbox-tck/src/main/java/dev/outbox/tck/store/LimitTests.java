@@ -1,16 +1,21 @@
 package dev.outbox.tck.store;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.outbox.InvalidMessageException;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
 
 /** A5: each limit from both sides. */
 @Rule("A5")
@@ -110,6 +115,47 @@ abstract class LimitTests<T> extends StoreTests<T> {
           .isInstanceOf(RuntimeException.class);
     }
     assertNothingDue("written in spite of a limit");
+  }
+
+  @Rule("C10")
+  @Sentence("a message that can expire is refused at the append, with all of it, or it does expire")
+  void expiry() {
+    assertRefusedOrExpires("expiresAt", message("k").expiresAt(ExpiryTests.OVER).build());
+    assertRefusedOrExpires("expireAfter", message("k").expireAfter(Duration.ZERO).build());
+  }
+
+  private void assertRefusedOrExpires(String field, OutboxMessage message) {
+    Throwable thrown = thrownByAppend(List.of(message));
+    if (thrown == null) {
+      Claim claim = claim();
+      check(
+          first(claim).message().expiresAt() != null,
+          "the append takes a message with %s and forgets that: let it expire, or refuse it with an InvalidMessageException",
+          field);
+      release(claim);
+      settle(
+          awaitExpired("a message with " + field + ", which was not refused, to expire"),
+          Decision.expired());
+      return;
+    }
+    expect("what the append of a message with " + field + " throws", thrown)
+        .isInstanceOf(InvalidMessageException.class)
+        .hasMessageContaining(field);
+    expect(
+            "what the append throws, of one without and one with " + field,
+            thrownByAppend(List.of(message("k").build(), message)))
+        .isInstanceOf(InvalidMessageException.class);
+    assertNothingDue("written by an append that refused a message with " + field);
+  }
+
+  /** What the append throws, or null; then its transaction commits. */
+  private @Nullable Throwable thrownByAppend(List<OutboxMessage> messages) {
+    AtomicReference<@Nullable Throwable> thrown = new AtomicReference<>();
+    run(
+        "the commit after an append",
+        () ->
+            tck.inTransaction(t -> thrown.set(catchThrowable(() -> store().append(t, messages)))));
+    return thrown.get();
   }
 
   private void assertStored(String field, OutboxMessage.Builder builder) {

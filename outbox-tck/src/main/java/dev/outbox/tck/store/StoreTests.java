@@ -180,6 +180,20 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
     return await(what, () -> nonEmpty(claim()));
   }
 
+  /** Claims until what comes first has expired; gives back what comes before that. */
+  Claim awaitExpired(String what) {
+    return await(
+        what,
+        () -> {
+          Claim claim = claim();
+          if (!claim.messages().isEmpty() && first(claim).expired()) {
+            return claim;
+          }
+          release(claim);
+          return null;
+        });
+  }
+
   static @Nullable Claim nonEmpty(Claim claim) {
     return claim.messages().isEmpty() ? null : claim;
   }

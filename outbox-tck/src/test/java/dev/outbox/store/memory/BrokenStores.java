@@ -3,6 +3,7 @@ package dev.outbox.store.memory;
 import dev.outbox.Appended;
 import dev.outbox.Archive;
 import dev.outbox.Header;
+import dev.outbox.InvalidMessageException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.TransientOutboxException;
@@ -1501,6 +1502,40 @@ public final class BrokenStores {
     @Override
     void archive(Row row, Outcome outcome, @Nullable String answer) {
       super.archive(row, outcome == Outcome.EXPIRED ? Outcome.DELIVERED : outcome, answer);
+    }
+  }
+
+  /** One that does not say that it lets messages expire. */
+  abstract static class WithoutExpiry extends Broken {
+    static void refuseExpiry(OutboxMessage message) {
+      if (message.expiresAt() != null || message.expireAfter() != null) {
+        throw new InvalidMessageException(
+            "%s is given, and this store lets no message expire: leave it out"
+                .formatted(message.expiresAt() != null ? "expiresAt" : "expireAfter"));
+      }
+    }
+  }
+
+  /** Knows no times at which messages expire. */
+  @Rule("C10")
+  static final class ForgetsExpiry extends WithoutExpiry {
+    @Override
+    Row newRow(String key, @Nullable OutboxMessage message) {
+      return super.newRow(
+          key,
+          message == null ? null : message.toBuilder().expiresAt(null).expireAfter(null).build());
+    }
+  }
+
+  /** Looks at each message when its turn to be written comes. */
+  @Rule("C10")
+  static final class RefusesHalfAnAppend extends WithoutExpiry {
+    @Override
+    Row newRow(String key, @Nullable OutboxMessage message) {
+      if (message != null) {
+        refuseExpiry(message);
+      }
+      return super.newRow(key, message);
     }
   }
 

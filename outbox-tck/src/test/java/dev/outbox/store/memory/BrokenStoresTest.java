@@ -2,9 +2,12 @@ package dev.outbox.store.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.Appended;
 import dev.outbox.Archive;
+import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.tck.Failure;
+import dev.outbox.tck.store.ExpiresMessages;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -26,7 +29,7 @@ class BrokenStoresTest {
       new InheritableThreadLocal<>();
 
   /** The suite, quicker than a real database allows, and soon out of patience. */
-  static class Suite extends MemoryStoreFixture {
+  static class WithoutExpiry extends MemoryStoreFixture {
     @Override
     MemoryOutboxStore newStore(
         InstantSource clock,
@@ -56,6 +59,8 @@ class BrokenStoresTest {
     }
   }
 
+  static class Suite extends WithoutExpiry implements ExpiresMessages {}
+
   static final class NotBroken extends BrokenStores.Broken {}
 
   @Test
@@ -83,6 +88,21 @@ class BrokenStoresTest {
   @DisplayName("a store that hands out little, and leases more than it hands out, passes too")
   void modest() {
     assertThat(failures(Modest.class)).as("tests that a modest store fails").isEmpty();
+  }
+
+  static final class RefusesExpiry extends BrokenStores.WithoutExpiry {
+    @Override
+    public synchronized Appended append(
+        MemoryTransaction transaction, List<OutboxMessage> messages) {
+      messages.forEach(RefusesExpiry::refuseExpiry);
+      return super.append(transaction, messages);
+    }
+  }
+
+  @Test
+  @DisplayName("a store that refuses what can expire passes too")
+  void refuses() {
+    assertThat(failures(RefusesExpiry.class)).as("tests that it fails").isEmpty();
   }
 
   @TestFactory
@@ -166,7 +186,10 @@ class BrokenStoresTest {
 
   private static EngineExecutionResults results(Class<?> store) {
     STORE.set(() -> made(store));
-    return Failure.results(Suite.class);
+    return Failure.results(
+        BrokenStores.WithoutExpiry.class.isAssignableFrom(store)
+            ? WithoutExpiry.class
+            : Suite.class);
   }
 
   private static MemoryOutboxStore made(Class<?> store) {

@@ -13,7 +13,6 @@ import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.store.ClientClocks;
 import dev.outbox.tck.store.DeadLetterRetentions;
 import dev.outbox.tck.store.DedupWindows;
-import dev.outbox.tck.store.ExpiresMessages;
 import dev.outbox.tck.store.FindsPoison;
 import dev.outbox.tck.store.OutboxStoreTck;
 import dev.outbox.tck.store.RawRows;
@@ -26,7 +25,9 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The suite over a memory store, with all that can be unlocked in memory. */
+/**
+ * The suite over a memory store, with all that can be unlocked in memory but messages that expire.
+ */
 public abstract class MemoryStoreFixture extends OutboxStoreTck<MemoryTransaction>
     implements AutoCommit<MemoryTransaction>,
         RawRows<MemoryTransaction>,
@@ -37,7 +38,6 @@ public abstract class MemoryStoreFixture extends OutboxStoreTck<MemoryTransactio
         ClientClocks<MemoryTransaction>,
         RestartsSequences,
         DeadLetterRetentions<MemoryTransaction>,
-        ExpiresMessages,
         FindsPoison {
   private Duration moved = Duration.ZERO;
   private MemoryOutboxStore store =
