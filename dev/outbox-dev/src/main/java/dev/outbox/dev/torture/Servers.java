@@ -58,7 +58,9 @@ final class Servers implements AutoCloseable {
     broker.createTopics();
   }
 
-  /** The first connection takes long on a busy machine, and a pool waits but for {@link #TO_WAIT}. */
+  /**
+   * The first connection takes long on a busy machine, and a pool waits but for {@link #TO_WAIT}.
+   */
   private void connectOnce() {
     place.connect().ifPresent(Exhaustion::close);
   }
