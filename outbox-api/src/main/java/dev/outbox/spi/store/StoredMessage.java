@@ -160,6 +160,12 @@ public final class StoredMessage {
         sequence, key, aggregateType, attempts, createdAt, message, problem, message != null);
   }
 
+  /** For stores: the same, as claimed at this time of the store's clock; expired, if it is over. */
+  public StoredMessage claimedAt(Instant now) {
+    Instant expiresAt = message == null ? null : message.expiresAt();
+    return expiresAt == null || expiresAt.isAfter(now) ? this : asExpired();
+  }
+
   @Override
   public String toString() {
     return "message "

@@ -132,13 +132,6 @@ final class Documents {
     return document.get("expiresAt") instanceof Date ? time(document, "expires") : null;
   }
 
-  /** As it is claimed at this time of the server. */
-  static StoredMessage message(Document document, Date now) {
-    StoredMessage message = message(document);
-    Instant expires = expiresAt(document);
-    return expires != null && !expires.isAfter(now.toInstant()) ? message.asExpired() : message;
-  }
-
   private static OutboxMessage decode(Document document) {
     String contentType = text(document, "contentType");
     return OutboxMessage.builder()

@@ -48,7 +48,7 @@ record Fetched(OutboxCollections collections) {
         Documents.key(message),
         status,
         id(message),
-        Documents.message(whole, transaction.now()),
+        Documents.message(whole).claimedAt(transaction.now().toInstant()),
         Documents.time(whole));
   }
 

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.InspectionStore.Status;
 import java.time.Instant;
-import java.util.Date;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.junit.jupiter.api.DisplayName;
@@ -34,8 +33,9 @@ class DocumentsTest {
             .build();
     Document document =
         Documents.of(message, Status.PENDING, Instant.parse("2029-01-01T00:00:00Z"))
-            .append("seq", new BsonTimestamp(1_893_456_000, 1));
-    assertThat(Documents.message(document, Date.from(now)))
+            .append("seq", new BsonTimestamp(1_893_456_000, 1)) // as the server fills it in
+            .append("id", message.id());
+    assertThat(Documents.message(document).claimedAt(now))
         .satisfies(claimed -> assertThat(claimed.expired()).isEqualTo(expired))
         .satisfies(claimed -> assertThat(claimed.message()).isEqualTo(message));
   }

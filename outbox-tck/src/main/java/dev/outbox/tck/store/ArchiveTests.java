@@ -178,7 +178,7 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     }
     Archived archived = one(ALL);
     FieldTests.assertSame(archived.message().message(), message);
-    expect("outcome", archived.outcome()).isEqualTo(Outcome.EXPIRED);
+    expect("outcome of what expired", archived.outcome()).isEqualTo(Outcome.EXPIRED);
     expect("error", archived.error()).isEqualTo(Decision.Expired.ERROR);
     expect("failed attempts", archived.message().attempts()).isEqualTo(1);
   }
@@ -213,7 +213,7 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     assertCame("dead letters that stay", left).inOrder(halts);
     Archived archived = one(ALL);
     expect("id", id(archived.message())).isEqualTo(expires.id());
-    expect("outcome", archived.outcome()).isEqualTo(Outcome.EXPIRED);
+    expect("outcome of what expired", archived.outcome()).isEqualTo(Outcome.EXPIRED);
     expect("error", archived.error()).isEqualTo("rejected");
     expect("attempts", archived.message().attempts()).isEqualTo(1);
   }

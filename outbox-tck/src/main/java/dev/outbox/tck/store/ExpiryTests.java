@@ -93,6 +93,7 @@ abstract class ExpiryTests<T> extends StoreTests<T> {
     assertGone("one expired, and one was delivered");
   }
 
+  @Rule({"C10", "S2"})
   @Sentence("one that expires behind another that fails leaves, and the other stays")
   void expiresBehindAnother() {
     OutboxMessage head = committed(message("k"));

@@ -1568,6 +1568,8 @@ public final class BrokenStores {
         .dedupKey(m.dedupKey())
         .correlationId(m.correlationId())
         .availableAt(m.availableAt())
-        .deliverAfter(m.deliverAfter());
+        .deliverAfter(m.deliverAfter())
+        .expiresAt(m.expiresAt())
+        .expireAfter(m.expireAfter());
   }
 }

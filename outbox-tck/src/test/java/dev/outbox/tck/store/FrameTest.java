@@ -374,7 +374,7 @@ class FrameTest {
       System.setOut(out);
     }
     assertThat(printed.toString(UTF_8).lines())
-        .containsSequence("  not checked until the test class implements", "    Archives (S7)")
+        .containsSequence("  not checked until the test class implements", "    Archives (F3, S7)")
         .contains("    AutoCommit (A2)", "    ClientClocks (T1)")
         .noneMatch(line -> line.contains("DeadLetterStore")) // the memory store is one
         .allSatisfy(line -> assertThat(line).hasSizeLessThan(150));

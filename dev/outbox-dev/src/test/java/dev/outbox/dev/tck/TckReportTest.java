@@ -124,11 +124,12 @@ class TckReportTest {
                               password=***
             C2   passed   Under load: works for two rules
 
-            C10  passed   Claim: the tenth
+            C10* passed   Claim: the tenth
 
             O5   skipped  not testable
                             it cannot be seen
 
+            * An optional rule: a store that does not claim it need not keep it.
             What failed:
             C2   FAILED   Claim: the second
                             two lines:

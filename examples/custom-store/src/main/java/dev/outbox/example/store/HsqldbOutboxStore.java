@@ -217,7 +217,7 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
               handle.select(DUE, now, now, request.maxMessages()).map(this::decode).list()) {
             bytes += m.problem() == null ? m.message().payloadSize() : 0;
             if (messages.isEmpty() || bytes <= request.maxBytes()) {
-              messages.add(isExpired(m, now) ? m.asExpired() : m);
+              messages.add(m.claimedAt(now));
             }
           }
           UUID id = UUID.randomUUID();
@@ -232,11 +232,6 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
   }
 
   // end::claim
-  private static boolean isExpired(StoredMessage m, Instant now) {
-    Instant expiresAt = m.problem() == null ? m.message().expiresAt() : null;
-    return expiresAt != null && !expiresAt.isAfter(now);
-  }
-
   StoredMessage decode(RowView row) {
     long sequence = row.getColumn("seq", Long.class);
     int attempts = row.getColumn("attempts", Integer.class);

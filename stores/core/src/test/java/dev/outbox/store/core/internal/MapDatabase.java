@@ -2,7 +2,10 @@ package dev.outbox.store.core.internal;
 
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
+import dev.outbox.SchemaException;
 import dev.outbox.TransientOutboxException;
+import dev.outbox.spi.store.ArchiveStore.Archived;
+import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
@@ -821,6 +824,11 @@ final class MapDatabase
   @Override
   public List<Pause> pauses(MapDatabase handle) {
     return List.copyOf(pauses.values());
+  }
+
+  @Override
+  public List<Archived> archived(MapDatabase handle, Search search, int limit) {
+    throw new SchemaException("there is no archive");
   }
 
   @Override
