@@ -51,7 +51,6 @@ class NatsTest {
   }
 
   private static void addStream(String servers) throws Exception {
-    // tag::stream
     try (Connection connection = Nats.connect(servers)) {
       StreamConfiguration orders =
           StreamConfiguration.builder()
@@ -61,7 +60,6 @@ class NatsTest {
               .build();
       connection.jetStreamManagement().addStream(orders);
     }
-    // end::stream
   }
 
   @Test

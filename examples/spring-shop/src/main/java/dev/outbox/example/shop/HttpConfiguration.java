@@ -10,7 +10,6 @@ import org.springframework.context.annotation.Configuration;
 class HttpConfiguration {
 
   /** A customer who got no answer sends the order again, with the same Idempotency-Key. */
-  // tag::filter-bean
   @Bean
   FilterRegistrationBean<IdempotencyFilter> ordersOnce(InboxStore<?> inbox) {
     FilterRegistrationBean<IdempotencyFilter> filter =
@@ -18,5 +17,4 @@ class HttpConfiguration {
     filter.addUrlPatterns("/orders/*");
     return filter;
   }
-  // end::filter-bean
 }
