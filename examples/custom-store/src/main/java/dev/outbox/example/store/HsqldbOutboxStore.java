@@ -148,15 +148,12 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
 
   // end::due
 
-  // tag::lease
   private static final String TAKE_OVER =
       "update outbox_message set claim_id = null, place = next value for outbox_number"
           + " where message_key = ?";
 
   private static final String LEASE =
       "update outbox_message set claim_id = ?, leased_until = ? where seq = ?";
-
-  // end::lease
 
   private static final String FAIL =
       "update outbox_message set attempts = attempts + ?, retry_at = ?, dead = ?, blocks_key = ?,"
@@ -267,7 +264,6 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
   private record KeyClaim(HsqldbOutboxStore store, UUID id, List<StoredMessage> messages)
       implements Claim {
 
-    // tag::renew
     @Override
     public Set<Long> renew(Duration lease) {
       String renew = "update outbox_message set leased_until = ? where claim_id = ?";
@@ -278,7 +274,6 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
           });
     }
 
-    // end::renew
     // tag::settle
     @Override
     public Set<Long> settle(Map<Long, Decision> decisions) {
