@@ -83,7 +83,6 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
    * With MVCC nobody waits for a producer (C3); NO PAD keeps "a" and "a " apart (A3); without a
    * write delay a commit is durable when it returns (A1).
    */
-  // tag::tables
   static final String DDL =
       """
       set database transaction control mvcc;
@@ -109,8 +108,6 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
       create table outbox_dedup (dedup_key outbox_text primary key, created_at outbox_time);
       create table outbox_turn (turn) as (values 0) with data
       """;
-
-  // end::tables
 
   /** While the dedup key is in another open transaction, the database waits, then looks again. */
   // tag::dedup

@@ -154,13 +154,11 @@ class HandlersTest {
             .build();
     try (Connection connection = dataSource.getConnection()) {
       connection.setAutoCommit(false);
-      // tag::targets
       outbox.append(
           connection,
           List.of(
               placed("order"), // to the broker
               placed("order-mail"))); // to its handler
-      // end::targets
       connection.commit();
     }
     RetryPolicy once = RetryPolicy.builder().maxAttempts(1).build();
