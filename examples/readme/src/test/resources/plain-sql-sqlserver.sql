@@ -4,17 +4,6 @@ values (N'order', N'order-1', N'OrderPaid',
   convert(varbinary(max), cast(N'{"total": 12.50}' collate Latin1_General_100_BIN2_UTF8 as varchar(max))));
 -- end::insert
 
--- tag::full
-insert into outbox_message
-  (id, aggregate_type, aggregate_id, event_type, partition_key, payload, content_type,
-   headers, correlation_id, available_at, expires_at, max_attempts)
-values
-  ('0197a6b0-5f0e-7c3e-9d1c-3f6f0b7a1d11', N'order', N'order-1', N'ReminderDue', N'customer-7',
-   0x0a0731322e3530, N'application/x-protobuf',
-   N'[["traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"], ["tenant", "a"]]',
-   N'request-17', dateadd(day, 14, sysutcdatetime()), dateadd(day, 21, sysutcdatetime()), 3);
--- end::full
-
 -- tag::unordered
 declare @id uniqueidentifier = newid();
 insert into outbox_message (id, partition_key, aggregate_type, aggregate_id, event_type, payload)

@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 
-// tag::provider
 /** Opens the publisher for {@code outbox relay}, which finds it by its jar. */
 public final class FilePublisherProvider implements PublisherProvider {
   private static final String FOLDER = "file.folder";
@@ -32,4 +31,3 @@ public final class FilePublisherProvider implements PublisherProvider {
     return new FilePublisher(Path.of(folder), Destination.fromProperties(properties), timeout);
   }
 }
-// end::provider

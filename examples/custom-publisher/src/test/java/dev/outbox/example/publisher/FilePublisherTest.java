@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 
-// tag::test
 class FilePublisherTest extends PublisherTck
     implements PublisherTck.BrokerStops,
         PublisherTck.BrokerRejects,
@@ -68,8 +67,6 @@ class FilePublisherTest extends PublisherTck
   public OutboxMessage.Builder toMissing(OutboxMessage.Builder message) {
     return message.header(TO, "missing/file");
   }
-
-  // end::test
 
   private static String destination(StoredMessage message) {
     return message.message().headers().stream()

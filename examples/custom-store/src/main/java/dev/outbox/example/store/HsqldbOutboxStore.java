@@ -83,7 +83,6 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
    * With MVCC nobody waits for a producer (C3); NO PAD keeps "a" and "a " apart (A3); without a
    * write delay a commit is durable when it returns (A1).
    */
-  // tag::tables
   static final String DDL =
       """
       set database transaction control mvcc;
@@ -109,8 +108,6 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
       create table outbox_dedup (dedup_key outbox_text primary key, created_at outbox_time);
       create table outbox_turn (turn) as (values 0) with data
       """;
-
-  // end::tables
 
   /** While the dedup key is in another open transaction, the database waits, then looks again. */
   // tag::dedup
@@ -148,15 +145,12 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
 
   // end::due
 
-  // tag::lease
   private static final String TAKE_OVER =
       "update outbox_message set claim_id = null, place = next value for outbox_number"
           + " where message_key = ?";
 
   private static final String LEASE =
       "update outbox_message set claim_id = ?, leased_until = ? where seq = ?";
-
-  // end::lease
 
   private static final String FAIL =
       "update outbox_message set attempts = attempts + ?, retry_at = ?, dead = ?, blocks_key = ?,"
@@ -262,7 +256,6 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
   private record KeyClaim(HsqldbOutboxStore store, UUID id, List<StoredMessage> messages)
       implements Claim {
 
-    // tag::renew
     @Override
     public Set<Long> renew(Duration lease) {
       String renew = "update outbox_message set leased_until = ? where claim_id = ?";
@@ -273,7 +266,6 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
           });
     }
 
-    // end::renew
     // tag::settle
     @Override
     public Set<Long> settle(Map<Long, Decision> decisions) {

@@ -1,4 +1,3 @@
-// tag::test
 package dev.outbox.example.store;
 
 import dev.outbox.spi.store.OutboxStore;
@@ -35,4 +34,3 @@ class HsqldbCoreTest extends JdbcOutboxStoreTck {
     execute("delete from outbox_message", "delete from outbox_dedup");
   }
 }
-// end::test

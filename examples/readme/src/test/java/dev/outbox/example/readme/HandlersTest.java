@@ -154,13 +154,11 @@ class HandlersTest {
             .build();
     try (Connection connection = dataSource.getConnection()) {
       connection.setAutoCommit(false);
-      // tag::targets
       outbox.append(
           connection,
           List.of(
               placed("order"), // to the broker
               placed("order-mail"))); // to its handler
-      // end::targets
       connection.commit();
     }
     RetryPolicy once = RetryPolicy.builder().maxAttempts(1).build();
@@ -231,25 +229,21 @@ class HandlersTest {
   }
 
   private MessageHandler booking() {
-    // tag::once
-    MessageHandler booking =
-        message -> {
-          InboxKey key = new InboxKey("booking", message.message().id().toString());
-          try (Connection connection = dataSource.getConnection()) {
-            connection.setAutoCommit(false);
-            try {
-              if (inbox.firstTime(connection, key)) {
-                book(connection, message.message()); // your effects, in this database
-              }
-              connection.commit(); // the effects and the record of them, or neither
-            } catch (Exception e) {
-              connection.rollback();
-              throw e;
-            }
+    return message -> {
+      InboxKey key = new InboxKey("booking", message.message().id().toString());
+      try (Connection connection = dataSource.getConnection()) {
+        connection.setAutoCommit(false);
+        try {
+          if (inbox.firstTime(connection, key)) {
+            book(connection, message.message()); // your effects, in this database
           }
-        };
-    // end::once
-    return booking;
+          connection.commit(); // the effects and the record of them, or neither
+        } catch (Exception e) {
+          connection.rollback();
+          throw e;
+        }
+      }
+    };
   }
 
   private static void book(Connection connection, OutboxMessage message) throws SQLException {

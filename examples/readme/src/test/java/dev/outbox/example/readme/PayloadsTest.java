@@ -131,7 +131,6 @@ class PayloadsTest {
         .isEqualTo("{\"order\":\"order-1\",\"customer\":\"customer-2\"}");
   }
 
-  // tag::encrypt
   /** A random nonce, then what AES-GCM makes of the payload; it belongs to this message alone. */
   static byte[] encrypt(SecretKey key, OutboxMessage about, byte[] payload) {
     byte[] nonce = new byte[12];
@@ -146,8 +145,6 @@ class PayloadsTest {
       throw new IllegalStateException(e);
     }
   }
-
-  // end::encrypt
 
   private static byte[] decrypt(SecretKey key, OutboxMessage message) throws Exception {
     byte[] payload = message.payload();

@@ -30,13 +30,10 @@ class HandlersTest {
 
   @TestConfiguration(proxyBeanMethods = false)
   static class Confirmations {
-    // tag::handler
     @OutboxHandler("OrderPlaced")
     public void send(OutboxMessage message) {
       confirm(message.aggregateId(), message.payloadAsString());
     }
-
-    // end::handler
 
     private static void confirm(String order, String placed) {
       CONFIRMED.add(order + " " + placed);

@@ -15,7 +15,6 @@ import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 
 /** The whole application and its tables, without Kafka. */
-// tag::relay-once
 @SpringBootTest(
     webEnvironment = WebEnvironment.NONE,
     properties = {
@@ -40,8 +39,6 @@ class WarehouseTest {
     warehouse.handle(record(publisher.delivered().get(0)));
     assertThat(warehouse.mails(order.getId())).containsExactly("We have your order");
   }
-
-  // end::relay-once
 
   @Test
   void whatItDoesNotKnowIsLeftAlone() {
