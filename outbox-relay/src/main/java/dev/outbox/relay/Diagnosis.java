@@ -110,12 +110,13 @@ public record Diagnosis(
     Duration blocked = statistics.oldestBlocked();
     if (store instanceof InspectionStore messages) {
       others.addAll(halted(messages, statistics));
-      failed = failed(messages, statistics, pauses);
       boolean anyPaused = !pauses.isEmpty();
+      List<WaitingKey> keys = notHalted(messages, statistics, anyPaused);
+      failed = keys.stream().filter(key -> !OperatorPauses.explain(key.error())).findFirst();
       failed.ifPresent(key -> others.add(failed(key, statistics, anyPaused)));
-      if (failed.isEmpty()) { // what was paused until now is tried soon
+      if (failed.isEmpty() && !keys.isEmpty()) { // what was paused until now is tried soon
         blocked = null;
-      } else if (anyPaused && isLong(blocked)) { // it may be what is paused that waits so long
+      } else if (failed.isPresent() && anyPaused && isLong(blocked)) { // or is it what is paused?
         blocked = age(messages, failed.get(), now).orElse(blocked);
       }
     }
@@ -268,17 +269,14 @@ public record Diagnosis(
     return found;
   }
 
-  /** The first key that waits for a retry and not for the end of a pause. */
-  private static Optional<WaitingKey> failed(
-      InspectionStore store, Statistics figures, List<Pause> pauses) {
+  /** Keys that wait for a retry or for the end of a pause: those among the first that wait. */
+  private static List<WaitingKey> notHalted(
+      InspectionStore store, Statistics figures, boolean anyPaused) {
     return figures.blockedKeys() == 0
-        ? Optional.empty()
-        : store
-            .waitingKeys(false, null, pauses.isEmpty() ? MOST_KEYS : MOST_PAUSED)
-            .found()
-            .stream()
-            .filter(key -> !key.halted() && !OperatorPauses.explain(key.error()))
-            .findFirst();
+        ? List.of()
+        : store.waitingKeys(false, null, anyPaused ? MOST_PAUSED : MOST_KEYS).found().stream()
+            .filter(key -> !key.halted())
+            .toList();
   }
 
   /** How long the message at the head of a key has been due. */

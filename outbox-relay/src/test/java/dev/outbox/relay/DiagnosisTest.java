@@ -153,6 +153,30 @@ class DiagnosisTest {
         .allSatisfy(text -> assertThat(text).contains("as key mail/0 ", "(no answer)"));
   }
 
+  @ParameterizedTest(name = "{0} of a pause that is over, {1} halted: {2}")
+  @DisplayName(
+      "says that keys have failed also behind many that are halted, but not after a resume")
+  @CsvSource({
+    "true,  0,  waiting for a retry",
+    "false, 11, standing still because all keys that wait have failed",
+  })
+  void notPaused(boolean wasPaused, int halted, String sentence) {
+    AtomicReference<Instant> now = new AtomicReference<>(NOW);
+    MemoryOutboxStore store = new MemoryOutboxStore(now::get, Duration.ofDays(1));
+    store.pause("order", Who.named("ann"));
+    String error = "not tried: " + store.pauses().get(0).sentence();
+    assertThat(store.resume("order", Who.named("ann"))).isTrue();
+    append(store, "bill", halted, Decision.deadHaltingKey("too large"));
+    append(
+        store,
+        "order",
+        1,
+        Decision.retryUncounted(Duration.ofHours(1), wasPaused ? error : "no answer"));
+    now.set(NOW.plusSeconds(300));
+    Finding delivery = Diagnosis.of(store, 10_000, now.get(), null).delivery();
+    assertThat(delivery.sentence()).startsWith(sentence);
+  }
+
   /** Two messages of each key, of which the first is settled. */
   private static void append(MemoryOutboxStore store, String type, int keys, Decision first) {
     for (int key = 0; key < 2 * keys; key++) {
