@@ -56,14 +56,18 @@ public record PageRequest(
 
   /** A parameter of the form, or of the query; null: not there, or blank. */
   @Nullable String text(String name) {
-    String value = (isPost() ? form : query).get(name);
+    String value = given(name);
     return value == null || value.isBlank() ? null : value;
   }
 
-  /** Whether a parameter is there, and blank. */
+  /** Whether a parameter is there, blank and not empty. */
   boolean isBlank(String name) {
-    String value = (isPost() ? form : query).get(name);
+    String value = given(name);
     return value != null && !value.isEmpty() && value.isBlank();
+  }
+
+  private @Nullable String given(String name) {
+    return (isPost() ? form : query).get(name);
   }
 
   /** A parameter that is a number. */
