@@ -312,9 +312,8 @@ class HandlerPublisherTest {
 
   // ---- time
 
-  @Test
-  @DisplayName("a handler that takes long is not called again, and its answer comes later")
-  void slow() throws Exception {
+  /** Counts its runs, waits for the end, and then does this. */
+  private List<StoredMessage> handledSlowly(MessageHandler handler) {
     publisher =
         builder(Duration.ofSeconds(20))
             .on(
@@ -322,9 +321,16 @@ class HandlerPublisherTest {
                 message -> {
                   runs.incrementAndGet();
                   end.await();
+                  handler.handle(message);
                 })
             .build();
-    List<StoredMessage> message = List.of(stored("Placed", "k"));
+    return List.of(stored("Placed", "k"));
+  }
+
+  @Test
+  @DisplayName("a handler that takes long is not called again, and its answer comes later")
+  void slow() throws Exception {
+    List<StoredMessage> message = handledSlowly(m -> {});
     Result first = publisher.publish(message).get(0);
     assertThat(first)
         .isInstanceOfSatisfying(
@@ -339,17 +345,11 @@ class HandlerPublisherTest {
   @DisplayName(
       "what is away is said also by a handler that took long, and it is called once for it")
   void slowAndAway() throws Exception {
-    publisher =
-        builder(Duration.ofSeconds(20))
-            .on(
-                "Placed",
-                message -> {
-                  runs.incrementAndGet();
-                  end.await();
-                  throw new UnavailableException("no mail server");
-                })
-            .build();
-    List<StoredMessage> message = List.of(stored("Placed", "k"));
+    List<StoredMessage> message =
+        handledSlowly(
+            m -> {
+              throw new UnavailableException("no mail server");
+            });
     List<Result> results = new ArrayList<>(publisher.publish(message));
     end.countDown();
     await()
@@ -559,12 +559,18 @@ class HandlerPublisherTest {
     assertThatThrownBy(call::get).hasCauseInstanceOf(InterruptedException.class);
     heard.await();
     end.countDown();
+    List<StoredMessage> left = new ArrayList<>(messages);
     await()
         .until(
-            () ->
-                publisher
-                    .publish(messages)
-                    .equals(List.of(Result.delivered(), Result.delivered())));
+            () -> {
+              List<Result> results = publisher.publish(List.copyOf(left));
+              for (int i = results.size() - 1; i >= 0; i--) {
+                if (results.get(i).equals(Result.delivered())) {
+                  left.remove(i);
+                }
+              }
+              return left.isEmpty();
+            });
     assertThat(runs).hasValue(3);
   }
 
