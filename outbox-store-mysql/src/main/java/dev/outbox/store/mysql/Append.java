@@ -39,6 +39,11 @@ final class Append implements SqlDialect.Append {
 
   private static final String ROW = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, %s, %s, %s)";
   private static final String AFTER = "utc_timestamp(6) + interval ? microsecond";
+  private static final String NEVER = "null";
+  private static final String PENDING = "'PENDING'";
+
+  /** Of most messages. */
+  private static final String AT_ONCE = ROW.formatted(PENDING, NEVER, NEVER);
 
   private static final String INSERT =
       """
@@ -207,15 +212,18 @@ final class Append implements SqlDialect.Append {
   }
 
   private static String values(OutboxMessage m) {
+    String due = value(m.availableAt(), m.deliverAfter());
+    String expires = value(m.expiresAt(), m.expireAfter());
+    if (due.equals(NEVER) && expires.equals(NEVER)) {
+      return AT_ONCE;
+    }
     String from = m.availableAt() != null ? "utc_timestamp(6)" : "0";
-    Object due = time(m.availableAt(), m.deliverAfter());
-    return ROW.formatted(
-        due == null ? "'PENDING'" : "if(? > " + from + ", 'SCHEDULED', 'PENDING')",
-        value(m.availableAt(), m.deliverAfter()),
-        value(m.expiresAt(), m.expireAfter()));
+    String status =
+        due.equals(NEVER) ? PENDING : "if(? > " + from + ", 'SCHEDULED', " + PENDING + ")";
+    return ROW.formatted(status, due, expires);
   }
 
   private static String value(@Nullable Instant at, @Nullable Duration after) {
-    return at != null ? "?" : after != null ? AFTER : "null";
+    return at != null ? "?" : after != null ? AFTER : NEVER;
   }
 }
