@@ -8,15 +8,22 @@ import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.GrantsStore;
+import dev.outbox.spi.store.InspectionStore;
+import dev.outbox.spi.store.InspectionStore.Inspected;
+import dev.outbox.spi.store.InspectionStore.Listed;
+import dev.outbox.spi.store.InspectionStore.Query;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StoreProvider.Opened;
+import dev.outbox.spi.store.StoredMessage;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -54,6 +61,9 @@ final class DoctorCommand implements Callable<Integer> {
     @Option(names = "--config", paramLabel = "FILE", description = "A relay's properties.")
     private @Nullable Path config;
   }
+
+  /** Of so many messages, the aggregate types say which of the broker's places to look at. */
+  private static final int FIRST = 100;
 
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
@@ -106,6 +116,7 @@ final class DoctorCommand implements Callable<Integer> {
     }
     RelayConfig config = RelayConfig.of(RelayCommand.read(file), System::getenv);
     List<Finding> findings;
+    List<StoredMessage> waiting = List.of();
     try (Opened connected = Stores.connect(config.address())) {
       findings = ofStore(connected.store());
       if (findings.get(0).isFine()) {
@@ -114,11 +125,16 @@ final class DoctorCommand implements Callable<Integer> {
         if (gap != null) {
           findings.add(Finding.warning("archive", gap, null));
         }
+        waiting = waiting(connected.store());
       }
     }
     try (MessagePublisher publisher = config.publisher()) {
       if (publisher instanceof ReachablePublisher broker) {
-        findings.add(broker(broker));
+        Finding answers = broker(broker);
+        findings.add(answers);
+        if (answers.isFine()) {
+          findings.addAll(broker.findings(waiting, PATIENCE));
+        }
       }
     } catch (IllegalArgumentException e) {
       throw new Failure(String.valueOf(e.getMessage()), e);
@@ -140,6 +156,29 @@ final class DoctorCommand implements Callable<Integer> {
                         String.join("; ", missing)))
         .orElseGet(
             () -> Finding.fine("rights", "not looked at here: a relay's log has what it lacks"));
+  }
+
+  /** Of each aggregate type that is among the first messages, one. */
+  private static List<StoredMessage> waiting(OutboxStore<?> store) {
+    if (!(store instanceof InspectionStore inspection)) {
+      return List.of();
+    }
+    try {
+      Map<String, Long> sequences = new TreeMap<>();
+      for (Listed one : inspection.messages(Query.first(FIRST)).found()) {
+        String type = one.aggregateType();
+        if (type != null) {
+          sequences.putIfAbsent(type, one.sequence());
+        }
+      }
+      return sequences.values().stream()
+          .flatMap(sequence -> inspection.message(sequence).stream())
+          .map(Inspected::message)
+          .filter(message -> message.problem() == null)
+          .toList();
+    } catch (PermanentOutboxException e) {
+      return List.of(); // the findings of the store name the right that is missing
+    }
   }
 
   private static Finding broker(ReachablePublisher broker) throws InterruptedException {

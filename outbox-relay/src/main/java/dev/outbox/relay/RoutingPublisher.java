@@ -6,6 +6,7 @@ import dev.outbox.Texts;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,6 +25,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
@@ -253,6 +255,18 @@ public final class RoutingPublisher implements MessagePublisher {
       Map<String, String> troubles =
           routing.troubles(able, questions, patience, "did not say in time whether it answers");
       return troubles.isEmpty() ? Optional.empty() : Optional.of(words(troubles));
+    }
+
+    @Override
+    public List<Finding> findings(List<StoredMessage> waiting, Duration patience)
+        throws InterruptedException {
+      Map<Routed, List<StoredMessage>> each =
+          waiting.stream().collect(Collectors.groupingBy(routing.routes));
+      List<Finding> findings = new ArrayList<>();
+      for (Routed one : able) {
+        findings.addAll(reachable(one).findings(each.getOrDefault(one, List.of()), patience));
+      }
+      return findings;
     }
 
     private static ReachablePublisher reachable(Routed one) {

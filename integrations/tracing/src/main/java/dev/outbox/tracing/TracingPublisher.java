@@ -3,6 +3,7 @@ package dev.outbox.tracing;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.StoredMessage;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.Span;
@@ -71,6 +72,12 @@ class TracingPublisher implements MessagePublisher {
     @Override
     public Optional<String> unreachable(Duration patience) throws InterruptedException {
       return reachable.unreachable(patience);
+    }
+
+    @Override
+    public List<Finding> findings(List<StoredMessage> waiting, Duration patience)
+        throws InterruptedException {
+      return reachable.findings(waiting, patience);
     }
   }
 

@@ -1,9 +1,12 @@
 package dev.outbox.spi.publisher;
 
+import dev.outbox.spi.store.Finding;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 
-/** A publisher whose broker can be asked for a sign of life, without a message to publish (P6). */
+/** A publisher whose broker can be asked without a message to publish, whether it answers (P6). */
 public interface ReachablePublisher {
 
   /** Where the broker is, for people and without secrets: for Kafka, the bootstrap servers. */
@@ -20,4 +23,19 @@ public interface ReachablePublisher {
    * @throws InterruptedException when the relay stops
    */
   Optional<String> unreachable(Duration patience) throws InterruptedException;
+
+  /**
+   * How the places are where these messages would go: whether they exist, and whether the loss of
+   * one of the broker's machines loses messages. Asks the broker; publishes and changes nothing.
+   * For {@code outbox doctor}. By default it looks at nothing.
+   *
+   * @param waiting some of the messages that wait, perhaps none
+   * @param patience how long to wait for answers at most
+   * @return at least one finding for each thing that was looked at, without secrets
+   * @throws InterruptedException when the caller gives up
+   */
+  default List<Finding> findings(List<StoredMessage> waiting, Duration patience)
+      throws InterruptedException {
+    return List.of();
+  }
 }

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -189,6 +190,12 @@ public final class LimitedPublisher implements MessagePublisher {
     @Override
     public Optional<String> unreachable(Duration patience) throws InterruptedException {
       return asked.unreachable(patience);
+    }
+
+    @Override
+    public List<Finding> findings(List<StoredMessage> waiting, Duration patience)
+        throws InterruptedException {
+      return asked.findings(waiting, patience);
     }
 
     @Override

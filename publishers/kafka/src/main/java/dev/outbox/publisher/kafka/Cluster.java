@@ -3,9 +3,12 @@ package dev.outbox.publisher.kafka;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.publisher.core.Background;
+import dev.outbox.spi.store.Finding;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -83,6 +86,15 @@ final class Cluster implements AutoCloseable {
       return silence;
     } catch (ExecutionException e) {
       return Optional.of("asking Kafka at %s threw %s".formatted(address, e.getCause()));
+    }
+  }
+
+  /** How these topics are. */
+  List<Finding> findings(Set<String> topics, Duration limit) throws InterruptedException {
+    try {
+      return TopicFindings.of(admin(), topics, address, limit, scrub);
+    } catch (KafkaException | IllegalStateException e) {
+      return List.of(TopicFindings.notLookedAt(scrub(ProducerHolder.causes(e))));
     }
   }
 

@@ -6,6 +6,7 @@ import dev.outbox.publisher.core.Destination;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.StoredMessage;
 import java.net.URI;
 import java.time.Duration;
@@ -70,10 +71,12 @@ public final class KafkaPublisher implements MessagePublisher, ReachablePublishe
   private final MessagePublisher mode;
 
   private final Cluster cluster;
+  private final Records records;
 
-  private KafkaPublisher(MessagePublisher mode, Cluster cluster) {
+  private KafkaPublisher(MessagePublisher mode, Cluster cluster, Records records) {
     this.mode = mode;
     this.cluster = cluster;
+    this.records = records;
   }
 
   /** Starts with the defaults that each setter names. */
@@ -104,6 +107,13 @@ public final class KafkaPublisher implements MessagePublisher, ReachablePublishe
   @Override
   public Optional<String> unreachable(Duration patience) throws InterruptedException {
     return cluster.unreachable(patience);
+  }
+
+  /** Looks at the topics of these messages. */
+  @Override
+  public List<Finding> findings(List<StoredMessage> waiting, Duration patience)
+      throws InterruptedException {
+    return cluster.findings(records.topicsOf(waiting), patience);
   }
 
   /** Collects the settings; {@link #build()} checks them. Not safe for use by many threads. */
@@ -255,7 +265,8 @@ public final class KafkaPublisher implements MessagePublisher, ReachablePublishe
                   id -> holder(settings, settings.transactional(id), clock),
                   transactionalIdPrefix,
                   parts),
-          cluster);
+          cluster,
+          records);
     }
 
     private static ProducerHolder holder(

@@ -6,6 +6,9 @@ import dev.outbox.publisher.core.Attributes;
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.spi.store.StoredMessage;
 import java.net.URI;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.function.ToIntBiFunction;
@@ -97,6 +100,19 @@ final class Records {
    */
   String topicOf(StoredMessage stored) {
     return choices.destination.of(stored);
+  }
+
+  /** The topics of messages that have one, each once, by name. */
+  Set<String> topicsOf(List<StoredMessage> messages) {
+    Set<String> topics = new TreeSet<>();
+    for (StoredMessage message : messages) {
+      try {
+        topics.add(topicOf(message));
+      } catch (Destination.MissingException e) {
+        // a relay says so of the message itself
+      }
+    }
+    return topics;
   }
 
   /** By default that which Kafka's client chooses; a record without a key goes by the message's. */
