@@ -94,6 +94,11 @@ public final class OutboxMessage {
     deliverAfter = span("deliverAfter", b.deliverAfter);
     expiresAt = time("expiresAt", b.expiresAt, "expireAfter", b.expireAfter);
     expireAfter = span("expireAfter", b.expireAfter);
+    if (deliverAfter != null && expireAfter != null && expireAfter.compareTo(deliverAfter) <= 0) {
+      throw new InvalidMessageException(
+          "expireAfter is %s and deliverAfter %s, so it would never be delivered: give it longer"
+              .formatted(Texts.time(expireAfter), Texts.time(deliverAfter)));
+    }
     maxAttempts = b.maxAttempts;
     if (maxAttempts != null && maxAttempts < 1) {
       throw new InvalidMessageException(
@@ -467,7 +472,10 @@ public final class OutboxMessage {
       return this;
     }
 
-    /** As {@link #expiresAt}, so long after the append. At most {@link #MAX_DELAY}. */
+    /**
+     * As {@link #expiresAt}, so long after the append. At most {@link #MAX_DELAY}, and longer than
+     * {@link #deliverAfter}.
+     */
     public Builder expireAfter(@Nullable Duration expireAfter) {
       this.expireAfter = expireAfter;
       return this;

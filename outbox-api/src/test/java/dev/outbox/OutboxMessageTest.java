@@ -142,6 +142,12 @@ class OutboxMessageTest {
     refused(
         valid().expiresAt(nanos).expireAfter(Duration.ZERO),
         "expiresAt and expireAfter are both given");
+    Duration delay = Duration.ofHours(1);
+    refused(
+        valid().deliverAfter(delay).expireAfter(delay),
+        "expireAfter is 1h and deliverAfter 1h, so it would never be delivered");
+    assertThat(valid().deliverAfter(delay).expireAfter(delay.plusNanos(1)).build().expireAfter())
+        .isGreaterThan(delay);
   }
 
   @Test

@@ -52,7 +52,10 @@ final class ProducerRules {
         7,
         "a dedup key is on one message",
         "insert the key into the dedup table first, and no message where it is there"),
-    DUE(8, "available_at is a time that comes", "leave it out, or give a time before 9999"),
+    DUE(
+        8,
+        "available_at is a time that comes, before expires_at",
+        "leave it out, or give a time before 9999 and before expires_at"),
     COLUMNS(
         9,
         "status, attempts and created_at are the database's",
@@ -106,6 +109,9 @@ final class ProducerRules {
     Instant due = row.dueAt();
     boolean comes = due == null || due.isBefore(NEVER);
     check(row, Rule.DUE, comes, "is due at " + due);
+    Instant over = row.expiresAt();
+    boolean isDueInTime = over == null || over.isAfter(due == null ? row.appendedAt() : due);
+    check(row, Rule.DUE, isDueInTime, "expires before it is due, at " + over);
     check(row, Rule.READABLE, problem == null || !comes, "cannot be read: " + problem);
     columns(row);
     Long same = ids.putIfAbsent(row.id().toLowerCase(Locale.ROOT), row.sequence());

@@ -56,6 +56,8 @@ class PostgresCommandsTest extends JdbcCommandsTest {
     assertBroken(1, "cannot be read: aggregateId is blank");
     produce("aggregate_id, available_at", "'1', 'infinity'", "{}".getBytes(UTF_8));
     assertBroken(8, "is due at ");
+    produce("aggregate_id, expires_at", "'1', '2001-01-01'", "{}".getBytes(UTF_8));
+    assertBroken(8, "expires before it is due, at 2001-01-01");
   }
 
   @Test
