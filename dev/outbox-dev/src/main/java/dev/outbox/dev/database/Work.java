@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.outbox.OutboxMessage;
 import dev.outbox.dev.broker.Broker;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
@@ -23,6 +24,8 @@ public record Work(UUID id, String key, int nth, Kind kind) {
     PLAIN,
     /** As PLAIN, but due later. */
     DELAYED,
+    /** Has expired when it is appended, and is never published. */
+    EXPIRED,
     /** Fails whenever it is tried, until its attempts are used up. */
     DOOMED,
     /** Larger than the topic allows: the broker rejects it. */
@@ -44,7 +47,7 @@ public record Work(UUID id, String key, int nth, Kind kind) {
 
     /** Whether somebody can make the broker take it, once it is dead. */
     public boolean repairable() {
-      return this != DOOMED && this != TOO_LARGE;
+      return this != DOOMED && this != TOO_LARGE && this != EXPIRED;
     }
   }
 
@@ -66,6 +69,9 @@ public record Work(UUID id, String key, int nth, Kind kind) {
 
   /** The same of {@link Kind#DOOMED}. */
   private static final int DOOMED_ATTEMPTS = 3;
+
+  /** Before the clock of any server, however it is shifted. */
+  private static final Instant PAST = Instant.parse("2001-01-01T00:00:00Z");
 
   private static final List<String> TOPICS = List.of("type-0", "type-1", "type-2");
 
@@ -97,6 +103,7 @@ public record Work(UUID id, String key, int nth, Kind kind) {
         .id(id)
         .aggregate(TOPICS.get(Math.floorMod(key.hashCode(), TOPICS.size())), key)
         .eventType(kind.name())
+        .expiresAt(kind == Kind.EXPIRED ? PAST : null)
         .payload(payload());
   }
 

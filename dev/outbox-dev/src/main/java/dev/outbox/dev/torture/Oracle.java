@@ -9,7 +9,6 @@ import dev.outbox.dev.database.Work.Committed;
 import dev.outbox.dev.database.Work.DeadLetter;
 import dev.outbox.dev.database.Work.Kind;
 import dev.outbox.dev.torture.Journal.Line;
-import dev.outbox.spi.store.ArchiveStore.Outcome;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -133,18 +132,29 @@ public final class Oracle {
     return delivered;
   }
 
-  /** Each committed message has arrived, or is a dead letter, or somebody has discarded it. */
+  /**
+   * Each committed message has arrived, or is a dead letter, or somebody has discarded it; what had
+   * expired when it was appended is none of these (C10).
+   */
   public void compareLost(Set<UUID> delivered, List<DeadLetter> letters, Set<UUID> discarded) {
     Set<UUID> dead = new HashSet<>();
     letters.forEach(letter -> dead.add(letter.id()));
     for (Committed one : committed.values()) {
       Work work = one.work();
       UUID id = work.id();
-      if (!delivered.contains(id) && !dead.contains(id) && !discarded.contains(id)) {
+      boolean expires = work.kind() == Kind.EXPIRED;
+      if (!expires && !delivered.contains(id) && !dead.contains(id) && !discarded.contains(id)) {
         wrong(Wrong.LOST, "lost: %s", work);
       }
       if (!work.kind().repairable() && delivered.contains(id)) {
-        wrong(Wrong.OTHER, "delivered, though the broker cannot take it: %s", work);
+        wrong(
+            Wrong.OTHER,
+            "delivered, though %s: %s",
+            expires ? "it had expired" : "the broker cannot take it",
+            work);
+      }
+      if (expires && dead.contains(id)) {
+        wrong(Wrong.OTHER, "dead, though it had expired: %s", work);
       }
     }
     dead.removeAll(committed.keySet());
@@ -162,14 +172,18 @@ public final class Oracle {
     Set<UUID> waiting = new HashSet<>(left);
     Set<UUID> gone = new HashSet<>();
     for (Archived one : archive) {
-      Set<UUID> expected = one.outcome() == Outcome.DELIVERED ? delivered : discarded;
-      if (!committed.containsKey(one.id())) {
+      Committed known = committed.get(one.id());
+      if (known == null) {
         wrong(Wrong.LEAKED, "archived, but never committed: %s", one);
       } else if (!gone.add(one.id())) {
         wrong(Wrong.OTHER, "archived twice: %s", one);
       } else if (waiting.contains(one.id())) {
         wrong(Wrong.OTHER, "archived, but still in the outbox: %s", one);
-      } else if (one.outcome() == Outcome.EXPIRED || !expected.contains(one.id())) {
+      } else if (switch (one.outcome()) {
+        case DELIVERED -> !delivered.contains(one.id());
+        case DISCARDED -> !discarded.contains(one.id());
+        case EXPIRED -> known.work().kind() != Kind.EXPIRED;
+      }) {
         wrong(Wrong.OTHER, "archived for a reason that is none: %s", one);
       }
     }

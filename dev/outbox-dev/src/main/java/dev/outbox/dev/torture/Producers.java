@@ -231,7 +231,7 @@ final class Producers<T> {
     private Kind kind() {
       int dice = random.nextInt(1_000);
       if (dice < 950) {
-        return dice < 40 ? Kind.DELAYED : Kind.PLAIN;
+        return dice < 40 ? Kind.DELAYED : dice < 50 ? Kind.EXPIRED : Kind.PLAIN;
       }
       Kind[] rare = {Kind.DOOMED, Kind.TOO_LARGE, Kind.POISON, Kind.HALTING};
       return dice < 970 ? rare[dice % rare.length] : Kind.PLAIN;

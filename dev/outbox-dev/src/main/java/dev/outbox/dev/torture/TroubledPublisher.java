@@ -131,7 +131,7 @@ final class TroubledPublisher implements MessagePublisher {
         case DOOMED -> Result.failed("doomed");
         case POISON, HALTING -> repairs.has(id) ? null : Result.rejected("poison");
         case PLAIN, DELAYED -> chance(0.005, "fails") ? Result.failed("bad luck") : null;
-        case TOO_LARGE -> null;
+        case TOO_LARGE, EXPIRED -> null;
       };
     }
 

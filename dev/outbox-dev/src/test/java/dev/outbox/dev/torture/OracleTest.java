@@ -90,6 +90,29 @@ class OracleTest {
   }
 
   @Test
+  @DisplayName("sees what expired and was delivered, or died, or was archived for another reason")
+  void expired() {
+    Committed over = committed("x", 1, Kind.EXPIRED, null);
+    Oracle one = new Oracle(List.of(over));
+    one.compareLost(Set.of(), List.of(), Set.of());
+    one.compareArchive(
+        List.of(new Archived(over.work().id(), Outcome.EXPIRED)), List.of(), Set.of(), Set.of());
+    assertThat(one.violations()).isEmpty();
+    one.compareLost(
+        Set.of(over.work().id()), List.of(new DeadLetter(over.work().id(), 1)), Set.of());
+    assertThat(one.violations())
+        .containsExactly(
+            "delivered, though it had expired: " + over.work(),
+            "dead, though it had expired: " + over.work());
+    oracle.compareArchive(
+        List.of(new Archived(first.work().id(), Outcome.EXPIRED)),
+        List.of(second.work().id(), delayed.work().id(), fourth.work().id()),
+        Set.of(first.work().id()),
+        Set.of());
+    assertThat(oracle.violations()).singleElement().asString().contains("a reason that is none");
+  }
+
+  @Test
   @DisplayName(
       "sees what the archive has twice, too early or not at all, and what nobody delivered")
   void archive() {
