@@ -23,7 +23,7 @@ import java.util.function.Consumer;
 /** What happens to order and to messages, in the same faults for all contenders. */
 final class Faults {
   static final List<Contender> CONTENDERS =
-      List.of(Ours.defaults(), Namastack.defaults(), Namastack.tuned(), Modulith.defaults());
+      List.of(Ours.publisher(), Namastack.defaults(), Namastack.tuned(), Modulith.defaults());
 
   private static final String KEY = "order-1";
   private static final int MESSAGES = 10;

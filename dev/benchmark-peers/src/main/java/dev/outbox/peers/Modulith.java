@@ -121,6 +121,7 @@ record Modulith(String name, String setting, Map<String, Object> properties) imp
     private static Map<String, Object> with(Map<String, Object> properties) {
       Map<String, Object> all = new HashMap<>(properties);
       all.put("namastack.outbox.enabled", "false");
+      all.put("outbox.enabled", "false");
       return all;
     }
 

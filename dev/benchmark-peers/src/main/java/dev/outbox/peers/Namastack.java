@@ -58,14 +58,20 @@ record Namastack(String name, String setting, int connections, Map<String, Objec
 
   @Override
   public App fill(DataSource dataSource, Clock clock) {
-    Map<String, Object> idle = new HashMap<>(properties);
-    idle.put(INTERVAL, "1h");
-    return new NamastackApp(idle, dataSource, clock, new Recorder(0));
+    return new NamastackApp(with(INTERVAL, "1h"), dataSource, clock, new Recorder(0));
   }
 
   @Override
   public App run(DataSource dataSource, Recorder recorder) {
-    return new NamastackApp(properties, dataSource, Clock.systemUTC(), recorder);
+    return new NamastackApp(
+        with("outbox.enabled", "false"), dataSource, Clock.systemUTC(), recorder);
+  }
+
+  private Map<String, Object> with(String name, String value) {
+    Map<String, Object> all = new HashMap<>(properties);
+    all.put("outbox.enabled", "false");
+    all.put(name, value);
+    return all;
   }
 
   @Configuration(proxyBeanMethods = false)

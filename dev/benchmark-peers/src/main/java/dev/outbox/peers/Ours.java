@@ -1,14 +1,11 @@
 package dev.outbox.peers;
 
-import dev.outbox.Appended;
-import dev.outbox.Outbox;
+import dev.outbox.JoinedOutbox;
 import dev.outbox.OutboxMessage;
-import dev.outbox.relay.Relay;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
-import dev.outbox.store.postgres.PostgresOutboxStore;
-import java.sql.Connection;
+import dev.outbox.spring.OutboxHandler;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -18,104 +15,80 @@ import java.util.Set;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.jdbc.core.ConnectionCallback;
-import org.springframework.transaction.support.TransactionSynchronization;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * This repository's. The publisher parses each message, as those of the others get it parsed.
+ * This repository's, by its starter with all defaults.
  *
- * @param afterCommits whether the relay is woken after each commit, or by appends
+ * @param running the application that publishes
  */
-record Ours(String name, String what, boolean afterCommits) implements Contender {
-  static Ours defaults() {
+record Ours(String name, String what, Class<?> running) implements Contender {
+  static Ours publisher() {
     return new Ours(
         "outbox",
-        "this repository's, all defaults: 2 workers, batches of 1,000, woken by appends of its own process",
-        false);
+        "this repository's starter, all defaults; its publisher parses each message, as those of the others get it parsed",
+        Publishing.class);
   }
 
-  static Ours tuned() {
-    return new Ours("outbox, tuned", "woken after each commit of its own process", true);
+  static Ours handlers() {
+    return new Ours(
+        "outbox, handlers",
+        "the same with a handler that is called for each message",
+        Handling.class);
   }
 
   @Override
   public App fill(DataSource dataSource, Clock clock) {
-    return new OurApp(this, dataSource, clock, null);
+    return new OurApp(Filling.class, false, dataSource, clock, null);
   }
 
   @Override
   public App run(DataSource dataSource, Recorder recorder) {
-    return new OurApp(this, dataSource, Clock.systemUTC(), recorder);
+    return new OurApp(running, true, dataSource, Clock.systemUTC(), recorder);
   }
 
+  private static final String OURS = "dev.outbox.spring.autoconfigure.Outbox";
+
+  /** The publishers for brokers are on the class path of this program only. */
   @Configuration(proxyBeanMethods = false)
   @EnableAutoConfiguration(
-      excludeName = {Modulith.PUBLICATION, Modulith.EXTERNALIZATION, Modulith.JDBC})
-  static class Application {}
+      excludeName = {
+        Modulith.PUBLICATION,
+        Modulith.EXTERNALIZATION,
+        Modulith.JDBC,
+        OURS + "HttpAutoConfiguration",
+        OURS + "KafkaAutoConfiguration",
+        OURS + "NatsAutoConfiguration",
+        OURS + "RabbitAutoConfiguration"
+      })
+  static class Filling {}
 
-  private static final class OurApp extends SpringApp {
-    private final JsonMapper json = new JsonMapper();
-    private final Outbox<Connection> outbox;
-    private final @Nullable Relay relay;
-    private final boolean afterCommits;
-
-    OurApp(Ours settings, DataSource dataSource, Clock clock, @Nullable Recorder recorder) {
-      super(
-          Application.class,
-          Map.of("namastack.outbox.enabled", "false"),
-          dataSource,
-          clock,
-          recorder);
-      PostgresOutboxStore store = PostgresOutboxStore.of(dataSource);
-      store.migrate();
-      relay =
-          recorder == null ? null : Relay.builder(store, new ToRecorder(recorder, json)).build();
-      afterCommits = settings.afterCommits();
-      outbox = relay == null || afterCommits ? store : relay.wakeOnAppend(store);
-    }
-
-    @Override
-    public void begin() {
-      if (relay != null) {
-        relay.start();
-      }
-    }
-
-    @Override
-    void append(OrderPlaced message) {
-      OutboxMessage appended =
-          OutboxMessage.builder()
-              .aggregate("order", message.key())
-              .eventType("OrderPlaced")
-              .payload(json.writeValueAsBytes(message))
-              .build();
-      jdbc.execute((ConnectionCallback<Appended>) c -> outbox.append(c, appended));
-      if (relay != null && afterCommits) {
-        TransactionSynchronizationManager.registerSynchronization(new Waking(relay));
-      }
-    }
-
-    @Override
-    public void close() {
-      if (relay != null) {
-        relay.close();
-      }
-      super.close();
+  static class Publishing extends Filling {
+    @Bean
+    ToRecorder publisher(Recorder recorder, JsonMapper json) {
+      return new ToRecorder(recorder, json);
     }
   }
 
-  private record Waking(Relay relay) implements TransactionSynchronization {
-    @Override
-    public void afterCommit() {
-      relay.wake();
+  static class Handling extends Filling {
+    @Bean
+    Handler handler(Recorder recorder) {
+      return new Handler(recorder);
+    }
+  }
+
+  /** Where its users call a service of their own. */
+  record Handler(Recorder recorder) {
+    @OutboxHandler
+    public void placed(OrderPlaced message) {
+      recorder.accept(message);
     }
   }
 
   /** After a message that failed, later ones of its key are held back. */
-  private record ToRecorder(Recorder recorder, JsonMapper json) implements MessagePublisher {
+  record ToRecorder(Recorder recorder, JsonMapper json) implements MessagePublisher {
     @Override
     public List<Result> publish(List<StoredMessage> messages) {
       List<Result> results = new ArrayList<>();
@@ -134,6 +107,38 @@ record Ours(String name, String what, boolean afterCommits) implements Contender
         }
       }
       return results;
+    }
+  }
+
+  private static final class OurApp extends SpringApp {
+    private final JoinedOutbox outbox = context.getBean(JoinedOutbox.class);
+    private final JsonMapper json = context.getBean(JsonMapper.class);
+
+    OurApp(
+        Class<?> configuration,
+        boolean relay,
+        DataSource dataSource,
+        Clock clock,
+        @Nullable Recorder recorder) {
+      super(
+          configuration,
+          Map.of(
+              "outbox.schema-mode", "migrate",
+              "outbox.relay.enabled", relay,
+              "namastack.outbox.enabled", "false"),
+          dataSource,
+          clock,
+          recorder);
+    }
+
+    @Override
+    void append(OrderPlaced message) {
+      outbox.append(
+          OutboxMessage.builder()
+              .aggregate("order", message.key())
+              .eventType("OrderPlaced")
+              .payload(json.writeValueAsBytes(message))
+              .build());
     }
   }
 }

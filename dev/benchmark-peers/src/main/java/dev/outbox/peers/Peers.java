@@ -21,8 +21,8 @@ import java.util.function.Consumer;
 final class Peers {
   static final List<Contender> ALL =
       List.of(
-          Ours.defaults(),
-          Ours.tuned(),
+          Ours.publisher(),
+          Ours.handlers(),
           Namastack.defaults(),
           Namastack.tuned(),
           Modulith.defaults(),

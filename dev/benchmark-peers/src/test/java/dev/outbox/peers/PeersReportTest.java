@@ -12,7 +12,7 @@ class PeersReportTest {
   private static final Time CPU = new Time(4e6, 2e6);
 
   private static List<String> cells(Figures... runs) {
-    return PeersReport.cells("w", Ours.defaults(), List.of(runs));
+    return PeersReport.cells("w", Ours.publisher(), List.of(runs));
   }
 
   private static Figures load(long messages, double... millis) {
