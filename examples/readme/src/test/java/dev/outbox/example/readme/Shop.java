@@ -16,6 +16,7 @@ import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Map;
 import java.util.UUID;
 import org.jdbi.v3.core.Jdbi;
 
@@ -28,13 +29,7 @@ final class Shop implements AutoCloseable {
 
   Shop() {
     execute("create schema " + schema);
-    HikariConfig config = new HikariConfig();
-    config.setJdbcUrl(server.jdbcUrl());
-    config.setUsername(server.user());
-    config.setPassword(server.password());
-    config.setMinimumIdle(0);
-    config.setConnectionInitSql("set search_path to " + schema);
-    dataSource = new HikariDataSource(config);
+    dataSource = dataSource(server.jdbcUrl(), server.user(), server.password(), schema);
     Jdbi.create(dataSource)
         .useHandle(
             handle ->
@@ -86,6 +81,25 @@ final class Shop implements AutoCloseable {
                     .bind("id", order)
                     .mapTo(String.class)
                     .one());
+  }
+
+  /** For {@link #dataSource(String, String, String, String)} in another process. */
+  Map<String, String> settings() {
+    return Map.of(
+        "url", server.jdbcUrl(),
+        "user", server.user(),
+        "password", server.password(),
+        "schema", schema);
+  }
+
+  static HikariDataSource dataSource(String url, String user, String password, String schema) {
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(url);
+    config.setUsername(user);
+    config.setPassword(password);
+    config.setMinimumIdle(0);
+    config.setConnectionInitSql("set search_path to " + schema);
+    return new HikariDataSource(config);
   }
 
   private void execute(String sql) {
