@@ -379,48 +379,6 @@ class RelayTest {
   }
 
   @Test
-  void whatAListenerThrowsChangesNothing() {
-    RelayListener broken =
-        event -> {
-          if (event instanceof RelayEvent.Claimed) {
-            throw new IllegalStateException("listener");
-          }
-        };
-    relay = Relay.builder(store, publisher).listener(broken).listener(events).build();
-    store.append("a", "1");
-    relay.start();
-    awaitDelivered(1);
-    assertThat(events.of("claimed")).hasSize(1);
-  }
-
-  @Test
-  void anErrorInsideTheStoreDoesNotEndAWorker() {
-    AtomicInteger left = new AtomicInteger(2);
-    store.beforeClaim =
-        () -> {
-          if (left.getAndDecrement() > 0) {
-            throw new AssertionError("a bug");
-          }
-        };
-    store.append("a", "1");
-    relay.start();
-    awaitDelivered(1);
-    assertThat(events.of("storeFailed claim")).hasSize(2);
-  }
-
-  @Test
-  void oneRelayIsKilledAndAnotherTakesOver() {
-    // a claim that nobody settles is all that a killed process leaves behind
-    FaultyStore store = this.store;
-    store.append("a", "1", "2");
-    store.claim(new Claim.Request("killed", 10, 1_000, Duration.ofMillis(200)));
-    relay.start();
-    store.append("b", "3");
-    awaitDelivered(3);
-    assertThat(publisher.deliveredEvents()).containsSubsequence("1", "2");
-  }
-
-  @Test
   void aBrokerThatComesBackGetsEverythingInOrder() {
     CountDownLatch back = new CountDownLatch(1);
     publisher.whole =

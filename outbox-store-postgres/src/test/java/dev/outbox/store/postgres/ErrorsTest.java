@@ -1,6 +1,5 @@
 package dev.outbox.store.postgres;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.OutboxException;
@@ -52,25 +51,6 @@ class ErrorsTest extends ErrorsTests {
         .hasMessageStartingWith(sentence)
         .hasMessageContaining("boom")
         .hasMessageContaining("(SQLSTATE %s)", state);
-  }
-
-  @Test
-  @DisplayName("a read-only database user's append, and the caller's connection stays the caller's")
-  void readOnly() throws SQLException {
-    try (Connection connection = database.pool.getConnection()) {
-      connection.setAutoCommit(false);
-      try (Statement statement = connection.createStatement()) {
-        statement.execute("set transaction read only");
-      }
-      assertThatThrownBy(() -> store.append(connection, message()))
-          .isInstanceOf(OutboxException.class)
-          .hasMessageStartingWith(
-              "the transaction is read-only, and this needs one that may write");
-      assertThat(connection.isClosed()).isFalse();
-      connection.rollback();
-      assertThat(store.append(connection, message()).allStored()).isTrue();
-      connection.rollback();
-    }
   }
 
   @Test

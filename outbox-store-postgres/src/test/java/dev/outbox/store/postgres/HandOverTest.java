@@ -4,9 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.relay.Relay;
-import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
@@ -22,17 +19,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -128,15 +117,6 @@ class HandOverTest extends DatabaseTest {
     return keeper.settleAndClaim(claim, decisions, request()).next();
   }
 
-  private List<StoredMessage> serve(String key) {
-    database.inTransaction(false, c -> store.append(c, message(key)));
-    Claim claim = claim();
-    List<StoredMessage> messages = claim.messages();
-    assertThat(messages).hasSize(1);
-    assertThat(goOn(claim).messages()).isEmpty();
-    return messages;
-  }
-
   private String messages() {
     return database.query("select count(*) from outbox_message");
   }
@@ -164,20 +144,6 @@ class HandOverTest extends DatabaseTest {
   }
 
   @Test
-  @DisplayName("with the others of its append, in their order")
-  void several() {
-    OutboxMessage first = message("a");
-    OutboxMessage second = message("a");
-    handOver(first, second);
-    Claim claim = claim();
-    assertThat(claim.messages())
-        .extracting(m -> m.message().id())
-        .containsExactly(first.id(), second.id());
-    settle(claim, Decision.delivered());
-    assertThat(messages()).isEqualTo("0");
-  }
-
-  @Test
   @DisplayName("but not behind another one of its bucket, which comes first")
   void notAlone() {
     OutboxMessage first = message("a");
@@ -194,33 +160,6 @@ class HandOverTest extends DatabaseTest {
     }
     assertThat(came).extracting(m -> m.message().id()).containsExactly(first.id(), second.id());
     settle(claim, Decision.delivered());
-  }
-
-  @Test
-  @DisplayName("but not again when it was read before its producer could say so")
-  void readBefore() {
-    Uncommitted slow = append(message("a"));
-    Claim claim = claim();
-    assertThat(claim.messages()).hasSize(1);
-    assertThat(goOn(claim).messages()).isEmpty();
-    assertThat(slow.committed()).isEqualTo(Committed.HERE);
-    assertThat(keeper.claim(request()).messages()).isEmpty();
-  }
-
-  @Test
-  @DisplayName("but not behind a key that waits")
-  void waits() {
-    handOver(message("a"));
-    Claim claim = claim();
-    settle(claim, Decision.retry(Duration.ofHours(1), "later"));
-    String same =
-        database.query(
-            "select i::text from generate_series(1, 10000) i"
-                + " where (hashtextextended('order/' || i, 0) & 63) = (hashtextextended('order/a', 0) & 63) limit 1");
-    serve(same);
-    serve(same);
-    assertThat(append(message("a")).committed()).isEqualTo(Committed.HERE);
-    assertThat(keeper.claim(request()).messages()).isEmpty();
   }
 
   @Test
@@ -349,93 +288,6 @@ class HandOverTest extends DatabaseTest {
       return rows.getString(1);
     } catch (SQLException e) {
       throw new IllegalStateException(e);
-    }
-  }
-
-  @Test
-  @DisplayName("by relays that append too, which lose keys to each other, in order and once")
-  void relays() throws Exception {
-    keeper.close();
-    database.execute("create table version (key text primary key, n integer not null)");
-    database.execute("insert into version select i::text, 0 from generate_series(0, 9) i");
-    long seed = System.nanoTime();
-    Map<String, List<Integer>> published = new ConcurrentHashMap<>();
-    AtomicInteger handed = new AtomicInteger();
-    MessagePublisher publisher =
-        messages -> {
-          for (StoredMessage m : messages) {
-            published
-                .computeIfAbsent(m.message().aggregateId(), key -> new CopyOnWriteArrayList<>())
-                .add(Integer.valueOf(m.message().eventType()));
-          }
-          return messages.stream().map(m -> (Result) Result.delivered()).toList();
-        };
-    List<PostgresOutboxStore> stores =
-        List.of(PostgresOutboxStore.of(database.pool), PostgresOutboxStore.of(database.pool));
-    List<Relay> relays =
-        stores.stream().map(each -> Relay.builder(each, publisher).build()).toList();
-    relays.forEach(Relay::start);
-    try (Stopping stopping = () -> relays.forEach(Relay::close)) {
-      ExecutorService producers = Executors.newFixedThreadPool(3);
-      List<Future<?>> running = new ArrayList<>();
-      for (int p = 0; p < 3; p++) {
-        Random random = new Random(seed + p);
-        running.add(
-            producers.submit(
-                () -> {
-                  for (int i = 0; i < 400; i++) {
-                    int which = random.nextInt(2);
-                    produce(relays.get(which), stores.get(which), random, handed);
-                  }
-                  return null;
-                }));
-      }
-      for (Future<?> each : running) {
-        each.get();
-      }
-      producers.shutdown();
-      await().atMost(Duration.ofMinutes(1)).until(() -> messages().equals("0"));
-    }
-    for (int key = 0; key < 10; key++) {
-      int last =
-          Integer.parseInt(database.query("select n from version where key = '" + key + "'"));
-      assertThat(published.getOrDefault("" + key, List.of()))
-          .describedAs("key %d, seed %d", key, seed)
-          .containsExactlyElementsOf(IntStream.rangeClosed(1, last).boxed().toList());
-    }
-    assertThat(handed.get()).describedAs("handed over of 1,200, seed %d", seed).isPositive();
-  }
-
-  private interface Stopping extends AutoCloseable {
-    @Override
-    void close();
-  }
-
-  private void produce(Relay relay, PostgresOutboxStore to, Random random, AtomicInteger handed)
-      throws SQLException {
-    String key = "" + random.nextInt(10);
-    try (Connection c = database.pool.getConnection()) {
-      c.setAutoCommit(false);
-      execute(c, "set local synchronous_commit = on");
-      execute(c, "update version set n = n + 1 where key = '" + key + "'");
-      int n;
-      try (Statement statement = c.createStatement();
-          ResultSet rows =
-              statement.executeQuery("select n from version where key = '" + key + "'")) {
-        assertThat(rows.next()).isTrue();
-        n = rows.getInt(1);
-      }
-      OutboxMessage message =
-          OutboxMessage.builder().aggregate("k", key).eventType("" + n).payload("{}").build();
-      Uncommitted uncommitted = relay.append(to, c, List.of(message));
-      if (random.nextInt(5) == 0) {
-        c.rollback();
-      } else {
-        c.commit();
-        if (uncommitted.committed() == Committed.HANDED_OVER) {
-          handed.incrementAndGet();
-        }
-      }
     }
   }
 }

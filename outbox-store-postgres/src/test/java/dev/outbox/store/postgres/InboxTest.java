@@ -8,15 +8,11 @@ import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.spi.store.InboxStatisticsStore.InboxStatistics;
 import dev.outbox.store.jdbc.TestDatabase;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -53,43 +49,6 @@ class InboxTest extends DatabaseTest {
       late.rollback();
       late.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
     }
-  }
-
-  @Test
-  @DisplayName("adds one statement to the consumer's transaction, and two for a repetition")
-  void oneStatement() {
-    // The first one of all asks for the schema's version.
-    InboxKey before = new InboxKey("shipping", "before");
-    database.inTransaction(false, c -> assertThat(inbox.firstTime(c, before)).isTrue());
-    List<String> verbs = new ArrayList<>();
-    database.inTransaction(
-        false,
-        c -> {
-          Connection counted = telling(c, verbs);
-          assertThat(inbox.firstTime(counted, KEY)).isTrue();
-          assertThat(verbs).containsExactly("insert");
-          assertThat(inbox.firstTime(counted, before)).isFalse();
-          assertThat(verbs).containsExactly("insert", "insert", "select");
-        });
-  }
-
-  /** A connection that tells with which word each statement begins. */
-  private static Connection telling(Connection connection, List<String> verbs) {
-    return (Connection)
-        Proxy.newProxyInstance(
-            InboxTest.class.getClassLoader(),
-            new Class<?>[] {Connection.class},
-            (proxy, method, arguments) -> {
-              if (method.getName().matches("prepare(Statement|Call)|createStatement")) {
-                String sql = arguments == null ? "unknown" : arguments[0].toString();
-                verbs.add(sql.strip().split("\\s", 2)[0]);
-              }
-              try {
-                return method.invoke(connection, arguments);
-              } catch (InvocationTargetException e) {
-                throw e.getCause();
-              }
-            });
   }
 
   @Test

@@ -127,17 +127,6 @@ class SchemaTest extends SchemaTests {
   }
 
   @Test
-  @DisplayName("the transaction id is drawn before the sequence: its column stands before")
-  void txidBeforeSeq() {
-    store.migrate();
-    assertThat(
-            database.query(
-                "select (select attnum from pg_attribute where attrelid = 'outbox_message'::regclass and attname = 'txid')"
-                    + " < (select attnum from pg_attribute where attrelid = 'outbox_message'::regclass and attname = 'seq')"))
-        .isEqualTo("t");
-  }
-
-  @Test
   @DisplayName("a schema whose name is a word of SQL is refused with what to do")
   void reservedWord() {
     JdbcOutboxStore reserved = builder(database.pool).schema("select").build();

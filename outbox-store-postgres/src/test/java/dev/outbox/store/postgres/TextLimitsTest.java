@@ -1,9 +1,7 @@
 package dev.outbox.store.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.InvalidMessageException;
 import dev.outbox.OutboxMessage;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -52,16 +50,6 @@ class TextLimitsTest extends DatabaseTest {
     List<OutboxMessage> delivered = delivered();
     assertThat(delivered).containsExactlyInAnyOrderElementsOf(messages);
     assertThat(delivered).extracting(OutboxMessage::key).doesNotHaveDuplicates();
-  }
-
-  @Test
-  @DisplayName("and one blank more is refused before it is appended (A5)")
-  void oneBlankMore() {
-    for (String text : List.of("x".repeat(255), PARCEL.repeat(255))) {
-      assertThatThrownBy(() -> message(text + " ").build())
-          .isInstanceOf(InvalidMessageException.class)
-          .hasMessageContaining("256 characters");
-    }
   }
 
   @Test

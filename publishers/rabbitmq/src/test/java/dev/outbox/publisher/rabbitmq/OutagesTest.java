@@ -6,22 +6,15 @@ import static dev.outbox.publisher.rabbitmq.TestRabbit.destination;
 import static dev.outbox.publisher.rabbitmq.TestRabbit.error;
 import static dev.outbox.publisher.rabbitmq.TestRabbit.publishUntilDelivered;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.EmbeddedRabbit;
-import dev.outbox.relay.Relay;
-import dev.outbox.relay.RelayEvent;
-import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
-import dev.outbox.store.memory.MemoryOutboxStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -248,54 +241,5 @@ class OutagesTest {
       assertThat(any.publish(many(3, 10))).containsOnly(Result.delivered());
       assertThat(any.address()).isEqualTo("amqp://127.0.0.1:1,127.0.0.1:" + rabbit.port());
     }
-  }
-
-  @Test
-  @DisplayName("through a relay, an outage counts no attempt, and all arrives in order")
-  void relay() {
-    MemoryOutboxStore store = new MemoryOutboxStore();
-    Queue<RelayEvent> events = new ConcurrentLinkedQueue<>();
-    List<StoredMessage> published = new ArrayList<>();
-    MessagePublisher noting =
-        messages -> {
-          synchronized (published) {
-            published.addAll(messages);
-          }
-          return publisher.publish(messages);
-        };
-    try (Relay relay = Relay.builder(store, noting).workers(1).listener(events::add).build()) {
-      relay.start();
-      append(store, 0, 40);
-      await()
-          .atMost(Duration.ofMinutes(1))
-          .until(() -> TestRabbit.sequences(exchange).size() == 40);
-      rabbit.kill();
-      append(store, 40, 80);
-      await()
-          .atMost(Duration.ofMinutes(1))
-          .until(
-              () -> events.stream().filter(RelayEvent.Unavailable.class::isInstance).count() > 1);
-      rabbit.restart();
-      await()
-          .atMost(Duration.ofMinutes(2))
-          .until(() -> TestRabbit.sequences(exchange).stream().distinct().count() == 80);
-    }
-    assertThat(events.stream().filter(OutagesTest::counts)).isEmpty();
-    assertThat(published).allMatch(m -> m.attempts() == 0);
-    TestRabbit.firstArrivals(exchange).values().forEach(ofKey -> assertThat(ofKey).isSorted());
-  }
-
-  private static boolean counts(RelayEvent event) {
-    return event instanceof RelayEvent.DeadLettered
-        || (event instanceof RelayEvent.Retried retried && retried.decision().counts());
-  }
-
-  private void append(MemoryOutboxStore store, int from, int to) {
-    store.inTransaction(
-        tx -> {
-          for (int i = from; i < to; i++) {
-            store.append(tx, message(exchange, "Happened", "k" + i % 4).build());
-          }
-        });
   }
 }

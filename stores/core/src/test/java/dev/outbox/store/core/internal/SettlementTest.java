@@ -2,7 +2,6 @@ package dev.outbox.store.core.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.StoredMessage;
@@ -109,34 +108,6 @@ class SettlementTest {
   }
 
   @Test
-  @DisplayName("that is repeated undoes nothing of what its failures have written before (S1)")
-  void repeated() {
-    writtenBefore = Set.of(2L);
-    List<Claimable> rows = List.of(row(1, Status.BLOCKED, 0), row(2, Status.BLOCKED, 0));
-    settle(Set.of(), rows, Map.of(1L, Decision.delivered(), 2L, retry()));
-    assertThat(asked).containsExactly("delete 1", "fail 1");
-  }
-
-  @Test
-  @DisplayName("lets a blocked key go on after a dead letter that blocks nothing")
-  void dead() {
-    Map<Long, Decision> dead = Map.of(1L, Decision.dead("rejected"));
-    settle(Set.of(), List.of(row(1, Status.BLOCKED, 0)), dead);
-    assertThat(asked).containsExactly("fail 1", "advance 1");
-  }
-
-  @Test
-  @DisplayName("removes what expired as a dead letter without an attempt, and only once")
-  void expired() {
-    List<Claimable> rows = List.of(row(1, Status.BLOCKED, 2), row(2, Status.PENDING, 0));
-    writtenBefore = Set.of(2L);
-    settle(Set.of(), rows, Map.of(1L, Decision.expired(), 2L, Decision.expired()));
-    assertThat(asked).containsExactly("fail 2", "expire 1", "advance 1");
-    assertThat(failures.get(0).attemptsAfter()).isEqualTo(2);
-    assertThat(failures).allMatch(failure -> failure.status() == Status.DEAD);
-  }
-
-  @Test
   @DisplayName("asks nothing of blocked keys when a message of a free one is delivered")
   void free() {
     settle(Set.of(), List.of(row(1, Status.PENDING, 0)), Map.of(1L, Decision.delivered()));
@@ -186,18 +157,5 @@ class SettlementTest {
     settle(Set.of(1), List.of(row(1, Status.PENDING, 0)), Map.of());
     settle(Set.of(), List.of(row(1, Status.PENDING, 0)), Map.of());
     assertThat(asked).containsExactly("count 1 by -1");
-  }
-
-  @Test
-  @DisplayName("clamps delays to between none and the longest (S5)")
-  void clamps() {
-    Duration most = OutboxMessage.MAX_DELAY;
-    for (Duration delay : List.of(Duration.ofNanos(-1), Duration.ZERO, most, most.plusNanos(1))) {
-      Map<Long, Decision> decisions = Map.of(1L, Decision.retry(delay, "refused"));
-      settle(Set.of(), List.of(row(1, Status.PENDING, 0)), decisions);
-    }
-    assertThat(blocks)
-        .extracting(Block::delay)
-        .containsExactly(Duration.ZERO, Duration.ZERO, most, most);
   }
 }
