@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 
@@ -55,6 +56,9 @@ final class HeldClaims<H> {
 
   /** Whether the database has no looks: then claims stand for themselves. */
   private volatile boolean cannotLook;
+
+  /** Whether a bucket is free that was handed out singly, and has more. */
+  private final AtomicBoolean letGo = new AtomicBoolean();
 
   /** Whether what the last look brought was durable: what the next one brings mostly is, too. */
   private volatile boolean durable = true;
@@ -272,6 +276,11 @@ final class HeldClaims<H> {
 
   // ---- settle
 
+  /** Whether a settle since the last call gave back what somebody should take again at once. */
+  boolean hasLetGo() {
+    return letGo.getAndSet(false);
+  }
+
   /** Empty where the claim is not one of these, or is over. */
   Optional<Settled> settleAndClaim(
       Claim done, Map<Long, Decision> decisions, Claim.Request request) {
@@ -327,6 +336,9 @@ final class HeldClaims<H> {
                 });
     done.over();
     released.forEach(lease -> held.forget(lease.bucket()));
+    if (released.stream().anyMatch(Lease::single)) {
+      letGo.set(true);
+    }
     Set<Integer> ours = locked.stream().map(Lease::bucket).collect(toSet());
     done.batch.leases().stream().filter(l -> !ours.contains(l.bucket())).forEach(held::lost);
     giveBackLater(

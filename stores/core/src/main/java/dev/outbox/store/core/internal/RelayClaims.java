@@ -57,6 +57,9 @@ public final class RelayClaims<H> {
   public Optional<Settled> settleAndClaim(
       Claim done, Map<Long, Decision> decisions, Claim.Request next) {
     Optional<Settled> settled = claims.settleAndClaim(done, decisions, next);
+    if (claims.hasLetGo() && holder != null) {
+      holder.tell();
+    }
     if (settled.isPresent()) {
       return settled;
     }

@@ -385,6 +385,8 @@ class HeldClaimsTest {
               assertThat(release.settled()).isTrue();
               assertThat(release.decided()).isEqualTo(1);
             });
+    assertThat(claims.hasLetGo()).as("the holder is to take it again at once").isTrue();
+    assertThat(claims.hasLetGo()).isFalse();
     hold(1);
     assertThat(sequences(claim())).containsExactly(second);
   }
