@@ -302,14 +302,6 @@ class UsageTest {
   }
 
   @Test
-  @DisplayName("a prefix that is not a plain name is refused")
-  void badPrefix() {
-    Cli cli = Cli.run("migrate", "--print", "--prefix=Bad-");
-    assertThat(cli.code()).isEqualTo(2);
-    assertThat(cli.err()).startsWith("outbox: prefix 'Bad-' is not a plain name").hasLineCount(1);
-  }
-
-  @Test
   @DisplayName("relay refuses a file that is missing or names what does not exist")
   void relayFile(@TempDir Path directory) throws Exception {
     Path file = directory.resolve("relay.properties");

@@ -117,27 +117,6 @@ class RoutingPublisherTest {
   }
 
   @Test
-  @DisplayName("what is not delivered stops its key at all publishers, and no other key")
-  void stopsKey() throws Exception {
-    http.on("event2", () -> Result.failed("503"));
-    List<Result> results =
-        routing()
-            .publish(
-                List.of(
-                    message(1, ORDER, "k"),
-                    message(2, INVOICE, "k"),
-                    message(3, ORDER, "k"),
-                    message(4, INVOICE, "k"),
-                    message(5, INVOICE, "l"),
-                    message(6, ORDER, "l")));
-    assertThat(results.get(0)).isEqualTo(delivered());
-    assertThat(results.get(1)).isEqualTo(Result.failed("503"));
-    assertThat(results.subList(2, 4)).noneMatch(delivered()::equals);
-    assertThat(results.subList(4, 6)).containsExactly(delivered(), delivered());
-    assertThat(kafka.deliveredEvents()).containsExactlyInAnyOrder("event1", "event6");
-  }
-
-  @Test
   @DisplayName("what one publisher throws fails the culprit, and no message of another one")
   void exception() throws Exception {
     http.on(
@@ -253,40 +232,6 @@ class RoutingPublisherTest {
       last = routing.publish(List.of(message(i, INVOICE, "b" + i))).get(0);
     }
     await().untilAsserted(() -> assertThat(http.calls).hasSize(10)); // one may just begin
-  }
-
-  @Test
-  @DisplayName(
-      "in a relay one broker's outage costs no attempt, and the other one's messages go on")
-  void outage() {
-    FaultyStore store = new FaultyStore();
-    http.whole = () -> DOWN;
-    try (Relay relay = Relay.builder(store, routing()).build()) {
-      relay.start();
-      for (int i = 0; i < 30; i++) {
-        append(store, ORDER, "order" + i % 7, "order" + i);
-        append(store, INVOICE, "invoice" + i % 7, "invoice" + i);
-      }
-      await().until(() -> kafka.delivered.size() == 30);
-      await().until(() -> http.calls.size() > 3);
-      append(store, ORDER, "order0", "late");
-      await().until(() -> kafka.delivered.size() == 31);
-      assertThat(http.delivered).isEmpty();
-      http.whole = Result::delivered;
-      await().until(() -> http.delivered.size() == 30);
-    }
-    assertThat(http.delivered).extracting(StoredMessage::attempts).containsOnly(0);
-    for (int key = 0; key < 7; key++) {
-      String one = "invoice" + key;
-      assertThat(http.delivered.stream().filter(m -> m.key().equals(one)))
-          .extracting(StoredMessage::sequence)
-          .isSorted();
-    }
-  }
-
-  private static void append(FaultyStore store, String type, String key, String event) {
-    store.inTransaction(
-        t -> store.append(t, Samples.builder(key, event).aggregateType(type).build()));
   }
 
   @Test

@@ -104,18 +104,6 @@ class EmbeddedMysqlTest {
     }
 
     @Test
-    @DisplayName("a stop and a restart keep the data, and a setting is in force")
-    void stopAndSetting() throws Exception {
-      try (EmbeddedMysql mysql = builder().setting("innodb_lock_wait_timeout", "7").start()) {
-        Sql.execute(mysql, "create table t as select 7 as n");
-        mysql.stop();
-        mysql.restart();
-        assertThat(Sql.query(mysql, "select n from t")).containsExactly("7");
-        assertThat(variable(mysql, "innodb_lock_wait_timeout")).isEqualTo("7");
-      }
-    }
-
-    @Test
     @DisplayName("only 127.0.0.1 is listened on, and only with the password")
     void closedToOthers() throws Exception {
       try (EmbeddedMysql mysql = builder().start()) {

@@ -85,19 +85,6 @@ class EmbeddedPostgresTest {
   }
 
   @Test
-  @DisplayName("a stop and a restart keep the data, and a setting is in force")
-  void stopAndSetting() throws Exception {
-    try (EmbeddedPostgres postgres =
-        EmbeddedPostgres.builder().setting("wal_level", "logical").start()) {
-      Sql.execute(postgres, "create table t as select 7 as n");
-      postgres.stop();
-      postgres.restart();
-      assertThat(Sql.query(postgres, "select n from t")).containsExactly("7");
-      assertThat(Sql.query(postgres, "show wal_level")).containsExactly("logical");
-    }
-  }
-
-  @Test
   @DisplayName("only 127.0.0.1 is listened on, and only with the password")
   void closedToOthers() throws Exception {
     try (EmbeddedPostgres postgres = EmbeddedPostgres.start()) {

@@ -166,14 +166,6 @@ class AdoptionTest {
   }
 
   @Test
-  @DisplayName("with the partition key as the key")
-  void partitionKey() {
-    messages.insertOne(document("a").append("partitionKey", "p"));
-    append("p");
-    assertThat(drain()).extracting(StoredMessage::key).containsExactly("p", "p");
-  }
-
-  @Test
   @DisplayName("more than a claim adopts, with appended ones of the same keys between and behind")
   void many() {
     int keys = 7;

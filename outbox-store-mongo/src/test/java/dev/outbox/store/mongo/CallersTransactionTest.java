@@ -93,16 +93,6 @@ class CallersTransactionTest {
   class Aborted {
 
     @Test
-    @DisplayName("when it is aborted")
-    void aborted() {
-      try (ClientSession session = begin()) {
-        assertThat(append(session)).isEmpty();
-        session.abortTransaction();
-      }
-      assertNothingStored();
-    }
-
-    @Test
     @DisplayName("when the session is closed in the middle of it")
     void closed() {
       try (ClientSession session = begin()) {
@@ -207,20 +197,6 @@ class CallersTransactionTest {
     }
 
     @Test
-    @DisplayName("is run again by withTransaction, and stores its message when the other aborts")
-    void otherAborts() throws Exception {
-      CompletableFuture<Set<UUID>> second;
-      try (ClientSession first = begin()) {
-        assertThat(append(first)).isEmpty();
-        second = second();
-        awaitConflict();
-        first.abortTransaction();
-      }
-      assertThat(second.get(2, TimeUnit.MINUTES)).as("duplicates").isEmpty();
-      assertThat(database.collection("outbox_message").countDocuments()).isEqualTo(1);
-    }
-
-    @Test
     @DisplayName("is run again by withTransaction, however many there are: one message")
     void many() throws Exception {
       List<CompletableFuture<Set<UUID>>> all = new ArrayList<>();
@@ -270,21 +246,6 @@ class CallersTransactionTest {
           .eventType("OrderPaid")
           .payload("{}")
           .build();
-    }
-
-    @Test
-    @DisplayName("when no transaction was begun, or it is over")
-    void noTransaction() {
-      try (ClientSession session = database.client.startSession()) {
-        assertNoTransaction(session);
-        session.startTransaction();
-        session.commitTransaction();
-        assertNoTransaction(session);
-        session.startTransaction();
-        session.abortTransaction();
-        assertNoTransaction(session);
-      }
-      assertNothingStored();
     }
 
     @Test

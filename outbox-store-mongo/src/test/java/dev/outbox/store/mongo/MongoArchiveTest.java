@@ -16,11 +16,9 @@ import com.mongodb.event.CommandStartedEvent;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.SchemaException;
-import dev.outbox.spi.store.ArchiveStore.Action;
 import dev.outbox.spi.store.ArchiveStore.Archived;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.ArchiveStore.Search;
-import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.Finding;
@@ -249,25 +247,6 @@ class MongoArchiveTest {
       assertThat(settle(store, Decision.delivered())).hasSize(1);
     }
     assertThat(archivedKeys()).containsExactly("order/a", "order/a");
-  }
-
-  @Test
-  @DisplayName("names in the audit what was decided, and how to find the message")
-  void audit() {
-    append(message("a"));
-    settle(store, Decision.dead("rejected"));
-    long sequence = store.deadLetters(0, 1).get(0).message().sequence();
-    assertThat(store.discard(sequence, Who.named("alice"))).isTrue();
-    assertThat(store.audit(Instant.EPOCH, 10))
-        .singleElement()
-        .satisfies(
-            entry -> {
-              assertThat(entry.action()).isEqualTo(Action.DISCARDED);
-              assertThat(entry.sequence()).isEqualTo(archived().get(0).message().sequence());
-              assertThat(entry.id())
-                  .isEqualTo(archived().get(0).message().message().id().toString());
-              assertThat(entry.at()).isBeforeOrEqualTo(archived().get(0).at());
-            });
   }
 
   // ---- how long

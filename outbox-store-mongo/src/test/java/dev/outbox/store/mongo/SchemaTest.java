@@ -281,17 +281,6 @@ class SchemaTest {
   }
 
   @Test
-  @DisplayName("that is missing is said in one sentence")
-  void missing() {
-    String sentence =
-        "there is no collection outbox_schema: migrate the database first (outbox migrate, or"
-            + " migrate() of the store)";
-    assertThatThrownBy(schema::verify).isInstanceOf(SchemaException.class).hasMessage(sentence);
-    database.schema("other_").migrate();
-    assertThatThrownBy(schema::verify).isInstanceOf(SchemaException.class).hasMessage(sentence);
-  }
-
-  @Test
   @DisplayName("of an inbox is no outbox's, nor the other way round: neither changes the other")
   void ofTheOther() {
     Schema inbox = database.schema(Contents.INBOX, "inbox_");

@@ -4,9 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.outbox.JoinedOutbox;
 import dev.outbox.NoTransactionException;
-import dev.outbox.OutboxMessage;
 import dev.outbox.spring.autoconfigure.Endpoints;
 import dev.outbox.spring.autoconfigure.Healths;
 import dev.outbox.testing.RecordingPublisher;
@@ -118,41 +116,6 @@ class ShopTest {
               .isInstanceOf(NoTransactionException.class);
         });
     assertThat(shop.messages()).isZero();
-  }
-
-  @Test
-  void aTransactionInATransactionIsItsOwn() {
-    TransactionTemplate outer =
-        new TransactionTemplate(shop.bean(PlatformTransactionManager.class));
-    TransactionTemplate inner = new TransactionTemplate(outer.getTransactionManager());
-    inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
-    JoinedOutbox outbox = shop.bean(JoinedOutbox.class);
-    outer.executeWithoutResult(
-        status -> {
-          outbox.append(message("outer"));
-          inner.executeWithoutResult(other -> outbox.append(message("inner")));
-          status.setRollbackOnly();
-        });
-    awaitDelivered("Tried inner");
-  }
-
-  private static OutboxMessage message(String id) {
-    return OutboxMessage.builder()
-        .aggregate("attempt", id)
-        .eventType("Tried")
-        .payload("{}")
-        .build();
-  }
-
-  @Test
-  void aContextThatIsStoppedAndStartedDeliversAgain() {
-    shop.context().stop();
-    assertThat(shop.bean(OutboxRelay.class).isRunning()).isFalse();
-    shop.shop().place("order-6");
-    assertThat(shop.messages()).isEqualTo(1);
-    shop.context().start();
-    assertThat(shop.bean(OutboxRelay.class).isAlive()).isTrue();
-    awaitDelivered("OrderPlaced order-6");
   }
 
   @Test

@@ -98,21 +98,30 @@ class ClientTroubleTest {
     return Records.place(records.of(message, "t", new FakeProducer().partitions));
   }
 
+  /** Throws it for a record of the key "bad". */
+  private static FakeProducer refusing(Throwable thrown) {
+    return new Delivers() {
+      @Override
+      void on(Sent record) {
+        if (record.key().equals("bad")) {
+          ClientTroubleTest.<RuntimeException>sneak(thrown);
+        }
+        super.on(record);
+      }
+    };
+  }
+
+  private Transactional transactional(Supplier<FakeProducer> maker) {
+    return new Transactional(
+        holder(Delivers::new), id -> holder(maker), "p", new Parts(cluster, records, timing));
+  }
+
   @Test
   @DisplayName("what send throws goes to the caller, and nothing is held up by it afterwards")
   void sendThrows() throws Exception {
     for (Throwable thrown :
         List.of(new IllegalArgumentException("a partitioner's"), new OutOfMemoryError("a test"))) {
-      FakeProducer producer =
-          new Delivers() {
-            @Override
-            void on(Sent record) {
-              if (record.key().equals("bad")) {
-                ClientTroubleTest.<RuntimeException>sneak(thrown);
-              }
-              super.on(record);
-            }
-          };
+      FakeProducer producer = refusing(thrown);
       next.add(producer);
       Direct fresh = new Direct(holder(this::make), holder, new Parts(cluster, records, timing));
       List<StoredMessage> messages = messages("good", "bad", "other");
@@ -171,23 +180,9 @@ class ClientTroubleTest {
   void sendThrowsInTransaction() throws Exception {
     for (Throwable thrown :
         List.of(new IllegalArgumentException("a partitioner's"), new OutOfMemoryError("a test"))) {
-      FakeProducer producer =
-          new Delivers() {
-            @Override
-            void on(Sent record) {
-              if (record.key().equals("bad")) {
-                ClientTroubleTest.<RuntimeException>sneak(thrown);
-              }
-              super.on(record);
-            }
-          };
+      FakeProducer producer = refusing(thrown);
       next.add(producer);
-      Transactional transactional =
-          new Transactional(
-              holder(Delivers::new),
-              id -> holder(this::make),
-              "p",
-              new Parts(cluster, records, timing));
+      Transactional transactional = transactional(this::make);
       assertThatThrownBy(() -> transactional.publish(messages("good", "bad"))).isSameAs(thrown);
       assertThat(producer.closed || producer.transactions.contains("abort"))
           .as("the transaction is over: %s", producer.transactions)
@@ -245,12 +240,7 @@ class ClientTroubleTest {
                     : null);
           }
         };
-    Transactional transactional =
-        new Transactional(
-            holder(Delivers::new),
-            id -> holder(() -> producer),
-            "p",
-            new Parts(cluster, records, Timing.of(Duration.ofSeconds(30))));
+    Transactional transactional = transactional(() -> producer);
     List<Result> results = transactional.publish(messages("a", "large", "b"));
     assertThat(results.get(1)).isInstanceOf(Result.Rejected.class);
     assertThat(List.of(results.get(0), results.get(2))).containsOnly(Result.delivered());
@@ -490,12 +480,7 @@ class ClientTroubleTest {
   @Test
   @DisplayName("when the wall clock goes back, transactional producers are replaced")
   void clockGoesBackInTransactions() throws Exception {
-    Transactional transactional =
-        new Transactional(
-            holder(Delivers::new),
-            id -> holder(this::make),
-            "p",
-            new Parts(cluster, records, timing));
+    Transactional transactional = transactional(this::make);
     assertThat(transactional.publish(messages("k"))).containsOnly(Result.delivered());
     lead.set(-TimeUnit.MINUTES.toMillis(1));
     assertThat(transactional.publish(messages("k"))).containsOnly(Result.delivered());

@@ -259,18 +259,6 @@ class NatsPublisherTest {
   // ---- outages
 
   @Test
-  @DisplayName("a server that is killed while a call goes on: nothing is lost, the order stays")
-  void killedInTheMiddle() throws Exception {
-    String stream = TestNats.stream(settings -> settings);
-    disturbed(
-        stream,
-        unused -> {
-          TestNats.embedded().kill();
-          TestNats.embedded().restart();
-        });
-  }
-
-  @Test
   @DisplayName("a server that hangs while a call goes on: nothing is lost, the order stays")
   void hangsInTheMiddle() throws Exception {
     String stream = TestNats.stream(settings -> settings);

@@ -39,14 +39,6 @@ public abstract class SchemaTests extends DatabaseTests {
   }
 
   @Test
-  @DisplayName("migrating twice is migrating once")
-  void twice() {
-    store.migrate();
-    store.migrate();
-    assertThatCode(store::verify).doesNotThrowAnyException();
-  }
-
-  @Test
   @DisplayName("several processes may migrate an empty database at once")
   void severalAtOnce() {
     Set<String> made = new HashSet<>();
@@ -256,23 +248,6 @@ public abstract class SchemaTests extends DatabaseTests {
     }
   }
 
-  @Test
-  @DisplayName("of an inbox that is missing is said in one sentence")
-  void inboxMissing() {
-    JdbcInboxStore inbox = tested().inbox(database.pool).build();
-    assertThatThrownBy(inbox::verify)
-        .isInstanceOf(SchemaException.class)
-        .hasMessage(
-            "there is no table inbox_schema: migrate the database first (outbox migrate --inbox,"
-                + " or migrate() of the store)");
-    assertThatThrownBy(
-            () ->
-                database.inTransaction(
-                    false, c -> inbox.firstTime(c, new InboxKey("shipping", "1"))))
-        .isInstanceOf(SchemaException.class)
-        .hasMessageContaining("inbox_message");
-  }
-
   /**
    * Where it begins is a copy, which stays as it is: 0.1.0/ beside this class has the statements
    * that docs/sql had in that release.
@@ -328,22 +303,6 @@ public abstract class SchemaTests extends DatabaseTests {
   protected abstract String catalog(TestDatabase of);
 
   @Test
-  @DisplayName("that is missing is said in one sentence, on claim, on append, on verify")
-  void missing() {
-    assertThatThrownBy(store::verify)
-        .isInstanceOf(SchemaException.class)
-        .hasMessage(
-            "there is no table outbox_schema: migrate the database first (outbox migrate, or"
-                + " migrate() of the store)");
-    assertThatThrownBy(() -> store.claim(request()))
-        .isInstanceOf(SchemaException.class)
-        .hasMessageStartingWith("there is no table outbox_schema");
-    assertThatThrownBy(() -> database.inTransaction(false, c -> store.append(c, message())))
-        .isInstanceOf(SchemaException.class)
-        .hasMessageContaining("outbox_message");
-  }
-
-  @Test
   @DisplayName("that is older, newer or without its version is said in one sentence")
   void otherVersion() {
     store.migrate();
@@ -361,15 +320,6 @@ public abstract class SchemaTests extends DatabaseTests {
     assertThatThrownBy(store::verify)
         .isInstanceOf(SchemaException.class)
         .hasMessageStartingWith("table outbox_schema is empty");
-  }
-
-  @Test
-  @DisplayName("without bucket rows, as after a test cleaner, is repaired by the next claim")
-  void emptiedBuckets() {
-    store.migrate();
-    database.inTransaction(false, c -> store.append(c, message()));
-    database.execute("delete from outbox_bucket");
-    assertThat(store.claim(request()).messages()).as("claimed after the repair").hasSize(1);
   }
 
   @Test
