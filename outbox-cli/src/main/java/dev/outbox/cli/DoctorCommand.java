@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -104,13 +105,30 @@ final class DoctorCommand implements Callable<Integer> {
             spec.commandLine(), option + " stands in the file of --config: leave it out");
       }
     }
-    RelayConfig config = RelayConfig.of(RelayCommand.read(file), System::getenv);
+    List<Finding> findings = new ArrayList<>();
+    Map<String, RelayConfig> configs = RelayConfig.all(RelayCommand.read(file), System::getenv);
+    for (Map.Entry<String, RelayConfig> one : configs.entrySet()) {
+      List<Finding> found;
+      try {
+        found = ofRelay(one.getValue());
+      } catch (Failure e) {
+        if (configs.size() == 1) {
+          throw e;
+        }
+        found = List.of(Finding.problem("relay", String.valueOf(e.getMessage()), null));
+      }
+      findings.addAll(Findings.of(one.getKey(), found));
+    }
+    return findings;
+  }
+
+  private static List<Finding> ofRelay(RelayConfig config) throws InterruptedException {
     List<Finding> findings;
     try (Opened connected = Stores.connect(config.address())) {
       findings = ofStore(connected.store());
       if (findings.get(0).isFine()) {
         findings.add(1, rights(connected.store()));
-        String gap = RelayProcess.gap(config, connected.store());
+        String gap = DatabaseRelay.gap(config, connected.store());
         if (gap != null) {
           findings.add(Finding.warning("archive", gap, null));
         }

@@ -56,10 +56,10 @@ class RelayConfigTest {
   void gap() throws Exception {
     MemoryOutboxStore archive =
         new MemoryOutboxStore(InstantSource.system(), Duration.ofDays(1), Archive.METADATA);
-    assertThat(RelayProcess.gap(config(LEAST), archive))
+    assertThat(DatabaseRelay.gap(config(LEAST), archive))
         .contains("this relay keeps nothing", "store.archive", "full", "none");
-    assertThat(RelayProcess.gap(config(LEAST + "store.archive=none\n"), archive)).isNull();
-    assertThat(RelayProcess.gap(config(LEAST), new MemoryOutboxStore())).isNull();
+    assertThat(DatabaseRelay.gap(config(LEAST + "store.archive=none\n"), archive)).isNull();
+    assertThat(DatabaseRelay.gap(config(LEAST), new MemoryOutboxStore())).isNull();
   }
 
   @Test
