@@ -147,9 +147,7 @@ final class RelayConfig {
       try {
         RelayConfig one = of(section(properties, names, name), environment);
         one.refuseSameAs(all);
-        if (all.put(name, one) != null) {
-          throw new Failure("the property %s names it twice".formatted(DATABASES));
-        }
+        all.put(name, one);
       } catch (Failure e) {
         throw new Failure(of(name, String.valueOf(e.getMessage())), e);
       }

@@ -1,5 +1,7 @@
 package dev.outbox.cli;
 
+import static java.util.Objects.requireNonNull;
+
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -66,6 +68,11 @@ public final class RelayProcess implements AutoCloseable {
               .map(one -> RelayConfig.of(one.name(), String.valueOf(one.notStarted())))
               .collect(Collectors.joining("; ")));
     }
+  }
+
+  /** For tests: where the server is, with the page's token. */
+  String url() {
+    return requireNonNull(server).url();
   }
 
   /** What each of the databases says, asked at the same time. */

@@ -1,5 +1,7 @@
 package dev.outbox.cli;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.outbox.micrometer.OutboxMetrics;
 import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.Finding.Severity;
@@ -71,6 +73,11 @@ final class RelayServer implements AutoCloseable {
         log.warn(PageSettings.WARNING);
       }
     }
+  }
+
+  /** As {@link PageServer#url}, of what is served. */
+  String url() {
+    return requireNonNull(server).url();
   }
 
   private PageResponse answer(Function<DatabaseRelay, List<Finding>> question) {
