@@ -524,7 +524,7 @@ public final class Relay implements AutoCloseable {
     public Builder oneOfSeveral(String outbox, int outboxes) {
       listeners.set(
           0, new LoggingListener(LoggerFactory.getLogger(Relay.class.getName() + "." + outbox)));
-      return heap(Runtime.getRuntime().maxMemory() / outboxes);
+      return heap(Heap.REST + (heap - Heap.REST) / outboxes);
     }
 
     /** For tests: what tells how long there was no work, and how long a stop took so far. */

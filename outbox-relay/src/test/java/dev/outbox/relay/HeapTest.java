@@ -59,4 +59,14 @@ class HeapTest {
                 + " most 96 MiB: lower one of the two, or raise -Xmx");
     small.batchBytes(100_000).workers(50).build().close();
   }
+
+  @Test
+  void severalRelaysShareWhatPayloadsMayTake() {
+    Relay.Builder one = Relay.builder(new FaultyStore(), new FakePublisher()).heap(152 * MIB);
+    one.batchBytes(5 * MIB).build().close();
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> one.oneOfSeveral("orders", 3).build())
+        .withMessageContaining("need a heap of 152 MiB, this relay has at most 72 MiB:");
+    one.batchBytes(1_600_000).build().close();
+  }
 }

@@ -52,12 +52,12 @@ record MoreOutboxes(
     MessagePublisher own = publishers == null ? null : publishers.open();
     MessagePublisher publisher =
         own != null ? own : beans.getBeanProvider(MessagePublisher.class).getIfAvailable();
+    List<RelayListener> listeners = new ArrayList<>(List.of(state));
+    beans
+        .getBeanProvider(MoreMeters.class)
+        .ifAvailable(meters -> listeners.add(meters.of(name, store)));
     OutboxRelay relay = null;
     if (publisher != null && properties.relay().enabled()) {
-      List<RelayListener> listeners = new ArrayList<>(List.of(state));
-      beans
-          .getBeanProvider(MoreMeters.class)
-          .ifAvailable(meters -> listeners.add(meters.of(name, store)));
       relay = relays.relay(name, store, handOver, publisher, listeners::stream, customizers);
       wake.calls(new WakeAfterCommit.Wake(relay));
     }
