@@ -3,6 +3,7 @@ package dev.outbox.cli;
 import dev.outbox.spi.store.StoreProvider;
 import dev.outbox.spi.store.StoreProvider.History;
 import java.time.Duration;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +36,13 @@ public record Address(
 
   public Address(String url, String user, String password, @Nullable String schema, String prefix) {
     this(url, user, password, schema, prefix, History.NONE);
+  }
+
+  /** Whether it leads to the same tables, whoever goes there. */
+  boolean isSameOutbox(Address other) {
+    return url.equals(other.url)
+        && Objects.equals(schema, other.schema)
+        && prefix.equals(other.prefix);
   }
 
   StoreProvider.Settings settings(@Nullable Duration dedupWindow, int connections) {

@@ -114,14 +114,31 @@ final class DoctorCommand implements Callable<Integer> {
             spec.commandLine(), option + " stands in the file of --config: leave it out");
       }
     }
-    RelayConfig config = RelayConfig.of(RelayCommand.read(file), System::getenv);
+    List<Finding> findings = new ArrayList<>();
+    Map<String, RelayConfig> configs = RelayConfig.all(RelayCommand.read(file), System::getenv);
+    for (Map.Entry<String, RelayConfig> one : configs.entrySet()) {
+      List<Finding> found;
+      try {
+        found = ofRelay(one.getValue());
+      } catch (Failure e) {
+        if (configs.size() == 1) {
+          throw e;
+        }
+        found = List.of(Finding.problem("relay", String.valueOf(e.getMessage()), null));
+      }
+      findings.addAll(Findings.of(one.getKey(), found));
+    }
+    return findings;
+  }
+
+  private static List<Finding> ofRelay(RelayConfig config) throws InterruptedException {
     List<Finding> findings;
     List<StoredMessage> waiting = List.of();
     try (Opened connected = Stores.connect(config.address())) {
       findings = ofStore(connected.store());
       if (findings.get(0).isFine()) {
         findings.add(1, rights(connected.store()));
-        String gap = RelayProcess.gap(config, connected.store());
+        String gap = DatabaseRelay.gap(config, connected.store());
         if (gap != null) {
           findings.add(Finding.warning("archive", gap, null));
         }

@@ -30,6 +30,18 @@ final class Findings {
     }
   }
 
+  /** With the name of the database that they are of; empty: it is the only one. */
+  static List<Finding> of(String database, List<Finding> findings) {
+    return database.isEmpty()
+        ? findings
+        : findings.stream()
+            .map(
+                one ->
+                    new Finding(
+                        database + " " + one.what(), one.severity(), one.sentence(), one.remedy()))
+            .toList();
+  }
+
   /** Prints them, and gives the exit code: a problem is a check that failed. */
   static int report(List<Finding> findings, boolean json, PrintWriter out) {
     if (json) {

@@ -56,14 +56,14 @@ record PageSettings(String host, int port, boolean allowChanges, @Nullable Strin
   /**
    * Begins to serve.
    *
-   * @param page null: none
+   * @param pages as {@link PageServer#start}
    * @param open as {@link PageServer#start}
    * @throws Failure when it cannot listen there
    */
-  PageServer serve(@Nullable OutboxPage page, Map<String, Supplier<PageResponse>> open) {
+  PageServer serve(Map<String, OutboxPage> pages, Map<String, Supplier<PageResponse>> open) {
     System.setProperty("sun.net.httpserver.maxReqTime", MOST_SECONDS);
     try {
-      return PageServer.start(page, open, host, port, token);
+      return PageServer.start(pages, open, host, port, token);
     } catch (IllegalArgumentException | UncheckedIOException e) {
       throw new Failure(String.valueOf(e.getMessage()), e);
     }

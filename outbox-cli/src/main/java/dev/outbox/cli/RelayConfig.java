@@ -9,6 +9,8 @@ import dev.outbox.spi.store.StoreProvider;
 import dev.outbox.spi.store.StoreProvider.History;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
@@ -30,6 +32,8 @@ final class RelayConfig {
 
   private static final String INBOX_PREFIX = "store.inboxPrefix";
   private static final String ARCHIVE = "store.archive";
+
+  private static final String TRANSACTIONAL = "publisher.transactional";
 
   private static final String PORT = "server.port";
   private static final String PAGE = "ui.enabled";
@@ -76,6 +80,14 @@ final class RelayConfig {
               "relay.wakeUps", (relay, value) -> relay.wakeUps(value.bool()),
               "relay.stopTimeout", (relay, value) -> relay.stopTimeout(value.duration())));
 
+  /** Names the databases, where there are several. */
+  private static final String DATABASES = "databases";
+
+  private static final String OF_DATABASE = "database.";
+
+  /** What there is once in a process; a name that ends in a dot stands for many. */
+  private static final Set<String> OF_PROCESS = Set.of("server.", "ui.", "log.");
+
   private static final Pattern VARIABLE = Pattern.compile("\\$\\{([A-Za-z_][A-Za-z0-9_]*)}");
 
   private final Map<String, String> values;
@@ -111,6 +123,89 @@ final class RelayConfig {
     RelayConfig config = new RelayConfig(values, publishers);
     config.refuseOnePrefixForBoth();
     return config;
+  }
+
+  /**
+   * That of each database, by its name; by an empty one where the file names none.
+   *
+   * @param environment as {@link #of}
+   * @throws Failure naming the property, and the database
+   */
+  static Map<String, RelayConfig> all(
+      Properties properties, Function<String, @Nullable String> environment) {
+    List<String> names = Publishers.list(properties.getProperty(DATABASES, ""));
+    if (names.isEmpty()) {
+      return Map.of("", of(properties, environment));
+    }
+    Map<String, RelayConfig> all = new LinkedHashMap<>();
+    for (String name : names) {
+      if (!name.matches("[A-Za-z0-9_-]+")) {
+        throw new Failure(
+            "the property %s has '%s', a name has only letters, digits, _ and -"
+                .formatted(DATABASES, name));
+      }
+      try {
+        RelayConfig one = of(section(properties, names, name), environment);
+        one.refuseSameAs(all);
+        all.put(name, one);
+      } catch (Failure e) {
+        throw new Failure(of(name, String.valueOf(e.getMessage())), e);
+      }
+    }
+    return all;
+  }
+
+  /** An error with the name of the database that it is of; empty: it is the only one. */
+  static String of(String name, String error) {
+    return name.isEmpty() ? error : "the database %s: %s".formatted(name, error);
+  }
+
+  /** What is for all databases, and in its place what is for this one alone. */
+  private static Properties section(Properties all, List<String> names, String name) {
+    Properties section = new Properties();
+    Properties own = new Properties();
+    for (String property : all.stringPropertyNames()) {
+      String value = all.getProperty(property);
+      if (!property.startsWith(OF_DATABASE)) {
+        section.put(property, value);
+      } else if (property.startsWith(OF_DATABASE + name + ".")) {
+        own.put(property.substring(OF_DATABASE.length() + name.length() + 1), value);
+      } else if (names.stream().noneMatch(n -> property.startsWith(OF_DATABASE + n + "."))) {
+        throw new Failure(
+            "the property %s is for a database that %s does not name: remove it, or name that one"
+                .formatted(property, DATABASES));
+      }
+    }
+    for (String property : own.stringPropertyNames()) {
+      if (Publishers.isOneOf(OF_PROCESS, property)) {
+        throw new Failure(
+            "the property %s is for the process: give it without %s%s."
+                .formatted(property, OF_DATABASE, name));
+      }
+    }
+    section.remove(DATABASES);
+    section.putAll(own);
+    return section;
+  }
+
+  /** Two relays of a process that were meant for one each. */
+  private void refuseSameAs(Map<String, RelayConfig> others) {
+    others.forEach(
+        (name, other) -> {
+          if (address().isSameOutbox(other.address())) {
+            throw new Failure("it is where %s is, too: give each a store.url".formatted(name));
+          }
+          values.forEach(
+              (property, value) -> {
+                if (property.endsWith(TRANSACTIONAL)
+                    && !value.isEmpty()
+                    && value.equals(other.text(property, ""))) {
+                  throw new Failure(
+                      "the property %s is that of %s, too: give each another"
+                          .formatted(property, name));
+                }
+              });
+        });
   }
 
   /** An inbox in the tables of the outbox could never be purged. */

@@ -1,58 +1,43 @@
 package dev.outbox.cli;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.outbox.micrometer.OutboxMetrics;
-import dev.outbox.relay.Relay;
-import dev.outbox.relay.RelayEvent;
-import dev.outbox.relay.RelayListener;
-import dev.outbox.relay.RelayState;
-import dev.outbox.relay.SchemaProbe;
 import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.Finding.Severity;
-import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.spi.store.StatisticsStore;
+import dev.outbox.ui.OutboxPage;
 import dev.outbox.ui.PageResponse;
 import dev.outbox.ui.PageServer;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * What a relay's process serves: {@code /health/live}, {@code /health/ready}, {@code /metrics} and,
- * where it is wanted, the operator's page.
+ * where it is wanted, the operator's page of each database.
  */
-final class RelayServer implements RelayListener, AutoCloseable {
+final class RelayServer implements AutoCloseable {
 
-  /** How many connections to the database it uses at once, without the page. */
+  /** How many connections to a database it uses at once, without the page. */
   static final int CONNECTIONS = 2;
 
   private static final Logger log = LoggerFactory.getLogger(RelayServer.class);
 
-  private final OutboxStore<?> store;
-  private final SchemaProbe schema;
-  private final RelayState state = new RelayState();
+  private final List<DatabaseRelay> databases;
   private final PrometheusMeterRegistry registry =
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-  private final OutboxMetrics metrics;
   private @Nullable PageServer server;
 
-  RelayServer(OutboxStore<?> store) {
-    this.store = store;
-    schema = new SchemaProbe(store);
-    metrics = OutboxMetrics.of(Stores.as(StatisticsStore.class, store));
-    metrics.bindTo(registry);
-  }
-
-  @Override
-  public void on(RelayEvent event) {
-    state.on(event);
-    metrics.on(event);
+  RelayServer(List<DatabaseRelay> databases) {
+    this.databases = databases;
   }
 
   /**
@@ -60,15 +45,25 @@ final class RelayServer implements RelayListener, AutoCloseable {
    *
    * @throws Failure when it cannot
    */
-  void serve(PageSettings settings, boolean page, Relay relay) {
+  void serve(PageSettings settings, boolean page) {
+    Map<String, OutboxPage> pages = new TreeMap<>();
+    for (DatabaseRelay one : databases) {
+      OutboxMetrics metrics = one.metrics();
+      if (metrics != null) {
+        metrics.bindTo(registry);
+      }
+      if (page) {
+        pages.put(one.name(), one.page(settings));
+      }
+    }
     PageServer started =
         settings.serve(
-            page ? settings.page(store, "the page of a relay") : null,
+            pages,
             Map.of(
                 "/health/live",
-                () -> answer(List.of(RelayState.threads(relay.isAlive()))),
+                () -> answer(DatabaseRelay::live),
                 "/health/ready",
-                () -> ready(relay),
+                () -> answer(DatabaseRelay::ready),
                 "/metrics",
                 () -> PageResponse.of(200, "text/plain; version=0.0.4", registry.scrape())));
     server = started;
@@ -80,13 +75,14 @@ final class RelayServer implements RelayListener, AutoCloseable {
     }
   }
 
-  private PageResponse ready(Relay relay) {
-    List<Finding> findings = new ArrayList<>(List.of(schema.ask()));
-    findings.addAll(state.findings(relay.isAlive()));
-    return answer(findings);
+  /** As {@link PageServer#url}, of what is served. */
+  String url() {
+    return requireNonNull(server).url();
   }
 
-  private static PageResponse answer(List<Finding> findings) {
+  private PageResponse answer(Function<DatabaseRelay, List<Finding>> question) {
+    List<Finding> findings =
+        RelayProcess.ofEach(databases, question).stream().flatMap(List::stream).toList();
     boolean isFine = findings.stream().noneMatch(one -> one.severity() == Severity.PROBLEM);
     StringWriter text = new StringWriter();
     Findings.print(findings, new PrintWriter(text, true));
@@ -98,6 +94,5 @@ final class RelayServer implements RelayListener, AutoCloseable {
     if (server != null) {
       server.close();
     }
-    metrics.close();
   }
 }

@@ -140,11 +140,18 @@ public final class Stores {
     return connect(address, 1);
   }
 
+  /**
+   * As {@link #connect(Address)}, with so many connections: a pool is slow to say what is wrong.
+   */
   static Opened connect(Address address, int connections) {
-    Opened opened = open(address, null, connections);
+    Opened opened = open(address, null, 1);
     try {
       opened.check();
-      return opened;
+      if (connections == 1) {
+        return opened;
+      }
+      opened.close();
+      return open(address, null, connections);
     } catch (OutboxException e) {
       opened.close();
       throw e instanceof PasswordMissingException missing

@@ -52,7 +52,7 @@ final class UiCommand extends StoreCommand<InspectionStore> {
     }
     PageSettings settings = new PageSettings(host, port, allowChanges, null);
     OutboxPage page = settings.page(store, System.getProperty("user.name", "unknown"));
-    try (PageServer server = settings.serve(page, Map.of());
+    try (PageServer server = settings.serve(Map.of("", page), Map.of());
         Cleanup ignored = Cleanup.atEnd(server::close)) {
       if (!server.isLocal()) {
         err().println("WARNING: " + PageSettings.WARNING);

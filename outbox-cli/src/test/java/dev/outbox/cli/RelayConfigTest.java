@@ -56,10 +56,10 @@ class RelayConfigTest {
   void gap() throws Exception {
     MemoryOutboxStore archive =
         new MemoryOutboxStore(InstantSource.system(), Duration.ofDays(1), Archive.METADATA);
-    assertThat(RelayProcess.gap(config(LEAST), archive))
+    assertThat(DatabaseRelay.gap(config(LEAST), archive))
         .contains("this relay keeps nothing", "store.archive", "full", "none");
-    assertThat(RelayProcess.gap(config(LEAST + "store.archive=none\n"), archive)).isNull();
-    assertThat(RelayProcess.gap(config(LEAST), new MemoryOutboxStore())).isNull();
+    assertThat(DatabaseRelay.gap(config(LEAST + "store.archive=none\n"), archive)).isNull();
+    assertThat(DatabaseRelay.gap(config(LEAST), new MemoryOutboxStore())).isNull();
   }
 
   @Test
@@ -267,6 +267,45 @@ class RelayConfigTest {
         .hasMessage("the property publisher is empty: name a publisher");
     assertThatThrownBy(() -> config(LEAST + "publisher.kafka.types=a"))
         .hasMessageStartingWith("each of the publishers has types: ");
+  }
+
+  private static Map<String, RelayConfig> all(String text) throws Exception {
+    Properties properties = new Properties();
+    properties.load(new StringReader("databases=orders,billing\n" + text));
+    return RelayConfig.all(properties, name -> null);
+  }
+
+  private static final String SECTIONS =
+      LEAST.replace("store.url", "database.orders.store.url")
+          + "database.billing.store.url=jdbc:mysql://h/d\n";
+
+  @Test
+  @DisplayName("several databases have properties in common, and each its own")
+  void databases() throws Exception {
+    Map<String, RelayConfig> all =
+        all(SECTIONS + "relay.workers=3\ndatabase.billing.relay.workers=1\nserver.port=1");
+    assertThat(all.keySet()).containsExactly("orders", "billing");
+    assertThat(all.get("orders").workers()).isEqualTo(3);
+    assertThat(all.get("billing").workers()).isEqualTo(1);
+    assertThat(all.get("billing").address()).hasToString("jdbc:mysql://h/d");
+    assertThat(all.get("billing").text("kafka.bootstrap.servers", "")).isEqualTo("k:9092");
+    assertThat(all("store.url=jdbc:mysql://h/d\ndatabase.billing.store.schema=b")).hasSize(2);
+  }
+
+  @ParameterizedTest
+  @DisplayName("what is wrong with a section is said with its name")
+  @CsvSource({
+    "database.billing.relay.batchsize=1, 'the database billing: there is no property relay.batchsize: did you mean relay.batchSize?'",
+    "database.billing.store.url=jdbc:postgresql://h/d, 'the database billing: it is where orders is, too: give each a store.url'",
+    "database.billing.store.url=, 'the database billing: the property store.url is missing: it is needed'",
+    "database.billing.server.port=1, 'the database billing: the property server.port is for the process: give it without database.billing.'",
+    "database.stock.store.url=u, 'the database orders: the property database.stock.store.url is for a database that databases does not name: remove it, or name that one'",
+    "publisher.transactional=t, 'the database billing: the property publisher.transactional is that of orders, too: give each another'",
+    "'databases=orders,orders,billing', 'the database orders: it is where orders is, too: give each a store.url'",
+    "'databases=a.b', 'the property databases has ''a.b'', a name has only letters, digits, _ and -'"
+  })
+  void wrongSection(String line, String sentence) {
+    assertThatThrownBy(() -> all(SECTIONS + line)).isInstanceOf(Failure.class).hasMessage(sentence);
   }
 
   @Test

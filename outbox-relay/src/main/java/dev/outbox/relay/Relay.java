@@ -514,13 +514,26 @@ public final class Relay implements AutoCloseable {
       return this;
     }
 
+    /**
+     * That this process has several outboxes, each with a relay: they share its heap, and the log
+     * of this one is {@code dev.outbox.relay.Relay.NAME}.
+     *
+     * @param outbox the name of this relay's outbox
+     * @param outboxes how many there are, at least 1
+     */
+    public Builder oneOfSeveral(String outbox, int outboxes) {
+      listeners.set(
+          0, new LoggingListener(LoggerFactory.getLogger(Relay.class.getName() + "." + outbox)));
+      return heap(Heap.REST + (heap - Heap.REST) / outboxes);
+    }
+
     /** For tests: what tells how long there was no work, and how long a stop took so far. */
     Builder clock(LongSupplier clock) {
       this.clock = clock;
       return this;
     }
 
-    /** For tests: the most memory that the process may have, in bytes. */
+    /** The most memory that the relay may have, in bytes. */
     Builder heap(long heap) {
       this.heap = heap;
       return this;

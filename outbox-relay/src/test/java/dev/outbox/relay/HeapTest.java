@@ -33,7 +33,7 @@ class HeapTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> heap(64).batchBytes(2, WANTED))
         .withMessage(
-            "2 workers need a heap of 78 MiB, this process has at most 64 MiB: use fewer workers,"
+            "2 workers need a heap of 78 MiB, this relay has at most 64 MiB: use fewer workers,"
                 + " raise -Xmx, or set batchBytes where payloads are small");
     assertThat(heap(78).batchBytes(2, WANTED)).isPositive();
   }
@@ -55,8 +55,18 @@ class HeapTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> small.batchBytes(WANTED).build())
         .withMessage(
-            "2 workers with a batchBytes of 8388608 need a heap of 224 MiB, this process has at"
+            "2 workers with a batchBytes of 8388608 need a heap of 224 MiB, this relay has at"
                 + " most 96 MiB: lower one of the two, or raise -Xmx");
     small.batchBytes(100_000).workers(50).build().close();
+  }
+
+  @Test
+  void severalRelaysShareWhatPayloadsMayTake() {
+    Relay.Builder one = Relay.builder(new FaultyStore(), new FakePublisher()).heap(152 * MIB);
+    one.batchBytes(5 * MIB).build().close();
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> one.oneOfSeveral("orders", 3).build())
+        .withMessageContaining("need a heap of 152 MiB, this relay has at most 72 MiB:");
+    one.batchBytes(1_600_000).build().close();
   }
 }

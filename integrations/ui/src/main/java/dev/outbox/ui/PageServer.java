@@ -1,5 +1,7 @@
 package dev.outbox.ui;
 
+import static dev.outbox.ui.Html.at;
+import static dev.outbox.ui.Html.el;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.sun.net.httpserver.HttpExchange;
@@ -12,6 +14,7 @@ import java.net.URLEncoder;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -19,39 +22,35 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Serves an {@link OutboxPage} by HTTP, to those who have a token, and beside it, or without it,
- * what anybody may read. Without TLS: for this machine, or behind a proxy.
+ * Serves an {@link OutboxPage}, or several, by HTTP, to those who have a token, and beside it, or
+ * without it, what anybody may read. Without TLS: for this machine, or behind a proxy.
  */
 public final class PageServer implements AutoCloseable {
-  /** As many as the page can keep waiting, and some that answer what anybody may ask. */
-  private static final int THREADS = OutboxPage.MOST_READS + OutboxPage.MOST_WAITING + 4;
+  /** As many as a page can keep waiting. */
+  private static final int THREADS_OF_PAGE = OutboxPage.MOST_READS + OutboxPage.MOST_WAITING;
+
+  /** Those that answer what anybody may ask, whatever waits for the pages. */
+  private static final int THREADS = 4;
 
   private static final int TOKEN_BYTES = 18;
 
   /** The most bytes of a form. */
   private static final int MOST_FORM = 65_536;
 
-  private final @Nullable OutboxPage page;
+  private final Map<String, OutboxPage> pages;
   private final Map<String, Supplier<PageResponse>> open;
   private final HttpServer server;
   private final Access access;
   private final String url;
-  private final ExecutorService threads =
-      Executors.newFixedThreadPool(
-          THREADS,
-          task -> {
-            Thread made = new Thread(task, "outbox-page-server");
-            made.setDaemon(true);
-            return made;
-          });
+  private final ExecutorService threads;
 
   private PageServer(
-      @Nullable OutboxPage page,
+      Map<String, OutboxPage> pages,
       Map<String, Supplier<PageResponse>> open,
       HttpServer server,
       String host,
       String token) {
-    this.page = page;
+    this.pages = new TreeMap<>(pages);
     this.open = Map.copyOf(open);
     this.server = server;
     int port = server.getAddress().getPort();
@@ -60,6 +59,14 @@ public final class PageServer implements AutoCloseable {
         new Access(
             token, "outbox-" + port, name, server.getAddress().getAddress().isLoopbackAddress());
     url = "http://%s:%d/?token=%s".formatted(name, port, URLEncoder.encode(token, UTF_8));
+    threads =
+        Executors.newFixedThreadPool(
+            THREADS + pages.size() * THREADS_OF_PAGE,
+            task -> {
+              Thread made = new Thread(task, "outbox-page-server");
+              made.setDaemon(true);
+              return made;
+            });
     server.setExecutor(threads);
     server.createContext("/", this::handle);
   }
@@ -67,7 +74,8 @@ public final class PageServer implements AutoCloseable {
   /**
    * Begins to serve.
    *
-   * @param page is closed with the server; null: there is none
+   * @param pages are closed with the server; by the path that each is below, as {@code orders} for
+   *     {@code /orders/}, or by an empty text if it is the only one; may be empty
    * @param open what anybody may read, who needs no token: by its path, as {@code /health/live}
    * @param host the name or address of this machine to listen at
    * @param port 0: any that is free
@@ -75,7 +83,7 @@ public final class PageServer implements AutoCloseable {
    * @throws UncheckedIOException when it cannot listen there
    */
   public static PageServer start(
-      @Nullable OutboxPage page,
+      Map<String, OutboxPage> pages,
       Map<String, Supplier<PageResponse>> open,
       String host,
       int port,
@@ -85,7 +93,7 @@ public final class PageServer implements AutoCloseable {
           HttpServer.create(new InetSocketAddress(InetAddress.getByName(host), port), 0);
       PageServer started =
           new PageServer(
-              page,
+              pages,
               open,
               server,
               host,
@@ -98,7 +106,7 @@ public final class PageServer implements AutoCloseable {
     }
   }
 
-  /** Where the page is, with the token: a secret. */
+  /** Where the page, or the list of pages, is, with the token: a secret. */
   public String url() {
     return url;
   }
@@ -116,7 +124,7 @@ public final class PageServer implements AutoCloseable {
   }
 
   private PageResponse answer(HttpExchange exchange) throws IOException {
-    if (page == null) {
+    if (pages.isEmpty()) {
       return PageResponse.text(404, "Here are " + String.join(", ", new TreeSet<>(open.keySet())));
     }
     String method = exchange.getRequestMethod();
@@ -134,7 +142,7 @@ public final class PageServer implements AutoCloseable {
           method.equals("POST") ? exchange.getRequestBody().readNBytes(MOST_FORM + 1) : new byte[0];
       return form.length > MOST_FORM
           ? PageResponse.text(413, "This form is too large.")
-          : page.answer(
+          : answer(
               new PageRequest(
                   method,
                   exchange.getRequestURI().getPath().substring(1),
@@ -144,6 +152,47 @@ public final class PageServer implements AutoCloseable {
     } catch (IllegalArgumentException e) {
       return PageResponse.text(400, "This request cannot be read: " + e.getMessage());
     }
+  }
+
+  /** That of the only page, or of the one whose name the path begins with, or the list of them. */
+  private PageResponse answer(PageRequest request) {
+    OutboxPage only = pages.get("");
+    if (only != null) {
+      return only.answer(request);
+    }
+    int slash = request.path().indexOf('/');
+    OutboxPage page = slash < 0 ? null : pages.get(request.path().substring(0, slash));
+    if (page == null) {
+      return request.path().isEmpty()
+          ? list()
+          : PageResponse.text(404, "Here are " + String.join(", ", pages.keySet()));
+    }
+    return page.answer(
+        new PageRequest(
+            request.method(),
+            request.path().substring(slash + 1),
+            request.query(),
+            request.form(),
+            request.headers()));
+  }
+
+  private PageResponse list() {
+    return PageResponse.of(
+        200,
+        "text/html",
+        "<!doctype html>\n"
+            + el(
+                "html",
+                at("lang", "en"),
+                el("head", el("title", "Outboxes")),
+                el(
+                    "body",
+                    el("h1", "Outboxes"),
+                    el(
+                        "ul",
+                        pages.keySet().stream()
+                            .map(name -> el("li", el("a", at("href", "./" + name + "/"), name)))
+                            .toList()))));
   }
 
   private static void send(HttpExchange exchange, PageResponse response) throws IOException {
@@ -160,8 +209,6 @@ public final class PageServer implements AutoCloseable {
   public void close() {
     server.stop(0);
     threads.shutdownNow();
-    if (page != null) {
-      page.close();
-    }
+    pages.values().forEach(OutboxPage::close);
   }
 }

@@ -84,7 +84,8 @@ class BrowserTest {
       outbox.append(message("order", "<img src=x onerror=alert(1)>"));
       outbox.settle(stored -> Decision.deadHaltingKey("</p><script>alert(1)</script>"));
       outbox.store.pause("</p><script>alert(2)</script>", Who.named("ann"));
-      try (PageServer server = PageServer.start(outbox.page, Map.of(), "127.0.0.1", 0, null)) {
+      try (PageServer server =
+          PageServer.start(Map.of("", outbox.page), Map.of(), "127.0.0.1", 0, null)) {
         Document page = dom(server.url(), 1_000);
         assertThat(page.select("#top").text()).isEqualTo("nothing to do");
         assertThat(page.select("section:has(h2:contains(Pauses)) .button").eachText())
@@ -105,7 +106,7 @@ class BrowserTest {
         OutboxPage.builder(new MemoryOutboxStore())
             .clock(() -> Instant.EPOCH.plusSeconds(10L * looks.incrementAndGet()))
             .build();
-    try (PageServer server = PageServer.start(page, Map.of(), "127.0.0.1", 0, null)) {
+    try (PageServer server = PageServer.start(Map.of("", page), Map.of(), "127.0.0.1", 0, null)) {
       assertThat(dom(server.url(), 12_000).select("polyline")).hasSize(5);
     }
   }

@@ -31,7 +31,8 @@ class PageServerTest {
       Map.of("/health/live", () -> PageResponse.text(503, "no"));
 
   private final Fixture outbox = new Fixture(Archive.NONE, true);
-  private final PageServer server = PageServer.start(outbox.page, OPEN, "127.0.0.1", 0, null);
+  private final PageServer server =
+      PageServer.start(Map.of("", outbox.page), OPEN, "127.0.0.1", 0, null);
   private final URI home = URI.create(server.url()).resolve("/");
   private final HttpClient client = HttpClient.newHttpClient();
 
@@ -127,7 +128,7 @@ class PageServerTest {
   void open() throws Exception {
     assertThat(send(to("/health/live")).statusCode()).isEqualTo(503);
     assertThat(raw("shop.example", "").lines().findFirst().orElseThrow()).contains("403");
-    try (PageServer none = PageServer.start(null, OPEN, "127.0.0.1", 0, null)) {
+    try (PageServer none = PageServer.start(Map.of(), OPEN, "127.0.0.1", 0, null)) {
       URI address = URI.create(none.url());
       assertThat(send(HttpRequest.newBuilder(address.resolve("/health/live"))).body())
           .isEqualTo("no\n");
@@ -140,7 +141,9 @@ class PageServerTest {
   @Test
   @DisplayName("ends at once, and says when it cannot listen")
   void ends() {
-    assertThatThrownBy(() -> PageServer.start(outbox.page, OPEN, "127.0.0.1", home.getPort(), null))
+    assertThatThrownBy(
+            () ->
+                PageServer.start(Map.of("", outbox.page), OPEN, "127.0.0.1", home.getPort(), null))
         .isInstanceOf(UncheckedIOException.class)
         .hasMessageContaining("the server cannot listen at 127.0.0.1, port " + home.getPort());
     server.close();

@@ -26,8 +26,7 @@ public interface StoreProvider {
   List<String> urlPrefixes();
 
   /**
-   * Makes a store. Connects to nothing that {@link Opened#check} has not seen before, unless more
-   * than one connection is asked for.
+   * Makes a store. Waits for no database.
    *
    * @throws IllegalArgumentException when a setting cannot be right, naming it
    * @throws OutboxException when something is missing, as a driver

@@ -45,7 +45,7 @@ final class Citus {
                 Finding.warning(
                     "Citus",
                     "this database has the extension Citus, on which we have run no test",
-                    "let producers and relays connect to the coordinator, and leave the outbox's tables local to it (docs/distributed.md)"))
+                    "let producers and relays connect to the coordinator, and leave the outbox's tables local to it (docs/scale.md)"))
         .toList();
   }
 }

@@ -3,9 +3,9 @@ package dev.outbox.spring;
 import dev.outbox.relay.Relay;
 
 /**
- * Changes the relay that Spring Boot's auto-configuration is about to build: for what properties
+ * Changes a relay that Spring Boot's auto-configuration is about to build: for what properties
  * cannot say, as a retry policy for each message. A bean of this type is called at each start of
- * the relay, after the properties and the {@link dev.outbox.relay.RelayListener} beans.
+ * each relay, after the properties and the {@link dev.outbox.relay.RelayListener} beans.
  */
 @FunctionalInterface
 public interface RelayCustomizer {

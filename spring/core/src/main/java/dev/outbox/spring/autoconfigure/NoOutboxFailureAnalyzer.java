@@ -25,7 +25,7 @@ final class NoOutboxFailureAnalyzer extends AbstractFailureAnalyzer<NoSuchBeanDe
       return new FailureAnalysis(
           "There are several stores for the outbox: %s."
               .formatted(String.join(", ", several.getBeanNamesFound())),
-          "Put @Primary on one of them, or define the JoinedOutbox and OutboxRelay beans yourself.",
+          "Put @Primary on one of them; for several data sources let the OutboxFactory make the others: docs/spring.md.",
           cause);
     }
     if (cause instanceof NoUniqueBeanDefinitionException several

@@ -3,7 +3,6 @@ package dev.outbox.spring.autoconfigure;
 import dev.outbox.JoinedOutbox;
 import dev.outbox.Outbox;
 import dev.outbox.Outbox.CurrentTransaction;
-import dev.outbox.relay.Relay;
 import dev.outbox.relay.RelayListener;
 import dev.outbox.relay.RelayState;
 import dev.outbox.spi.publisher.MessagePublisher;
@@ -48,6 +47,14 @@ final class OutboxAutoConfiguration {
   }
 
   @Bean
+  Relays outboxRelays(
+      ListableBeanFactory beans,
+      ObjectProvider<RelayCustomizer> customizers,
+      ObjectProvider<Traces> traces) {
+    return new Relays(beans, customizers, traces);
+  }
+
+  @Bean
   HandOver outboxHandOver(
       WakeAfterCommit wake, ObjectProvider<PlatformTransactionManager> managers) {
     return new HandOver(wake, managers);
@@ -57,13 +64,8 @@ final class OutboxAutoConfiguration {
   @ConditionalOnMissingBean
   @ConditionalOnBean({OutboxStore.class, CurrentTransaction.class})
   JoinedOutbox outbox(
-      OutboxStore<?> store,
-      CurrentTransaction<?> transaction,
-      HandOver handOver,
-      ObjectProvider<Traces> traces) {
-    JoinedOutbox joined = join(handOver.outbox(store), transaction);
-    Traces present = traces.getIfAvailable();
-    return present == null ? joined : present.outbox(joined);
+      OutboxStore<?> store, CurrentTransaction<?> transaction, HandOver handOver, Relays relays) {
+    return relays.traced(join(handOver.outbox(store), transaction));
   }
 
   /** Both are of one type of transaction: they were made for the same database. */
@@ -84,26 +86,15 @@ final class OutboxAutoConfiguration {
   @ConditionalOnBooleanProperty(name = "outbox.relay.enabled", matchIfMissing = true)
   @ConditionalOnBean({OutboxStore.class, MessagePublisher.class})
   OutboxRelay outboxRelay(
-      OutboxProperties properties,
       HandOver handOver,
       OutboxStore<?> store,
       ObjectProvider<RelayStore> own,
       MessagePublisher publisher,
       ObjectProvider<RelayListener> listeners,
-      ObjectProvider<RelayCustomizer> customizers,
-      ObjectProvider<Traces> traces) {
+      Relays relays) {
     RelayStore relayStore = own.getIfAvailable(() -> new RelayStore(store));
-    Traces present = traces.getIfAvailable();
-    MessagePublisher traced = present == null ? publisher : present.publisher(publisher);
-    return new OutboxRelay(
-        () -> {
-          Relay.Builder builder = Relay.builder(relayStore.store(), traced);
-          listeners.orderedStream().forEach(builder::listener);
-          customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
-          Relay relay = build(builder);
-          handOver.to(relay, relayStore.store());
-          return relay;
-        });
+    return relays.relay(
+        Relays.FIRST, relayStore.store(), handOver, publisher, listeners::orderedStream);
   }
 
   @Bean
@@ -116,16 +107,5 @@ final class OutboxAutoConfiguration {
             "There is no publisher, so messages of the outbox are stored and not published: add one, as dev.outbox:outbox-publisher-kafka, or set outbox.relay.enabled=false where another process publishes");
       }
     };
-  }
-
-  private static Relay build(Relay.Builder builder) {
-    try {
-      return builder.build();
-    } catch (IllegalArgumentException e) {
-      throw new OutboxConfigurationException(
-          "The relay's settings are refused: " + e.getMessage(),
-          "Correct outbox.relay.*, or what a RelayCustomizer sets.",
-          e);
-    }
   }
 }

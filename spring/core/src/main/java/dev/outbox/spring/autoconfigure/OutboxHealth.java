@@ -6,12 +6,15 @@ import dev.outbox.relay.SchemaProbe;
 import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.Finding.Severity;
 import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spring.DataSourceOutbox;
 import dev.outbox.spring.OutboxRelay;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.springframework.beans.factory.ObjectProvider;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ListableBeanFactory;
 
 /**
  * How the outbox is, for either generation of Boot. The store is asked with one small statement; a
@@ -20,13 +23,31 @@ import org.springframework.beans.factory.ObjectProvider;
  */
 final class OutboxHealth {
   private final SchemaProbe schema;
-  private final ObjectProvider<OutboxRelay> relay;
+  private final Supplier<@Nullable OutboxRelay> relay;
   private final RelayState state;
 
-  OutboxHealth(OutboxStore<?> store, ObjectProvider<OutboxRelay> relay, RelayState state) {
+  /**
+   * @param relay gives null where none is in this application
+   */
+  OutboxHealth(OutboxStore<?> store, Supplier<@Nullable OutboxRelay> relay, RelayState state) {
     schema = new SchemaProbe(store);
     this.relay = relay;
     this.state = state;
+  }
+
+  /** With those of further data sources, by their names: one that is down is a reason for all. */
+  Checked checkAll(ListableBeanFactory beans) {
+    Checked first = check();
+    Map<String, Object> details = new TreeMap<>(first.details());
+    boolean up = first.isUp();
+    for (DataSourceOutbox other : Relays.others(beans).values()) {
+      if (other instanceof MoreOutboxes.Made made) {
+        Checked checked = made.health().check();
+        details.put(made.name(), checked.details());
+        up &= checked.isUp();
+      }
+    }
+    return new Checked(up, details);
   }
 
   /**
@@ -37,7 +58,7 @@ final class OutboxHealth {
   Checked check() {
     Map<String, Object> details = new TreeMap<>();
     List<Finding> findings = new ArrayList<>(List.of(schema.ask()));
-    OutboxRelay running = relay.getIfAvailable();
+    OutboxRelay running = relay.get();
     if (running != null) {
       details.put("relay", running.isRunning() ? "running" : "stopped");
       details.put("broker", state.broker());

@@ -3,6 +3,7 @@ package dev.outbox.spring.autoconfigure;
 import dev.outbox.relay.RelayState;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spring.OutboxRelay;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -25,16 +26,16 @@ final class OutboxHealthContributorAutoConfiguration {
   @Bean
   OutboxHealth outboxHealth(
       OutboxStore<?> store, ObjectProvider<OutboxRelay> relay, RelayState state) {
-    return new OutboxHealth(store, relay, state);
+    return new OutboxHealth(store, relay::getIfAvailable, state);
   }
 
   @Bean
   @ConditionalOnMissingBean(name = "outboxHealthIndicator")
-  AbstractHealthIndicator outboxHealthIndicator(OutboxHealth outbox) {
+  AbstractHealthIndicator outboxHealthIndicator(OutboxHealth outbox, ListableBeanFactory beans) {
     return new AbstractHealthIndicator("The outbox is not well") {
       @Override
       protected void doHealthCheck(Health.Builder health) {
-        OutboxHealth.Checked checked = outbox.check();
+        OutboxHealth.Checked checked = outbox.checkAll(beans);
         (checked.isUp() ? health.up() : health.down()).withDetails(checked.details());
       }
     };

@@ -4,6 +4,7 @@ import dev.outbox.Outbox.CurrentTransaction;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spring.OutboxDataSource;
+import dev.outbox.spring.OutboxFactory;
 import dev.outbox.spring.OutboxRelayDataSource;
 import dev.outbox.spring.SpringTransaction;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
@@ -104,6 +105,13 @@ final class OutboxJdbcAutoConfiguration {
         dataSource -> name(beans, dataSource));
   }
 
+  @Bean
+  @ConditionalOnBooleanProperty(name = "outbox.enabled", matchIfMissing = true)
+  OutboxFactory outboxFactory(
+      OutboxProperties properties, Relays relays, ListableBeanFactory beans) {
+    return new MoreOutboxes(properties, relays, beans, dataSource -> name(beans, dataSource));
+  }
+
   /** Before their initialization, after which others may have wrapped them. */
   @Bean
   static BeanPostProcessor outboxTransactionManagers() {
@@ -143,7 +151,7 @@ final class OutboxJdbcAutoConfiguration {
       throw new OutboxConfigurationException(
           "There are several DataSources, %s, and none of them is the outbox's"
               .formatted(String.join(", ", beans.getBeanNamesForType(DataSource.class))),
-          "Put @OutboxDataSource or @Primary on the method of the one whose transactions append messages.",
+          "Put @OutboxDataSource or @Primary on the method of the one whose transactions append messages; further ones get an outbox by the OutboxFactory.",
           null);
     }
     return dataSource;

@@ -59,13 +59,19 @@ final class OutboxPublisherAutoConfiguration {
     }
   }
 
-  @Bean(destroyMethod = "close")
+  @Bean
   @ConditionalOnMissingBean(MessagePublisher.class)
   @Conditional(OfferedOrChosen.class)
-  MessagePublisher outboxPublisher(
+  Publishers outboxPublishers(
       OutboxProperties properties,
       ObjectProvider<OfferedPublisher> offered,
       ObjectProvider<HandlerMethods> handlers) {
-    return new Publishers(properties, offered, handlers.getIfAvailable()).open();
+    return new Publishers(properties, offered, handlers.getIfAvailable());
+  }
+
+  @Bean(destroyMethod = "close")
+  @ConditionalOnBean(Publishers.class)
+  MessagePublisher outboxPublisher(Publishers publishers) {
+    return publishers.open();
   }
 }

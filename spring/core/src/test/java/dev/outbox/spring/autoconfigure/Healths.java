@@ -28,6 +28,10 @@ public final class Healths {
     return details(context, OUTBOX).get("error");
   }
 
+  public static Object detail(ApplicationContext context, String name) {
+    return details(context, OUTBOX).get(name);
+  }
+
   static Map<?, ?> details(ApplicationContext context, String indicator) {
     return (Map<?, ?>) health(context, indicator).getPropertyValue("details");
   }

@@ -10,6 +10,7 @@ import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spring.Others;
 import dev.outbox.spring.OutboxRelay;
+import dev.outbox.spring.RelayCustomizer;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -30,7 +31,10 @@ class WakeAfterCommitTest {
               new Store(),
               (CurrentTransaction<Object>) append -> append.apply("current"),
               new HandOver(wake, noBeans.getBeanProvider(PlatformTransactionManager.class)),
-              noBeans.getBeanProvider(Traces.class));
+              new Relays(
+                  noBeans,
+                  noBeans.getBeanProvider(RelayCustomizer.class),
+                  noBeans.getBeanProvider(Traces.class)));
 
   /** Of which nothing is kept. */
   private static final class Store implements OutboxStore<Object> {

@@ -184,6 +184,7 @@ public abstract class JdbcStoreProvider implements StoreProvider {
       config.setPassword(settings.password().isEmpty() ? null : settings.password());
       config.setMaximumPoolSize(settings.connections());
       config.setConnectionTimeout(PATIENCE.toMillis());
+      config.setInitializationFailTimeout(-1); // connects when it is used
       // Else the pool asks for the default, once; when that connection dies it never works again.
       config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
       String url = settings.url().toLowerCase(Locale.ROOT);

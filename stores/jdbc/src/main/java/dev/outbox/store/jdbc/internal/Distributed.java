@@ -24,7 +24,7 @@ public record Distributed(String name, String sign, String why) {
     for (Distributed one : these) {
       if (said.toLowerCase(Locale.ROOT).contains(one.sign)) {
         throw new PermanentOutboxException(
-            "the server is %s and not %s (it says %s): %s; docs/distributed.md says what to use in its place"
+            "the server is %s and not %s (it says %s): %s; docs/scale.md says what to use in its place"
                 .formatted(one.name, wanted, said, one.why));
       }
     }

@@ -1,0 +1,113 @@
+package dev.outbox.spring.autoconfigure;
+
+import dev.outbox.Appended;
+import dev.outbox.JoinedOutbox;
+import dev.outbox.OutboxMessage;
+import dev.outbox.relay.RelayListener;
+import dev.outbox.relay.RelayState;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spring.DataSourceOutbox;
+import dev.outbox.spring.OutboxFactory;
+import dev.outbox.spring.OutboxRelay;
+import dev.outbox.spring.RelayCustomizer;
+import dev.outbox.spring.SpringTransaction;
+import java.sql.Connection;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.transaction.PlatformTransactionManager;
+
+/** Makes the outboxes of further data sources from what the first is made of. */
+record MoreOutboxes(
+    OutboxProperties properties,
+    Relays relays,
+    ListableBeanFactory beans,
+    Function<DataSource, String> names)
+    implements OutboxFactory {
+
+  @Override
+  public DataSourceOutbox of(DataSource dataSource, RelayCustomizer... customizers) {
+    if (properties.kafka().transactionalIdPrefix() != null) {
+      throw new OutboxConfigurationException(
+          "outbox.kafka.transactional-id-prefix is for one relay, and there are several",
+          "Leave it out.",
+          null);
+    }
+    String name = names.apply(dataSource);
+    OutboxStore<Connection> store = JdbcStores.store(properties, dataSource, name);
+    SchemaModes.apply(properties.schemaMode(), store);
+    WakeAfterCommit wake = new WakeAfterCommit(beans.getBeanProvider(OutboxRelay.class));
+    HandOver handOver = new HandOver(wake, beans.getBeanProvider(PlatformTransactionManager.class));
+    JoinedOutbox outbox =
+        relays.traced(
+            handOver
+                .outbox(store)
+                .joining(SpringTransaction.of(dataSource, properties.append().flushJpa(), names)));
+    RelayState state = new RelayState();
+    Publishers publishers = beans.getBeanProvider(Publishers.class).getIfAvailable();
+    MessagePublisher own = publishers == null ? null : publishers.open();
+    MessagePublisher publisher =
+        own != null ? own : beans.getBeanProvider(MessagePublisher.class).getIfAvailable();
+    List<RelayListener> listeners = new ArrayList<>(List.of(state));
+    beans
+        .getBeanProvider(MoreMeters.class)
+        .ifAvailable(meters -> listeners.add(meters.of(name, store)));
+    OutboxRelay relay = null;
+    if (publisher != null && properties.relay().enabled()) {
+      relay = relays.relay(name, store, handOver, publisher, listeners::stream, customizers);
+      wake.calls(new WakeAfterCommit.Wake(relay));
+    }
+    OutboxRelay made = relay;
+    return new Made(name, outbox, relay, new OutboxHealth(store, () -> made, state), own);
+  }
+
+  /** One of them. */
+  record Made(
+      String name,
+      JoinedOutbox outbox,
+      @Nullable OutboxRelay relay,
+      OutboxHealth health,
+      @Nullable MessagePublisher publisher)
+      implements DataSourceOutbox {
+
+    @Override
+    public Appended append(List<OutboxMessage> messages) {
+      return outbox.append(messages);
+    }
+
+    @Override
+    public void start() {
+      if (relay != null) {
+        relay.start();
+      }
+    }
+
+    @Override
+    public void stop() {
+      if (relay != null) {
+        relay.stop();
+      }
+    }
+
+    @Override
+    public boolean isRunning() {
+      return relay != null && relay.isRunning();
+    }
+
+    @Override
+    public int getPhase() {
+      return OutboxRelay.PHASE;
+    }
+
+    @Override
+    public void close() {
+      if (publisher != null) {
+        publisher.close();
+      }
+    }
+  }
+}
