@@ -5,10 +5,9 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.relay.Diagnosis;
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.store.Finding;
-import dev.outbox.spi.store.GrantsStore;
 import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StoreProvider.Opened;
 import java.nio.file.Path;
@@ -117,8 +116,9 @@ final class DoctorCommand implements Callable<Integer> {
       }
     }
     try (MessagePublisher publisher = config.publisher()) {
-      if (publisher instanceof ReachablePublisher broker) {
-        findings.add(broker(broker));
+      String address = publisher.address();
+      if (address != null) {
+        findings.add(broker(publisher, address));
       }
     } catch (IllegalArgumentException e) {
       throw new Failure(String.valueOf(e.getMessage()), e);
@@ -127,8 +127,8 @@ final class DoctorCommand implements Callable<Integer> {
   }
 
   private static Finding rights(OutboxStore<?> store) {
-    return (store instanceof GrantsStore grants
-            ? grants.missingGrants()
+    return (store instanceof SchemaStore schema
+            ? schema.missingGrants()
             : Optional.<List<String>>empty())
         .map(
             missing ->
@@ -142,15 +142,16 @@ final class DoctorCommand implements Callable<Integer> {
             () -> Finding.fine("rights", "not looked at here: a relay's log has what it lacks"));
   }
 
-  private static Finding broker(ReachablePublisher broker) throws InterruptedException {
+  private static Finding broker(MessagePublisher broker, String address)
+      throws InterruptedException {
     return broker
         .unreachable(PATIENCE)
         .map(
             error ->
                 Finding.problem(
                     "broker",
-                    "%s cannot be reached: %s".formatted(broker.address(), error),
+                    "%s cannot be reached: %s".formatted(address, error),
                     "start it, or mend its address in the relay's configuration; messages wait meanwhile"))
-        .orElseGet(() -> Finding.fine("broker", broker.address() + " answers"));
+        .orElseGet(() -> Finding.fine("broker", address + " answers"));
   }
 }

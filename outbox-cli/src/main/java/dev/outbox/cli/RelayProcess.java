@@ -1,9 +1,10 @@
 package dev.outbox.cli;
 
+import static java.util.Objects.requireNonNullElseGet;
+
 import dev.outbox.inbox.InboxHousekeeping;
 import dev.outbox.relay.Relay;
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.OutboxStore;
@@ -79,9 +80,8 @@ public final class RelayProcess implements AutoCloseable {
           .info(
               "From {} to {}",
               config.address(),
-              publisher instanceof ReachablePublisher there
-                  ? there.address()
-                  : config.text(Publishers.NAMES, Publishers.DEFAULT));
+              requireNonNullElseGet(
+                  publisher.address(), () -> config.text(Publishers.NAMES, Publishers.DEFAULT)));
       process.relay.start();
       return process;
     } catch (RuntimeException e) {
