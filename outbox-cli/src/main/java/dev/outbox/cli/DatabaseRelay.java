@@ -1,5 +1,7 @@
 package dev.outbox.cli;
 
+import static java.util.Objects.requireNonNullElseGet;
+
 import dev.outbox.OutboxException;
 import dev.outbox.inbox.InboxHousekeeping;
 import dev.outbox.micrometer.OutboxMetrics;
@@ -7,7 +9,6 @@ import dev.outbox.relay.Relay;
 import dev.outbox.relay.RelayState;
 import dev.outbox.relay.SchemaProbe;
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.InboxStore;
@@ -189,9 +190,8 @@ final class DatabaseRelay implements AutoCloseable {
     log.info(
         "From {} to {}",
         config.address(),
-        publisher instanceof ReachablePublisher there
-            ? there.address()
-            : config.text(Publishers.NAMES, Publishers.DEFAULT));
+        requireNonNullElseGet(
+            publisher.address(), () -> config.text(Publishers.NAMES, Publishers.DEFAULT)));
     relay.start();
   }
 

@@ -5,14 +5,13 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.relay.Diagnosis;
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.store.Finding;
-import dev.outbox.spi.store.GrantsStore;
 import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.InspectionStore.Inspected;
 import dev.outbox.spi.store.InspectionStore.Listed;
 import dev.outbox.spi.store.InspectionStore.Query;
 import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StoreProvider.Opened;
 import dev.outbox.spi.store.StoredMessage;
@@ -146,11 +145,12 @@ final class DoctorCommand implements Callable<Integer> {
       }
     }
     try (MessagePublisher publisher = config.publisher()) {
-      if (publisher instanceof ReachablePublisher broker) {
-        Finding answers = broker(broker);
+      String address = publisher.address();
+      if (address != null) {
+        Finding answers = broker(publisher, address);
         findings.add(answers);
         if (answers.isFine()) {
-          findings.addAll(broker.findings(waiting, PATIENCE));
+          findings.addAll(publisher.findings(waiting, PATIENCE));
         }
       }
     } catch (IllegalArgumentException e) {
@@ -160,8 +160,8 @@ final class DoctorCommand implements Callable<Integer> {
   }
 
   private static Finding rights(OutboxStore<?> store) {
-    return (store instanceof GrantsStore grants
-            ? grants.missingGrants()
+    return (store instanceof SchemaStore schema
+            ? schema.missingGrants()
             : Optional.<List<String>>empty())
         .map(
             missing ->
@@ -198,15 +198,16 @@ final class DoctorCommand implements Callable<Integer> {
     }
   }
 
-  private static Finding broker(ReachablePublisher broker) throws InterruptedException {
+  private static Finding broker(MessagePublisher broker, String address)
+      throws InterruptedException {
     return broker
         .unreachable(PATIENCE)
         .map(
             error ->
                 Finding.problem(
                     "broker",
-                    "%s cannot be reached: %s".formatted(broker.address(), error),
+                    "%s cannot be reached: %s".formatted(address, error),
                     "start it, or mend its address in the relay's configuration; messages wait meanwhile"))
-        .orElseGet(() -> Finding.fine("broker", broker.address() + " answers"));
+        .orElseGet(() -> Finding.fine("broker", address + " answers"));
   }
 }

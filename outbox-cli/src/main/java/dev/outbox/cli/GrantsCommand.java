@@ -1,6 +1,6 @@
 package dev.outbox.cli;
 
-import dev.outbox.spi.store.GrantsStore;
+import dev.outbox.spi.store.SchemaStore;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -67,13 +67,21 @@ final class GrantsCommand implements Callable<Integer> {
   private Function<Object, String> ofOutbox() {
     String appends = role("--producer", producer);
     String publishes = role("--relay", relay);
-    return store -> Stores.as(GrantsStore.class, store).grants(appends, publishes);
+    return store -> grants(store, appends, publishes);
   }
 
   private Function<Object, String> ofInbox() {
     String handles = role("--consumer", consumer);
     String purges = role("--housekeeper", housekeeper);
-    return store -> Stores.as(GrantsStore.class, store).grants(handles, purges);
+    return store -> grants(store, handles, purges);
+  }
+
+  private static String grants(Object store, String application, String operator) {
+    String grants = Stores.as(SchemaStore.class, store).grants(application, operator);
+    if (grants == null) {
+      throw new Failure(store.getClass().getSimpleName() + " gives no rights");
+    }
+    return grants;
   }
 
   private String role(String option, @Nullable String role) {

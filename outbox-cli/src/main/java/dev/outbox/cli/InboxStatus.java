@@ -1,8 +1,8 @@
 package dev.outbox.cli;
 
 import dev.outbox.Texts;
-import dev.outbox.spi.store.InboxStatisticsStore;
-import dev.outbox.spi.store.InboxStatisticsStore.InboxStatistics;
+import dev.outbox.spi.store.InboxStore;
+import dev.outbox.spi.store.InboxStore.InboxStatistics;
 import dev.outbox.spi.store.SchemaStore;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -31,7 +31,11 @@ record InboxStatus(@Nullable String place, InboxStatistics statistics, List<Stri
       schema.verify();
     }
     int enough = cap(cap(cap, maxExpired), maxFailed);
-    InboxStatistics statistics = Stores.as(InboxStatisticsStore.class, inbox).statistics(enough);
+    InboxStatistics statistics =
+        inbox instanceof InboxStore<?> store ? store.statistics(enough) : null;
+    if (statistics == null) {
+      throw new Failure(inbox.getClass().getSimpleName() + " does not count");
+    }
     List<String> passed = new ArrayList<>();
     if (maxExpired != null && statistics.expiredLocks() > maxExpired) {
       passed.add(

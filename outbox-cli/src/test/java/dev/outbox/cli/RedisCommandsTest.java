@@ -107,7 +107,7 @@ class RedisCommandsTest extends DatabaseCommandsTest {
   @DisplayName("there are no statements that give rights")
   void grants() {
     assertThat(cli("grants", "--producer=shop_web", "--relay=shop_relay").err())
-        .contains("needs a store that is a GrantsStore, and RedisOutboxStore is none")
+        .contains("RedisOutboxStore gives no rights")
         .hasLineCount(1);
   }
 
@@ -116,7 +116,7 @@ class RedisCommandsTest extends DatabaseCommandsTest {
   @DisplayName("nor for an inbox")
   void inboxGrants() {
     assertThat(cli("grants", "--inbox", "--consumer=a", "--housekeeper=b").err())
-        .contains("needs a store that is a GrantsStore")
+        .contains("RedisInboxStore gives no rights")
         .hasLineCount(1);
   }
 

@@ -7,7 +7,6 @@ import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.relay.Relay;
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.memory.MemoryOutboxStore;
@@ -222,8 +221,7 @@ class RelayConfigTest {
             + "destination=shop.{aggregateType}\npublisher.second.destination={aggregateType}\n";
     MessagePublisher publisher = config(both).publisher();
     try {
-      assertThat(((ReachablePublisher) publisher).address())
-          .isEqualTo("kafka 127.0.0.1:1, second 127.0.0.1:2");
+      assertThat(publisher.address()).isEqualTo("kafka 127.0.0.1:1, second 127.0.0.1:2");
     } finally {
       publisher.close();
     }

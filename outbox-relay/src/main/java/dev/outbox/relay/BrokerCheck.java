@@ -1,6 +1,6 @@
 package dev.outbox.relay;
 
-import dev.outbox.spi.publisher.ReachablePublisher;
+import dev.outbox.spi.publisher.MessagePublisher;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -15,14 +15,21 @@ final class BrokerCheck {
   private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
 
   private final String relay;
-  private final ReachablePublisher publisher;
+  private final MessagePublisher publisher;
+  private final String address;
   private final Waiting waiting;
   private final RelayListener listener;
   private final Backoff pauses = new Backoff(FIRST_PAUSE, LONGEST_PAUSE, () -> 0);
 
-  BrokerCheck(String relay, ReachablePublisher publisher, Waiting waiting, RelayListener listener) {
+  BrokerCheck(
+      String relay,
+      MessagePublisher publisher,
+      String address,
+      Waiting waiting,
+      RelayListener listener) {
     this.relay = relay;
     this.publisher = publisher;
+    this.address = address;
     this.waiting = waiting;
     this.listener = listener;
   }
@@ -32,11 +39,11 @@ final class BrokerCheck {
     while (!waiting.stopping()) {
       Optional<String> trouble = publisher.unreachable(PATIENCE);
       if (trouble.isEmpty()) {
-        listener.on(new RelayEvent.BrokerReachable(relay, publisher.address()));
+        listener.on(new RelayEvent.BrokerReachable(relay, address));
         return;
       }
       if (!waiting.stopping()) {
-        listener.on(new RelayEvent.BrokerUnreachable(relay, publisher.address(), trouble.get()));
+        listener.on(new RelayEvent.BrokerUnreachable(relay, address, trouble.get()));
         waiting.pause(this, pauses.next());
       }
     }

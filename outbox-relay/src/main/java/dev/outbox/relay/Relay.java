@@ -6,18 +6,15 @@ import dev.outbox.Appended;
 import dev.outbox.Outbox;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.publisher.ReachablePublisher;
-import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
 import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.OutboxStore.WakeUps;
 import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StoredMessage;
-import dev.outbox.spi.store.WakeUpStore;
-import dev.outbox.spi.store.WakeUpStore.WakeUps;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -71,7 +68,7 @@ public final class Relay implements AutoCloseable {
   private final Threads threads;
   private final Keeper keeper;
   private final Worker.Shared shared;
-  private final @Nullable WakeUpStore wakesUp;
+  private final boolean listens;
   private final Duration housekeeping;
   private final ReentrantLock lock = new ReentrantLock();
   private State state = State.NEW;
@@ -80,7 +77,7 @@ public final class Relay implements AutoCloseable {
   private Relay(Builder builder, Settings settings) {
     this.settings = settings;
     store = builder.store;
-    wakesUp = builder.wakeUps && store instanceof WakeUpStore able ? able : null;
+    listens = builder.wakeUps;
     housekeeping = builder.housekeeping;
     listener = new Listeners(builder.listeners);
     DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
@@ -130,6 +127,8 @@ public final class Relay implements AutoCloseable {
    *     the relay can be started later
    * @throws dev.outbox.OutboxException when the store cannot check them, or cannot tell of appends;
    *     the relay can be started later
+   * @throws IllegalArgumentException when {@link Builder#wakeUps} are asked for, of a store that
+   *     cannot tell of appends
    * @throws IllegalStateException after {@link #close}
    */
   public void start() {
@@ -142,11 +141,16 @@ public final class Relay implements AutoCloseable {
           schema.verify();
           place = schema.place();
         }
-        if (wakesUp != null) {
+        if (listens) {
           wakeUps =
-              wakesUp.listen(
+              store.listen(
                   waiting::committed,
                   e -> listener.on(new RelayEvent.StoreFailed(settings.name(), "listen", e)));
+          if (wakeUps == null) {
+            throw new IllegalArgumentException(
+                "wakeUps is true, but this store cannot tell of appends: leave it out, and shorten"
+                    + " idlePause where the first message must not wait");
+          }
         }
         state = State.RUNNING;
         startThreads(place);
@@ -166,11 +170,12 @@ public final class Relay implements AutoCloseable {
       for (int i = 0; i < settings.workers(); i++) {
         threads.start(new Worker(settings.name() + "/" + i, shared));
       }
-      if (store instanceof HousekeepingStore tidy) {
-        threads.start(tidy, listener, housekeeping);
-      }
-      if (shared.publisher() instanceof ReachablePublisher reachable) {
-        threads.start(new BrokerCheck(settings.name(), reachable, waiting, listener), listener);
+      threads.start(store, listener, housekeeping);
+      String address = shared.publisher().address();
+      if (address != null) {
+        threads.start(
+            new BrokerCheck(settings.name(), shared.publisher(), address, waiting, listener),
+            listener);
       }
     } catch (RuntimeException | Error e) {
       close();
@@ -500,8 +505,8 @@ public final class Relay implements AutoCloseable {
     }
 
     /**
-     * Whether to let the store tell of appends by any process ({@link WakeUpStore}), so that their
-     * messages do not wait for the next poll; default false. The relay polls as well.
+     * Whether to let the store tell of appends by any process ({@link OutboxStore#listen}), so that
+     * their messages do not wait for the next poll; default false. The relay polls as well.
      */
     public Builder wakeUps(boolean wakeUps) {
       this.wakeUps = wakeUps;
@@ -565,11 +570,6 @@ public final class Relay implements AutoCloseable {
      */
     public Relay build() {
       Settings settings = settings();
-      if (wakeUps && !(store instanceof WakeUpStore)) {
-        throw new IllegalArgumentException(
-            "wakeUps is true, but this store cannot tell of appends: leave it out, and shorten"
-                + " idlePause where the first message must not wait");
-      }
       store.maxConnections().ifPresent(settings::checkPool);
       return new Relay(this, settings);
     }

@@ -1,7 +1,7 @@
 package dev.outbox.relay;
 
 import dev.outbox.TransientOutboxException;
-import dev.outbox.spi.publisher.ReachablePublisher;
+import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.PauseStore.Pause;
@@ -107,7 +107,9 @@ public sealed interface RelayEvent {
    */
   record StoodStill(String who, Duration time) implements RelayEvent {}
 
-  /** The broker answered when it was asked at the start; see {@link ReachablePublisher}. */
+  /**
+   * The broker answered when it was asked at the start; see {@link MessagePublisher#unreachable}.
+   */
   record BrokerReachable(String who, String address) implements RelayEvent {}
 
   /** The broker did not answer when it was asked at the start; it is asked again. */

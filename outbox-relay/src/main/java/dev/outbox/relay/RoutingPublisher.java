@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.Texts;
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.StoredMessage;
@@ -185,12 +184,42 @@ public final class RoutingPublisher implements MessagePublisher {
     }
   }
 
-  static MessagePublisher of(
-      List<Routed> all, Function<StoredMessage, Routed> routes, Duration timeout) {
-    RoutingPublisher routing = new RoutingPublisher(all, routes, timeout);
-    List<Routed> able =
-        all.stream().filter(one -> one.publisher() instanceof ReachablePublisher).toList();
-    return able.isEmpty() ? routing : new Askable(routing, able);
+  /** Of those whose brokers can be asked. */
+  @Override
+  public @Nullable String address() {
+    List<Routed> able = askable();
+    return able.isEmpty()
+        ? null
+        : String.join(
+            ", ", able.stream().map(one -> one.name() + " " + one.publisher().address()).toList());
+  }
+
+  @Override
+  public Optional<String> unreachable(Duration patience) throws InterruptedException {
+    Duration each = timeoutOfEach(patience);
+    List<Routed> able = askable();
+    List<Callable<Optional<String>>> questions = new ArrayList<>();
+    for (Routed one : able) {
+      questions.add(() -> one.publisher().unreachable(each));
+    }
+    Map<String, String> troubles =
+        troubles(able, questions, patience, "did not say in time whether it answers");
+    return troubles.isEmpty() ? Optional.empty() : Optional.of(words(troubles));
+  }
+
+  @Override
+  public List<Finding> findings(List<StoredMessage> waiting, Duration patience)
+      throws InterruptedException {
+    Map<Routed, List<StoredMessage>> each = waiting.stream().collect(Collectors.groupingBy(routes));
+    List<Finding> findings = new ArrayList<>();
+    for (Routed one : all) {
+      findings.addAll(one.publisher().findings(each.getOrDefault(one, List.of()), patience));
+    }
+    return findings;
+  }
+
+  private List<Routed> askable() {
+    return all.stream().filter(one -> one.publisher().address() != null).toList();
   }
 
   /** Asks each at the same time; an answer is empty when nothing is wrong. */
@@ -223,55 +252,6 @@ public final class RoutingPublisher implements MessagePublisher {
   @Override
   public String toString() {
     return String.join(", ", all.stream().map(Routed::name).toList());
-  }
-
-  /** The same, with brokers that can be asked. */
-  private record Askable(RoutingPublisher routing, List<Routed> able)
-      implements MessagePublisher, ReachablePublisher {
-
-    @Override
-    public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
-      return routing.publish(messages);
-    }
-
-    @Override
-    public void close() {
-      routing.close();
-    }
-
-    @Override
-    public String address() {
-      return String.join(
-          ", ", able.stream().map(one -> one.name() + " " + reachable(one).address()).toList());
-    }
-
-    @Override
-    public Optional<String> unreachable(Duration patience) throws InterruptedException {
-      Duration each = timeoutOfEach(patience);
-      List<Callable<Optional<String>>> questions = new ArrayList<>();
-      for (Routed one : able) {
-        questions.add(() -> reachable(one).unreachable(each));
-      }
-      Map<String, String> troubles =
-          routing.troubles(able, questions, patience, "did not say in time whether it answers");
-      return troubles.isEmpty() ? Optional.empty() : Optional.of(words(troubles));
-    }
-
-    @Override
-    public List<Finding> findings(List<StoredMessage> waiting, Duration patience)
-        throws InterruptedException {
-      Map<Routed, List<StoredMessage>> each =
-          waiting.stream().collect(Collectors.groupingBy(routing.routes));
-      List<Finding> findings = new ArrayList<>();
-      for (Routed one : able) {
-        findings.addAll(reachable(one).findings(each.getOrDefault(one, List.of()), patience));
-      }
-      return findings;
-    }
-
-    private static ReachablePublisher reachable(Routed one) {
-      return (ReachablePublisher) one.publisher();
-    }
   }
 
   /** Collects publishers; {@link #build} checks them. Not safe for use by many threads. */
@@ -346,7 +326,7 @@ public final class RoutingPublisher implements MessagePublisher {
       return this;
     }
 
-    /** Builds it; it is a {@link ReachablePublisher} when one of its publishers is one. */
+    /** Builds it. */
     public MessagePublisher build() {
       Map<String, Routed> routed = new LinkedHashMap<>();
       publishers.forEach((name, one) -> routed.put(name, new Routed(name, one, System::nanoTime)));
@@ -355,7 +335,7 @@ public final class RoutingPublisher implements MessagePublisher {
       byType.forEach((type, name) -> types.put(type, requireNonNull(routed.get(name))));
       Map<Routed, Predicate<StoredMessage>> choices = new LinkedHashMap<>();
       byChoice.forEach((name, takes) -> choices.put(requireNonNull(routed.get(name)), takes));
-      return of(
+      return new RoutingPublisher(
           List.copyOf(routed.values()),
           message ->
               choices.entrySet().stream()

@@ -1,7 +1,7 @@
 package dev.outbox.relay;
 
-import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
+import dev.outbox.spi.store.OutboxStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -104,7 +104,7 @@ final class Threads {
     return ThreadLocalRandom.current().nextDouble();
   }
 
-  void start(HousekeepingStore store, RelayListener listener, Duration pause) {
+  void start(OutboxStore<?> store, RelayListener listener, Duration pause) {
     Survival task =
         new Survival(
             store::housekeep,

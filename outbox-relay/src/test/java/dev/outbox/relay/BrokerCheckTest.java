@@ -4,7 +4,6 @@ import static dev.outbox.relay.Waits.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
@@ -22,7 +21,7 @@ class BrokerCheckTest {
   private final AtomicInteger asked = new AtomicInteger();
 
   private Relay relay(Callable<Optional<String>> answer) {
-    class Reachable implements MessagePublisher, ReachablePublisher {
+    class Reachable implements MessagePublisher {
       @Override
       public String address() {
         return "broker:9092";

@@ -10,7 +10,6 @@ import dev.outbox.Outbox;
 import dev.outbox.SchemaException;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.memory.MemoryTransaction;
@@ -404,7 +403,7 @@ class RelayTest {
     }
   }
 
-  private static class Able extends FaultyStore implements SchemaStore, HousekeepingStore {
+  private static class Able extends FaultyStore implements SchemaStore {
     final AtomicInteger housekeepings = new AtomicInteger();
     boolean outdated;
 

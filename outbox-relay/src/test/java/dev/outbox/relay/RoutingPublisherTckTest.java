@@ -3,7 +3,6 @@ package dev.outbox.relay;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.publisher.PublisherTck;
@@ -78,7 +77,7 @@ class RoutingPublisherTckTest extends PublisherTck
     }
   }
 
-  private record Publisher(Broker broker) implements MessagePublisher, ReachablePublisher {
+  private record Publisher(Broker broker) implements MessagePublisher {
     @Override
     public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
       List<Result> results = new ArrayList<>();
@@ -118,7 +117,7 @@ class RoutingPublisherTckTest extends PublisherTck
               return List.of();
             },
             System::nanoTime);
-    return RoutingPublisher.of(
+    return new RoutingPublisher(
         List.of(one, other, silent),
         message -> {
           if (message.message().headers().stream().anyMatch(h -> h.name().equals(HANGS))) {

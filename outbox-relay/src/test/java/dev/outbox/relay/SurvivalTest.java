@@ -6,9 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.OutboxException;
 import dev.outbox.spi.publisher.Result;
-import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.StoredMessage;
-import dev.outbox.spi.store.WakeUpStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,7 +24,7 @@ class SurvivalTest {
   private final Recorder events = new Recorder();
   private Relay relay = builder().build();
 
-  private static final class Store extends FaultyStore implements HousekeepingStore, WakeUpStore {
+  private static final class Store extends FaultyStore {
     final AtomicInteger housekeepings = new AtomicInteger();
     final AtomicInteger closed = new AtomicInteger();
     Runnable inHousekeeping = NOTHING;

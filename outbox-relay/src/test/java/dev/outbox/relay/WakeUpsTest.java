@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.OutboxException;
 import dev.outbox.PermanentOutboxException;
-import dev.outbox.spi.store.WakeUpStore;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -18,7 +17,7 @@ import org.junit.jupiter.api.Test;
 class WakeUpsTest {
 
   /** Tells of appends when the test says so. */
-  private static final class Telling extends FaultyStore implements WakeUpStore {
+  private static final class Telling extends FaultyStore {
     private volatile Runnable wake;
     private volatile Consumer<OutboxException> failed;
     private volatile boolean closed;
@@ -82,7 +81,8 @@ class WakeUpsTest {
   @Test
   @DisplayName("a store that cannot tell is refused, with what to do")
   void refused() {
-    assertThatThrownBy(() -> Relay.builder(new FaultyStore(), publisher).wakeUps(true).build())
+    Relay relay = Relay.builder(new FaultyStore(), publisher).wakeUps(true).build();
+    assertThatThrownBy(relay::start)
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("wakeUps")
         .hasMessageContaining("idlePause");

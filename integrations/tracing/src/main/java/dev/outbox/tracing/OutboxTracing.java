@@ -75,7 +75,7 @@ public final class OutboxTracing {
    * when a message was not delivered. Closing it closes the publisher given.
    */
   public MessagePublisher publisher(MessagePublisher publisher) {
-    return TracingPublisher.of(publisher, tracer, messageSpans);
+    return new TracingPublisher(publisher, tracer, messageSpans);
   }
 
   /**

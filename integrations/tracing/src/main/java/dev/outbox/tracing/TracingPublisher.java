@@ -1,7 +1,6 @@
 package dev.outbox.tracing;
 
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.StoredMessage;
@@ -18,9 +17,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Makes spans around another publisher; see {@link OutboxTracing#publisher}. */
-class TracingPublisher implements MessagePublisher {
+final class TracingPublisher implements MessagePublisher {
   // Names of OpenTelemetry's conventions for messaging, which are not stable yet.
   private static final AttributeKey<String> OPERATION =
       AttributeKey.stringKey("messaging.operation.name");
@@ -39,46 +39,10 @@ class TracingPublisher implements MessagePublisher {
   private final Tracer tracer;
   private final boolean messageSpans;
 
-  private TracingPublisher(MessagePublisher publisher, Tracer tracer, boolean messageSpans) {
+  TracingPublisher(MessagePublisher publisher, Tracer tracer, boolean messageSpans) {
     this.publisher = publisher;
     this.tracer = tracer;
     this.messageSpans = messageSpans;
-  }
-
-  /** Also a {@link ReachablePublisher} when that one is: the relay asks for it. */
-  static MessagePublisher of(MessagePublisher publisher, Tracer tracer, boolean messageSpans) {
-    return publisher instanceof ReachablePublisher reachable
-        ? new Reachable(publisher, reachable, tracer, messageSpans)
-        : new TracingPublisher(publisher, tracer, messageSpans);
-  }
-
-  private static final class Reachable extends TracingPublisher implements ReachablePublisher {
-    private final ReachablePublisher reachable;
-
-    Reachable(
-        MessagePublisher publisher,
-        ReachablePublisher reachable,
-        Tracer tracer,
-        boolean messageSpans) {
-      super(publisher, tracer, messageSpans);
-      this.reachable = reachable;
-    }
-
-    @Override
-    public String address() {
-      return reachable.address();
-    }
-
-    @Override
-    public Optional<String> unreachable(Duration patience) throws InterruptedException {
-      return reachable.unreachable(patience);
-    }
-
-    @Override
-    public List<Finding> findings(List<StoredMessage> waiting, Duration patience)
-        throws InterruptedException {
-      return reachable.findings(waiting, patience);
-    }
   }
 
   @Override
@@ -175,6 +139,22 @@ class TracingPublisher implements MessagePublisher {
     return result instanceof Result.Unavailable unavailable
         ? "unavailable: " + unavailable.error()
         : "";
+  }
+
+  @Override
+  public @Nullable String address() {
+    return publisher.address();
+  }
+
+  @Override
+  public Optional<String> unreachable(Duration patience) throws InterruptedException {
+    return publisher.unreachable(patience);
+  }
+
+  @Override
+  public List<Finding> findings(List<StoredMessage> waiting, Duration patience)
+      throws InterruptedException {
+    return publisher.findings(waiting, patience);
   }
 
   @Override

@@ -10,7 +10,6 @@ import dev.outbox.JoinedOutbox;
 import dev.outbox.Outbox;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.memory.MemoryOutboxStore;
@@ -239,7 +238,7 @@ class OutboxTracingTest {
     assertThat(current).containsExactly(request.getSpanId(), SpanContext.getInvalid().getSpanId());
   }
 
-  private static final class Broker implements MessagePublisher, ReachablePublisher {
+  private static final class Broker implements MessagePublisher {
     private boolean closed;
 
     @Override
@@ -268,14 +267,10 @@ class OutboxTracingTest {
   void abilities() throws Exception {
     Broker publisher = new Broker();
     MessagePublisher traced = tracing.publisher(publisher);
-    assertThat(traced)
-        .isInstanceOfSatisfying(
-            ReachablePublisher.class,
-            reachable -> assertThat(reachable.address()).isEqualTo("there"));
-    assertThat(((ReachablePublisher) traced).unreachable(Duration.ofSeconds(3)))
-        .hasValue("away for PT3S");
+    assertThat(traced.address()).isEqualTo("there");
+    assertThat(traced.unreachable(Duration.ofSeconds(3))).hasValue("away for PT3S");
     traced.close();
     assertThat(publisher.closed).isTrue();
-    assertThat(tracing.publisher(broker)).isNotInstanceOf(ReachablePublisher.class);
+    assertThat(tracing.publisher(broker).address()).isNull();
   }
 }

@@ -6,8 +6,6 @@
  *   <li>{@link dev.outbox.spi.publisher.MessagePublisher} gets {@link
  *       dev.outbox.spi.store.StoredMessage}s and gives a {@link dev.outbox.spi.publisher.Result}
  *       for each. That is a whole publisher.
- *   <li>{@link dev.outbox.spi.publisher.ReachablePublisher} can be asked for a sign of life of its
- *       broker.
  *   <li>{@link dev.outbox.spi.publisher.PublisherProvider} opens the publisher for the programs.
  * </ol>
  *

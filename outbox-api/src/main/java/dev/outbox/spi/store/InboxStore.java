@@ -4,6 +4,7 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.Texts;
 import dev.outbox.inbox.Inbox;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One database behind the inbox. Everything about time is the database's clock. Safe for use by
@@ -14,12 +15,11 @@ import java.time.Duration;
  * its lock ran out, or was released, as long ago. Purging goes in small transactions, and waits for
  * nobody.
  *
- * <p>More abilities are small interfaces beside this one: {@link SchemaStore}, {@link
- * InboxStatisticsStore}, {@link GrantsStore}.
+ * <p>One that brings its own schema is also a {@link SchemaStore}.
  *
  * @param <T> the transaction's type
  */
-public interface InboxStore<T> extends Inbox<T>, HousekeepingStore {
+public interface InboxStore<T> extends Inbox<T> {
 
   /** Before the name of each table, unless told otherwise. */
   String DEFAULT_PREFIX = "inbox_";
@@ -28,8 +28,35 @@ public interface InboxStore<T> extends Inbox<T>, HousekeepingStore {
   Duration DEFAULT_RETENTION = Duration.ofDays(7);
 
   /** Purges what is no longer needed. Call it about each minute, by any number of processes. */
-  @Override
   void housekeep();
+
+  /**
+   * Counts what is not done, at one moment (F1). Each number ends at the cap, and so does the work.
+   *
+   * @param cap at least 1
+   * @return null when the inbox cannot count, which is the default
+   * @throws IllegalArgumentException when the cap is less than 1
+   */
+  default @Nullable InboxStatistics statistics(int cap) {
+    return null;
+  }
+
+  /**
+   * Each number is exact below the cap; one that is equal to it says "so many or more".
+   *
+   * @param cap what was asked for
+   * @param inProgress keys that somebody has the lock of
+   * @param expiredLocks keys whose lock has run out: their holder crashed or is too slow, and
+   *     nobody took over
+   * @param failed keys that were released with an error, and not begun again
+   */
+  record InboxStatistics(int cap, long inProgress, long expiredLocks, long failed) {
+
+    /** Whether one of these numbers stands for "so many or more". */
+    public boolean isAtCap(long number) {
+      return number >= cap;
+    }
+  }
 
   /**
    * For stores: refuses a lock that is too short or too long.

@@ -10,12 +10,10 @@
  *   <li>More abilities, each for itself: {@link dev.outbox.spi.store.SchemaStore}, {@link
  *       dev.outbox.spi.store.DeadLetterStore}, {@link dev.outbox.spi.store.InspectionStore}, {@link
  *       dev.outbox.spi.store.PauseStore} and {@link dev.outbox.spi.store.StatisticsStore} for
- *       people; {@link dev.outbox.spi.store.HousekeepingStore}, {@link
- *       dev.outbox.spi.store.WakeUpStore} and {@link dev.outbox.spi.store.KeepingStore} for relays;
- *       {@link dev.outbox.spi.store.ArchiveStore} and {@link dev.outbox.spi.store.GrantsStore}.
+ *       people; {@link dev.outbox.spi.store.KeepingStore} for relays; {@link
+ *       dev.outbox.spi.store.ArchiveStore}.
  *   <li>{@link dev.outbox.spi.store.StoreProvider} opens the store for the programs.
- *   <li>An inbox is an {@link dev.outbox.spi.store.InboxStore}, which may count ({@link
- *       dev.outbox.spi.store.InboxStatisticsStore}).
+ *   <li>An inbox is an {@link dev.outbox.spi.store.InboxStore}.
  * </ol>
  */
 @NullMarked

@@ -8,7 +8,7 @@ import com.mongodb.client.MongoCursor;
 import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.Projections;
-import dev.outbox.spi.store.WakeUpStore.WakeUps;
+import dev.outbox.spi.store.OutboxStore.WakeUps;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;

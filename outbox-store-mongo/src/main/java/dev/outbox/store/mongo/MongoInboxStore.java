@@ -10,8 +10,6 @@ import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
-import dev.outbox.spi.store.GrantsStore;
-import dev.outbox.spi.store.InboxStatisticsStore;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
@@ -64,8 +62,7 @@ import org.jspecify.annotations.Nullable;
  * reported: an election undoes no lock. Where {@code inbox_message} is sharded, then by {@code
  * _id}.
  */
-public final class MongoInboxStore
-    implements InboxStore<ClientSession>, SchemaStore, InboxStatisticsStore, GrantsStore {
+public final class MongoInboxStore implements InboxStore<ClientSession>, SchemaStore {
 
   private final InboxDocuments documents;
   private final Errors errors;

@@ -11,8 +11,6 @@ import dev.outbox.Archive;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.SchemaException;
-import dev.outbox.spi.store.GrantsStore;
-import dev.outbox.spi.store.WakeUpStore;
 import dev.outbox.store.core.BucketStore;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Names;
@@ -90,8 +88,7 @@ import org.jspecify.annotations.Nullable;
  * update that changes nothing is no write. Nothing waits for another transaction but a lease for
  * one that its holder did not finish in time; that one is ended with {@code killSessions}.
  */
-public final class MongoOutboxStore extends BucketStore<ClientSession>
-    implements GrantsStore, WakeUpStore {
+public final class MongoOutboxStore extends BucketStore<ClientSession> {
   private final Schema schema;
   private final Errors errors;
   private final MongoCollection<Document> messages;

@@ -7,7 +7,7 @@ import com.mongodb.client.ClientSession;
 import dev.outbox.Appended;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.store.WakeUpStore.WakeUps;
+import dev.outbox.spi.store.OutboxStore.WakeUps;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.InboxKey;
-import dev.outbox.spi.store.InboxStatisticsStore.InboxStatistics;
+import dev.outbox.spi.store.InboxStore.InboxStatistics;
 import dev.outbox.store.jdbc.TestDatabase;
 import java.sql.Connection;
 import java.sql.ResultSet;

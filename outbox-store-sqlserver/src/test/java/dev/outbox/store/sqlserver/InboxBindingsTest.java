@@ -8,7 +8,7 @@ import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
-import dev.outbox.spi.store.InboxStatisticsStore.InboxStatistics;
+import dev.outbox.spi.store.InboxStore.InboxStatistics;
 import dev.outbox.store.sqlserver.Recorder.Execution;
 import java.sql.Connection;
 import java.time.Duration;

@@ -3,9 +3,9 @@ package dev.outbox.tck.inbox;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.inbox.Begin.Lock;
-import dev.outbox.spi.store.InboxStatisticsStore;
-import dev.outbox.spi.store.InboxStatisticsStore.InboxStatistics;
+import dev.outbox.spi.store.InboxStore.InboxStatistics;
 import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.NotUnlocked;
 import dev.outbox.tck.internal.Sentence;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
@@ -17,8 +17,11 @@ abstract class InboxStatisticsTests<T> extends InboxTests<T> {
   private static final int CAP = 100;
 
   private InboxStatistics statistics(int cap) {
-    InboxStatisticsStore store = tck.ability(InboxStatisticsStore.class);
-    return call("statistics", () -> store.statistics(cap));
+    InboxStatistics statistics = call("statistics", () -> store().statistics(cap));
+    if (statistics == null) {
+      throw new NotUnlocked("the store", "statistics");
+    }
+    return statistics;
   }
 
   @Sentence("statistics count what is in progress, what ran out and what failed, and nothing else")
@@ -62,9 +65,9 @@ abstract class InboxStatisticsTests<T> extends InboxTests<T> {
 
   @Sentence("statistics refuse a cap that is less than 1")
   void statisticsRefuseNoCap() {
-    InboxStatisticsStore store = tck.ability(InboxStatisticsStore.class);
+    InboxStatistics unused = statistics(1);
     for (int cap : List.of(0, -1, Integer.MIN_VALUE)) {
-      assertRefused("statistics(%d)".formatted(cap), "" + cap, () -> store.statistics(cap));
+      assertRefused("statistics(%d)".formatted(cap), "" + cap, () -> store().statistics(cap));
     }
   }
 }

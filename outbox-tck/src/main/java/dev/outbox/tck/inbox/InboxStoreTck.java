@@ -20,8 +20,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * <p>That runs what can be said through the SPI alone. The rest is unlocked when the class also
  * implements small interfaces of this package or of {@code dev.outbox.tck}, as {@link Retentions},
  * or when the inbox implements small interfaces of the SPI, as {@link
- * dev.outbox.spi.store.InboxStatisticsStore}. What is not unlocked is skipped and says what would
- * unlock it. All else is as in {@link OutboxStoreTck}.
+ * dev.outbox.spi.store.SchemaStore}. What is not unlocked is skipped and says what would unlock it.
+ * All else is as in {@link OutboxStoreTck}.
  *
  * @param <T> the transaction's type
  */

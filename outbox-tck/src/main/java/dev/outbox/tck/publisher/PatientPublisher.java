@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.internal.Deadline;
@@ -97,12 +96,13 @@ final class PatientPublisher {
                     () -> Patient.call(fixture, method, arguments))));
   }
 
-  /** The publisher's ability to ask its broker for a sign of life. */
-  ReachablePublisher reachable() {
-    if (publisher instanceof ReachablePublisher reachable) {
-      return reachable;
+  /** Where the broker is that the publisher can ask for a sign of life. */
+  String address() {
+    String address = requireNonNull(publisher).address();
+    if (address == null) {
+      throw new NotUnlocked("the publisher", "address");
     }
-    throw new NotUnlocked("the publisher", ReachablePublisher.class.getSimpleName());
+    return address;
   }
 
   OutboxMessage.Builder message(String key) {
@@ -252,10 +252,13 @@ final class PatientPublisher {
   }
 
   /** Asks, for a time; what does not return has said nothing. */
-  Optional<String> ask(ReachablePublisher reachable, Duration time) {
+  Optional<String> ask(Duration time) {
     try {
       return patience.callUnchecked(
-          "unreachable()", "", time.plus(BUSY_MACHINE), () -> reachable.unreachable(time));
+          "unreachable()",
+          "",
+          time.plus(BUSY_MACHINE),
+          () -> requireNonNull(publisher).unreachable(time));
     } catch (Patience.Hung e) {
       return Optional.empty();
     }

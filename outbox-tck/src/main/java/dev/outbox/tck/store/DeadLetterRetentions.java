@@ -5,8 +5,7 @@ import dev.outbox.spi.store.OutboxStore;
 import java.time.Duration;
 
 /**
- * Unlocks the tests of dead letters that expire (S7). The store implements {@link
- * dev.outbox.spi.store.HousekeepingStore}, which removes them.
+ * Unlocks the tests of dead letters that expire (S7). {@link OutboxStore#housekeep} removes them.
  */
 public interface DeadLetterRetentions<T> extends Archives<T> {
 

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Appended;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.tck.FailsOnConflict;
 import dev.outbox.tck.Rule;
@@ -167,9 +166,7 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
     await(
         "the end of the dedup window",
         () -> {
-          if (store instanceof HousekeepingStore housekeeping) {
-            housekeeping.housekeep();
-          }
+          store.housekeep();
           boolean stored =
               inTransaction("append", t -> store.append(t, dedup("k", "d")).allStored());
           return stored ? true : null;

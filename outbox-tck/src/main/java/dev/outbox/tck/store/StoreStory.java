@@ -5,7 +5,6 @@ import static dev.outbox.tck.store.StoryLog.mustBe;
 
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
-import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StoredMessage;
@@ -125,12 +124,10 @@ final class StoreStory<T> extends StoreTests<T> implements Story<Step> {
       return false;
     } else if (step instanceof Step.DecideOnDeadLetter decide) {
       return decide(decide);
-    } else if (store() instanceof HousekeepingStore housekeeping) {
-      log.say("housekeeping");
-      run("housekeep", housekeeping::housekeep);
-      return true;
     }
-    return false;
+    log.say("housekeeping");
+    run("housekeep", store()::housekeep);
+    return true;
   }
 
   private static <R> boolean ifAny(List<R> some, int which, Consumer<R> action) {

@@ -6,7 +6,6 @@ import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.internal.OpenWork;
@@ -340,8 +339,7 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
   }
 
   void housekeep() {
-    HousekeepingStore store = tck.ability(HousekeepingStore.class);
-    run("housekeep", store::housekeep);
+    run("housekeep", tck.store()::housekeep);
   }
 
   void insertUndecodable(String order) {

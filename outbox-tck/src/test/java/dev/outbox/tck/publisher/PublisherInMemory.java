@@ -3,7 +3,6 @@ package dev.outbox.tck.publisher;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.publisher.PublisherBroker.NotTaken;
@@ -18,7 +17,7 @@ import java.util.Optional;
 /**
  * A publisher that is right, with one method for each mistake that {@link BrokenPublishers} make.
  */
-class PublisherInMemory implements MessagePublisher, ReachablePublisher {
+class PublisherInMemory implements MessagePublisher {
   static final Duration TIMEOUT = Duration.ofMillis(300);
   static final String BEHIND = "an earlier one was not delivered";
 

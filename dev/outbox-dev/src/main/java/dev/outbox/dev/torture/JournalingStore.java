@@ -5,7 +5,6 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
@@ -41,7 +40,7 @@ import java.util.stream.Stream;
  */
 record JournalingStore<T>(
     OutboxStore<T> store, Journal journal, AtomicLong numbers, Runnable beforeSettle)
-    implements KeepingStore<T>, HousekeepingStore, SchemaStore {
+    implements KeepingStore<T>, SchemaStore {
 
   @Override
   public Appended append(T transaction, List<OutboxMessage> messages) {
@@ -143,9 +142,7 @@ record JournalingStore<T>(
 
   @Override
   public void housekeep() {
-    if (store instanceof HousekeepingStore housekeeping) {
-      housekeeping.housekeep();
-    }
+    store.housekeep();
   }
 
   @Override

@@ -3,7 +3,6 @@ package dev.outbox.publisher.core;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.StoredMessage;
@@ -158,6 +157,22 @@ public final class LimitedPublisher implements MessagePublisher {
   }
 
   @Override
+  public @Nullable String address() {
+    return publisher.address();
+  }
+
+  @Override
+  public Optional<String> unreachable(Duration patience) throws InterruptedException {
+    return publisher.unreachable(patience);
+  }
+
+  @Override
+  public List<Finding> findings(List<StoredMessage> waiting, Duration patience)
+      throws InterruptedException {
+    return publisher.findings(waiting, patience);
+  }
+
+  @Override
   public void close() {
     publisher.close();
   }
@@ -166,42 +181,6 @@ public final class LimitedPublisher implements MessagePublisher {
   @Override
   public String toString() {
     return publisher.toString();
-  }
-
-  /** The same, with a broker that can be asked. */
-  private record Askable(LimitedPublisher limited, ReachablePublisher asked)
-      implements MessagePublisher, ReachablePublisher {
-
-    @Override
-    public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
-      return limited.publish(messages);
-    }
-
-    @Override
-    public void close() {
-      limited.close();
-    }
-
-    @Override
-    public String address() {
-      return asked.address();
-    }
-
-    @Override
-    public Optional<String> unreachable(Duration patience) throws InterruptedException {
-      return asked.unreachable(patience);
-    }
-
-    @Override
-    public List<Finding> findings(List<StoredMessage> waiting, Duration patience)
-        throws InterruptedException {
-      return asked.findings(waiting, patience);
-    }
-
-    @Override
-    public String toString() {
-      return limited.toString();
-    }
   }
 
   /** Collects the limits. Not safe for use by many threads. */
@@ -230,10 +209,9 @@ public final class LimitedPublisher implements MessagePublisher {
       return this;
     }
 
-    /** Builds it; it is a {@link ReachablePublisher} when the publisher is one. */
+    /** Builds it. */
     public MessagePublisher build() {
-      LimitedPublisher limited = new LimitedPublisher(publisher, List.copyOf(limits), clock);
-      return publisher instanceof ReachablePublisher asked ? new Askable(limited, asked) : limited;
+      return new LimitedPublisher(publisher, List.copyOf(limits), clock);
     }
   }
 }

@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import java.net.URI;
@@ -71,7 +70,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>An answer counts as soon as its status is there; of the body at most 64 KiB are read.
  */
-public final class HttpPublisher implements MessagePublisher, ReachablePublisher {
+public final class HttpPublisher implements MessagePublisher {
 
   /** The default of {@link Builder#timeout}. */
   public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(20);

@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.StoredMessage;
@@ -62,7 +61,7 @@ import org.jspecify.annotations.Nullable;
  * all while records that it gave up on are still on their way. When nothing is heard for long, the
  * cluster is asked by an admin client before it is blamed as a whole.
  */
-public final class KafkaPublisher implements MessagePublisher, ReachablePublisher {
+public final class KafkaPublisher implements MessagePublisher {
 
   /** The default of {@link Builder#timeout}. */
   public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(20);

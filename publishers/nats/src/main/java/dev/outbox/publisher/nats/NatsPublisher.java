@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.Texts;
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import io.nats.client.Options;
@@ -52,7 +51,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>failed: anything else.
  * </ul>
  */
-public final class NatsPublisher implements MessagePublisher, ReachablePublisher {
+public final class NatsPublisher implements MessagePublisher {
 
   /** The default of {@link Builder#timeout}. */
   public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(20);

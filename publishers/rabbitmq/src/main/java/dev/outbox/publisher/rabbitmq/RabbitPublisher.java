@@ -8,7 +8,6 @@ import dev.outbox.publisher.core.Background;
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.publisher.core.Places;
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import java.io.IOException;
@@ -68,7 +67,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A destination that confirms nothing is waited for a quarter of the timeout, later a twentieth,
  * and not at all while messages given up on are still on their way.
  */
-public final class RabbitPublisher implements MessagePublisher, ReachablePublisher {
+public final class RabbitPublisher implements MessagePublisher {
 
   /** The default of {@link Builder#timeout}. */
   public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(20);

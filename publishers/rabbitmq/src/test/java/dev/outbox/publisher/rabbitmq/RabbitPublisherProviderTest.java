@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.rabbitmq.client.GetResponse;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.PublisherProvider;
-import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.publisher.Result;
 import java.time.Duration;
 import java.util.HashMap;
@@ -81,14 +80,13 @@ class RabbitPublisherProviderTest {
             "rabbitmq.client.properties.team", "orders",
             "rabbitmq.ssl.trust.store", "");
     try (MessagePublisher publisher = open(properties)) {
-      assertThat(((ReachablePublisher) publisher).address())
-          .isEqualTo("amqp://rabbit.example:5673/shop");
+      assertThat(publisher.address()).isEqualTo("amqp://rabbit.example:5673/shop");
     }
     Map<String, String> tls = new HashMap<>(properties);
     tls.put("rabbitmq.ssl.enabled", "true");
     tls.put("rabbitmq.addresses", "a,b:1");
     try (MessagePublisher publisher = open(tls)) {
-      assertThat(((ReachablePublisher) publisher).address()).isEqualTo("amqps://a:5671,b:1/shop");
+      assertThat(publisher.address()).isEqualTo("amqps://a:5671,b:1/shop");
     }
   }
 

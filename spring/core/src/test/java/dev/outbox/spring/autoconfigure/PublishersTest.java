@@ -3,13 +3,13 @@ package dev.outbox.spring.autoconfigure;
 import static dev.outbox.spring.autoconfigure.Refused.refused;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.publisher.core.LimitedPublisher;
 import dev.outbox.publisher.http.HttpPublisher;
 import dev.outbox.publisher.http.HttpPublisherProvider;
 import dev.outbox.publisher.kafka.KafkaPublisher;
 import dev.outbox.publisher.nats.NatsPublisherProvider;
 import dev.outbox.publisher.rabbitmq.RabbitPublisher;
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.publisher.ReachablePublisher;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -67,8 +67,7 @@ class PublishersTest {
           .run(
               context ->
                   assertThat(context.getBean(MessagePublisher.class))
-                      .isInstanceOf(ReachablePublisher.class)
-                      .isNotInstanceOf(HttpPublisher.class));
+                      .isInstanceOf(LimitedPublisher.class));
     }
   }
 

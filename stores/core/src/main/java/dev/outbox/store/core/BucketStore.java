@@ -8,7 +8,6 @@ import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.Finding;
-import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
@@ -49,8 +48,7 @@ public abstract class BucketStore<T>
         ArchiveStore,
         InspectionStore,
         PauseStore,
-        StatisticsStore,
-        HousekeepingStore {
+        StatisticsStore {
 
   /** How long a dedup key is remembered unless told otherwise. */
   public static final Duration DEFAULT_DEDUP_WINDOW = Duration.ofDays(7);

@@ -5,8 +5,6 @@ import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
-import dev.outbox.spi.store.GrantsStore;
-import dev.outbox.spi.store.InboxStatisticsStore;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
@@ -68,8 +66,7 @@ import org.jspecify.annotations.Nullable;
  * Everything else takes connections from the data source, one at a time for each call, and needs no
  * setting of them.
  */
-public abstract class JdbcInboxStore
-    implements InboxStore<Connection>, SchemaStore, InboxStatisticsStore, GrantsStore {
+public abstract class JdbcInboxStore implements InboxStore<Connection>, SchemaStore {
 
   /**
    * After this long without a sign of the client the database ends a transaction; and this long a

@@ -6,7 +6,6 @@ import static java.util.Objects.requireNonNullElse;
 import dev.outbox.Appended;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.store.GrantsStore;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
@@ -43,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  * settle are one transaction each, and the database computes a key's bucket. Use the store of your
  * database; this is the type to name where any of them may come.
  */
-public abstract class JdbcOutboxStore extends BucketStore<Connection> implements GrantsStore {
+public abstract class JdbcOutboxStore extends BucketStore<Connection> {
   private final DataSource dataSource;
   private final SqlDialect dialect;
   private final JdbcTransactions transactions;

@@ -9,7 +9,6 @@ import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.Inbox.InProgressException;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
-import dev.outbox.spi.store.InboxStatisticsStore;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.store.memory.InboxEntry.State;
@@ -41,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The class is not final, and some steps are not private, for the sake of the broken inboxes in
  * the tests of {@code outbox-tck}.
  */
-public class MemoryInboxStore implements InboxStore<MemoryTransaction>, InboxStatisticsStore {
+public class MemoryInboxStore implements InboxStore<MemoryTransaction> {
   final MemoryOutboxStore database;
   final Duration retention;
   final Map<InboxKey, InboxEntry> entries = new HashMap<>();

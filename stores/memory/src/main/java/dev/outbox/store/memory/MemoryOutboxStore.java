@@ -11,7 +11,6 @@ import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
@@ -70,8 +69,7 @@ public class MemoryOutboxStore extends MemoryKeys
         StatisticsStore,
         ArchiveStore,
         InspectionStore,
-        PauseStore,
-        HousekeepingStore {
+        PauseStore {
 
   /** How long a dedup key is remembered unless said otherwise: 7 days. */
   public static final Duration DEFAULT_DEDUP_WINDOW = Duration.ofDays(7);

@@ -8,7 +8,6 @@ import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.Inbox.InProgressException;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
-import dev.outbox.spi.store.InboxStatisticsStore;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.store.core.internal.InboxLock;
@@ -48,8 +47,7 @@ import redis.clients.jedis.RedisClient;
  *   <li>What a <b>lock</b> does changes only an entry that has its token and is not held.
  * </ol>
  */
-public final class RedisInboxStore extends RedisStore
-    implements InboxStore<RedisTransaction>, InboxStatisticsStore {
+public final class RedisInboxStore extends RedisStore implements InboxStore<RedisTransaction> {
   private static final Script BEGIN = script("begin");
   private static final Script HOLD = script("hold");
   private static final Script RECORD = script("record");

@@ -3,7 +3,7 @@ package dev.outbox.store.jdbc.internal;
 import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
-import dev.outbox.spi.store.InboxStatisticsStore.InboxStatistics;
+import dev.outbox.spi.store.InboxStore.InboxStatistics;
 import dev.outbox.store.core.internal.InboxTaking;
 import dev.outbox.store.core.internal.InboxTaking.State;
 import java.sql.Connection;

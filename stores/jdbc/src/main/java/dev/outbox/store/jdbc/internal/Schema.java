@@ -2,7 +2,7 @@ package dev.outbox.store.jdbc.internal;
 
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.SchemaException;
-import dev.outbox.spi.store.GrantsStore;
+import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.core.internal.SchemaVersion;
 import java.sql.Connection;
@@ -106,7 +106,7 @@ public final class Schema {
         PATIENCE, handle -> handle.createQuery(server.place()).mapTo(String.class).one());
   }
 
-  /** As {@link GrantsStore#missingGrants}. */
+  /** As {@link SchemaStore#missingGrants}. */
   public Optional<List<String>> missingGrants() {
     return transactions.run(
         PATIENCE, handle -> transactions.grants().lacking(handle, Grants.Role.RELAY));
