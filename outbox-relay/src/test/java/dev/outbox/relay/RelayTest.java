@@ -7,13 +7,17 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.outbox.Outbox;
+import dev.outbox.OutboxMessage;
 import dev.outbox.SchemaException;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.KeepingStore.Uncommitted;
+import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.memory.MemoryTransaction;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.CountDownLatch;
@@ -119,6 +123,47 @@ class RelayTest {
             });
     store.inTransaction(t -> waking.append(t, Samples.message("a", "event")));
     awaitDelivered(1);
+  }
+
+  /** Neither a look nor what is expected: a message that nobody told of is news, as ever. */
+  @Test
+  void whatOthersPublishChangesNothing() throws InterruptedException {
+    FaultyStore others =
+        new FaultyStore() {
+          @Override
+          public Uncommitted append(
+              Keeper keeper, MemoryTransaction transaction, List<OutboxMessage> messages) {
+            return Uncommitted.of(append(transaction, messages), () -> Committed.ELSEWHERE);
+          }
+        };
+    relay =
+        Relay.builder(others, publisher)
+            .listener(events)
+            .workers(1)
+            .idlePause(Duration.ofHours(1))
+            .clock(this::clock)
+            .build();
+    ahead.set(Duration.ofDays(100).toNanos()); // nothing happened for long
+    relay.start();
+    await().until(() -> others.claims.get() >= 10);
+    CountDownLatch inside = new CountDownLatch(1);
+    CountDownLatch committed = new CountDownLatch(1);
+    others.beforeClaim =
+        () -> {
+          inside.countDown();
+          await().until(() -> committed.getCount() == 0);
+        };
+    inside.await();
+    MemoryTransaction theirs = others.begin();
+    Uncommitted uncommitted = relay.append(others, theirs, List.of(Samples.message("a", "theirs")));
+    theirs.rollback(); // nobody else is here to publish it
+    assertThat(uncommitted.committed()).isEqualTo(Committed.ELSEWHERE);
+    others.append("a", "found");
+    int before = others.claims.get();
+    committed.countDown();
+    awaitDelivered(1);
+    // Pauses would go on with half a second and double, had this been announced.
+    await().until(() -> others.claims.get() >= before + 20);
   }
 
   @Test

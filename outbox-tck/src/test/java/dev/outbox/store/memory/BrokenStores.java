@@ -766,7 +766,7 @@ public final class BrokenStores {
         MemoryClaim claim = broken.newClaim(kept);
         for (Row row : rows) {
           Key key = broken.keys.computeIfAbsent(row.key, Key::new);
-          claim.add(key, row, false);
+          claim.add(key, row, row.toStored());
           key.lease(claim, broken.now(), request.lease());
           idleSince.remove(key);
         }
@@ -1463,8 +1463,8 @@ public final class BrokenStores {
   @Rule("C10")
   static final class LetsNothingExpire extends Broken {
     @Override
-    boolean isOver(Row row, Instant now) {
-      return false;
+    StoredMessage claimed(Row row, Instant now) {
+      return row.toStored();
     }
   }
 
@@ -1472,8 +1472,8 @@ public final class BrokenStores {
   @Rule("C10")
   static final class ExpiresAtOnce extends Broken {
     @Override
-    boolean isOver(Row row, Instant now) {
-      return row.message != null && row.message.expiresAt() != null;
+    StoredMessage claimed(Row row, Instant now) {
+      return row.toStored().claimedAt(Instant.MAX);
     }
   }
 
@@ -1481,8 +1481,8 @@ public final class BrokenStores {
   @Rule("C10")
   static final class ExpiresBeforeTheFirstTry extends Broken {
     @Override
-    boolean isOver(Row row, Instant now) {
-      return !row.failed && super.isOver(row, now);
+    StoredMessage claimed(Row row, Instant now) {
+      return row.failed ? row.toStored() : super.claimed(row, now);
     }
   }
 

@@ -29,9 +29,9 @@ abstract class MemoryClaim implements Claim {
     return messages.isEmpty() || (messages.size() < maxMessages && bytes + row.size() <= maxBytes);
   }
 
-  void add(Key key, Row row, boolean expired) {
+  void add(Key key, Row row, StoredMessage message) {
     rows.computeIfAbsent(key, k -> new ArrayList<>()).add(row);
-    messages.add(expired ? row.toStored().asExpired() : row.toStored());
+    messages.add(message);
     bytes += row.size();
   }
 

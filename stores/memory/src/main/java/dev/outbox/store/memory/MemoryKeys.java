@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -98,7 +99,7 @@ abstract class MemoryKeys {
       if (!claim.hasRoomFor(row, request.maxMessages(), request.maxBytes())) {
         return false;
       }
-      claim.add(key, row, isOver(row, now));
+      claim.add(key, row, claimed(row, now));
       if (suspicious) {
         row.attempts++;
         claim.countedBefore = true;
@@ -108,8 +109,8 @@ abstract class MemoryKeys {
     return true;
   }
 
-  boolean isOver(Row row, Instant now) {
-    return row.isOver(now);
+  StoredMessage claimed(Row row, Instant now) {
+    return row.toStored().claimedAt(now);
   }
 
   List<Row> due(Key key, Instant now) {

@@ -42,10 +42,6 @@ final class Row {
     return !dueAt.isAfter(now);
   }
 
-  boolean isOver(Instant now) {
-    return message != null && message.expiresAt() != null && !message.expiresAt().isAfter(now);
-  }
-
   /** Since when it has been due. */
   Instant waitsSince() {
     return dueAt.isAfter(createdAt) ? dueAt : createdAt;
