@@ -162,7 +162,7 @@ class DocumentsTest {
         .isNotEmpty()
         .filteredOn(line -> !line.isBlank() && !line.startsWith("#"))
         .map(line -> line.substring(0, line.indexOf('=')))
-        .allMatch(name -> ofPublisher(name) || explained.matches("(?s).*\n#?" + name + "=.*"));
+        .allMatch(name -> ofPublisher(name) || explained.matches("(?s).*\n#? *" + name + "=.*"));
   }
 
   /** Whether a publisher reads it, as programs find publishers. */
