@@ -48,15 +48,6 @@ abstract class LimitTests<T> extends StoreTests<T> {
     }
   }
 
-  @Sentence("blank texts, NUL and half a surrogate pair are refused")
-  void badTexts() {
-    for (TextField field : TEXTS) {
-      for (String bad : List.of("", " ", "\t\n", "a\0b", "a\uD83D", "\uDE00b")) {
-        assertRefused(field.name(), "", field.set().apply(message("k"), bad));
-      }
-    }
-  }
-
   @Sentence("the largest payload is stored, one byte more is refused")
   void payload() {
     assertStored("payload", message("k").payload(new byte[OutboxMessage.MAX_PAYLOAD]));
@@ -86,15 +77,6 @@ abstract class LimitTests<T> extends StoreTests<T> {
     assertRefused("maxAttempts", "1", message("k").maxAttempts(0));
     commit(List.of(message("k").deliverAfter(OutboxMessage.MAX_DELAY).build()));
     assertNothingDue("a message with the longest delay");
-  }
-
-  @Sentence("a required field that is missing is refused")
-  void missingFields() {
-    OutboxMessage.Builder nothing = OutboxMessage.builder();
-    assertRefused("aggregateType", "", nothing);
-    assertRefused("aggregateId", "", nothing.aggregateType("order"));
-    assertRefused("eventType", "", nothing.aggregateId("1"));
-    assertRefused("payload", "", nothing.eventType("OrderChanged"));
   }
 
   @Sentence("a row by plain SQL that is over a limit is refused by the schema")

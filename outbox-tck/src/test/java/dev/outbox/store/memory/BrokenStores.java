@@ -65,6 +65,12 @@ public final class BrokenStores {
     /** So many writes from now the connection breaks; 0 or less: it does not. */
     int writesLeft;
 
+    final void breakNowAndThen() {
+      if (--writesLeft == 0) {
+        throw new TransientOutboxException("the connection broke");
+      }
+    }
+
     /** As {@code insert} by plain SQL would make it. */
     Row rawRow(OutboxMessage message) {
       return newRow(message.key(), message);
@@ -319,18 +325,23 @@ public final class BrokenStores {
     @Override
     public synchronized Statistics statistics(int cap) {
       Statistics all = super.statistics(Integer.MAX_VALUE);
-      return new Statistics(
-          StatisticsStore.checked(cap),
-          all.pending(),
-          all.scheduled(),
-          all.blocked(),
-          all.dead(),
-          all.blockedKeys(),
-          all.haltedKeys(),
-          all.oldestFree(),
-          all.oldestBlocked(),
-          all.relays());
+      return with(all, StatisticsStore.checked(cap), all.oldestFree());
     }
+  }
+
+  private static StatisticsStore.Statistics with(
+      StatisticsStore.Statistics s, int cap, @Nullable Duration oldestFree) {
+    return new StatisticsStore.Statistics(
+        cap,
+        s.pending(),
+        s.scheduled(),
+        s.blocked(),
+        s.dead(),
+        s.blockedKeys(),
+        s.haltedKeys(),
+        oldestFree,
+        s.oldestBlocked(),
+        s.relays());
   }
 
   /** Has one age for what is free to go and what is blocked. */
@@ -339,17 +350,7 @@ public final class BrokenStores {
     @Override
     public synchronized Statistics statistics(int cap) {
       Statistics all = super.statistics(cap);
-      return new Statistics(
-          cap,
-          all.pending(),
-          all.scheduled(),
-          all.blocked(),
-          all.dead(),
-          all.blockedKeys(),
-          all.haltedKeys(),
-          all.oldest(),
-          all.oldestBlocked(),
-          all.relays());
+      return with(all, cap, all.oldest());
     }
   }
 
@@ -802,7 +803,7 @@ public final class BrokenStores {
 
   /** Does not ask whether a claim had it in the meantime. */
   @Rule("C9")
-  static final class HandsOverAgain extends HandsOver {
+  static class HandsOverAgain extends HandsOver {
     @Override
     boolean may(Queueing keeper, @Nullable Key key, Row row) {
       return key != null && keeper.keeps(key) && isAlone(key, row);
@@ -820,12 +821,7 @@ public final class BrokenStores {
 
   /** Does not wait for the commit. */
   @Rule("C9")
-  static final class HandsOverBeforeTheCommit extends HandsOver {
-    @Override
-    boolean may(Queueing keeper, @Nullable Key key, Row row) {
-      return key != null && keeper.keeps(key) && isAlone(key, row);
-    }
-
+  static final class HandsOverBeforeTheCommit extends HandsOverAgain {
     @Override
     public synchronized Uncommitted append(
         Keeper keeper, MemoryTransaction transaction, List<OutboxMessage> messages) {
@@ -941,10 +937,9 @@ public final class BrokenStores {
     }
   }
 
-  /** Knows by its attempts whether a message is as it was claimed; and a requeue forgets them. */
-  @Rule("S1")
-  static final class UndoesRequeues extends Broken {
-    private final Set<Claim> goneOn = ConcurrentHashMap.newKeySet();
+  /** Remembers from which claims a relay has gone on. */
+  abstract static class GoesOn extends Broken {
+    final Set<Claim> goneOn = ConcurrentHashMap.newKeySet();
 
     @Override
     public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, Claim.Request next) {
@@ -952,7 +947,11 @@ public final class BrokenStores {
       goneOn.add(done);
       return settled;
     }
+  }
 
+  /** Knows by its attempts whether a message is as it was claimed; and a requeue forgets them. */
+  @Rule("S1")
+  static final class UndoesRequeues extends GoesOn {
     @Override
     synchronized Set<Long> settle(MemoryClaim claim, Map<Long, Decision> decisions) {
       Set<Long> lost = super.settle(claim, decisions);
@@ -971,16 +970,7 @@ public final class BrokenStores {
 
   /** Keeps a key for what comes next, and what it settled may be settled again. */
   @Rule("S1")
-  static final class CountsTwiceAfterALostReply extends Broken {
-    private final Set<Claim> goneOn = ConcurrentHashMap.newKeySet();
-
-    @Override
-    public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, Claim.Request next) {
-      Settled settled = super.settleAndClaim(done, decisions, next);
-      goneOn.add(done);
-      return settled;
-    }
-
+  static final class CountsTwiceAfterALostReply extends GoesOn {
     @Override
     synchronized Set<Long> settle(MemoryClaim claim, Map<Long, Decision> decisions) {
       Set<Long> lost = super.settle(claim, decisions);
@@ -1077,9 +1067,7 @@ public final class BrokenStores {
   static final class SettlesRowByRow extends Broken {
     @Override
     void apply(Key key, Row row, Decision decision, boolean countedBefore) {
-      if (--writesLeft == 0) {
-        throw new TransientOutboxException("the connection broke");
-      }
+      breakNowAndThen();
       super.apply(key, row, decision, countedBefore);
     }
   }
@@ -1122,9 +1110,7 @@ public final class BrokenStores {
   static final class ArchivesAfterTheSettle extends Broken {
     @Override
     void archive(Row row, Outcome outcome, @Nullable String answer) {
-      if (--writesLeft == 0) {
-        throw new TransientOutboxException("the connection broke");
-      }
+      breakNowAndThen();
       super.archive(row, outcome, answer);
     }
   }
@@ -1450,12 +1436,6 @@ public final class BrokenStores {
     void discard(Row row) {
       breakNowAndThen();
       super.discard(row);
-    }
-
-    private void breakNowAndThen() {
-      if (--writesLeft == 0) {
-        throw new TransientOutboxException("the connection broke");
-      }
     }
   }
 

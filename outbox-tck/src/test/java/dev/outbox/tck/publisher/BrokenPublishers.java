@@ -40,10 +40,6 @@ public final class BrokenPublishers {
         CompletableFuture.delayedExecutor(150, TimeUnit.MILLISECONDS);
     private final List<Received> onTheirWay = new ArrayList<>();
 
-    AcknowledgesTooEarly(PublisherBroker broker) {
-      super(broker);
-    }
-
     /** One task for all that is on its way: with one each, the next test waits for them all. */
     @Override
     void take(Received record) {
@@ -68,10 +64,6 @@ public final class BrokenPublishers {
   /** Sends in portions, and forgets the results of the last one. */
   @Rule("P1")
   static final class GivesTooFewResults extends PublisherInMemory {
-    GivesTooFewResults(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
       List<Result> results = super.publish(messages);
@@ -82,10 +74,6 @@ public final class BrokenPublishers {
   /** Has several messages of a key in flight: when one is refused, the later ones get through. */
   @Rule("P2")
   static final class SendsOnAfterRejected extends PublisherInMemory {
-    SendsOnAfterRejected(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     void stopped(StoredMessage message, Map<String, Result> stopped) {}
   }
@@ -93,10 +81,6 @@ public final class BrokenPublishers {
   /** Sends a call's messages at once, and the second overtakes the first. */
   @Rule("P2")
   static final class LetsMessagesOvertake extends PublisherInMemory {
-    LetsMessagesOvertake(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
       if (messages.size() != 60) {
@@ -112,10 +96,6 @@ public final class BrokenPublishers {
   /** Counts an outage as the message's failure: after some retries it is a dead letter. */
   @Rule("P3")
   static final class BlamesMessagesForOutage extends PublisherInMemory {
-    BlamesMessagesForOutage(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     Result down() {
       return Result.failed("connection refused");
@@ -125,10 +105,6 @@ public final class BrokenPublishers {
   /** Says that the broker is there because its address can be parsed. */
   @Rule("P6")
   static final class ReachesWhatIsNotThere extends PublisherInMemory {
-    ReachesWhatIsNotThere(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     public Optional<String> unreachable(Duration patience) {
       return Optional.empty();
@@ -138,10 +114,6 @@ public final class BrokenPublishers {
   /** Takes one missing queue for an outage of the broker, and stops for it. */
   @Rule("P3")
   static final class StopsForOneDeadDestination extends PublisherInMemory {
-    StopsForOneDeadDestination(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     Result missing() {
       return down();
@@ -151,10 +123,6 @@ public final class BrokenPublishers {
   /** Waits for the answer to each message, also where none came before. */
   @Rule("P3")
   static final class WaitsForTheSilent extends PublisherInMemory {
-    WaitsForTheSilent(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     Duration patienceAgain() {
       return TIMEOUT; // far more than what a busy machine makes of no time at all
@@ -164,10 +132,6 @@ public final class BrokenPublishers {
   /** Tries for ever what the broker never takes. */
   @Rule("P3")
   static final class RetriesWhatIsRejected extends PublisherInMemory {
-    RetriesWhatIsRejected(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     Result send(StoredMessage message) throws InterruptedException {
       Result result = super.send(message);
@@ -178,10 +142,6 @@ public final class BrokenPublishers {
   /** Keeps headers in a map. */
   @Rule("P4")
   static final class KeepsHeadersInMap extends PublisherInMemory {
-    KeepsHeadersInMap(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     List<Header> headers(OutboxMessage message) {
       Map<String, String> map = new LinkedHashMap<>();
@@ -193,10 +153,6 @@ public final class BrokenPublishers {
   /** Sends what was thought of on the first day. */
   @Rule("P4")
   static final class ForgetsCorrelationId extends PublisherInMemory {
-    ForgetsCorrelationId(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     Received record(StoredMessage stored) {
       OutboxMessage message = stored.message();
@@ -215,10 +171,6 @@ public final class BrokenPublishers {
   /** Waits for the broker without a limit. */
   @Rule("P5")
   static final class WaitsForEver extends PublisherInMemory {
-    WaitsForEver(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     Duration patience() {
       return Duration.ofHours(1);
@@ -228,10 +180,6 @@ public final class BrokenPublishers {
   /** Takes the acknowledgement of the first replica for enough. */
   @Rule("P1")
   static final class AcknowledgedByOneReplica extends PublisherInMemory {
-    AcknowledgedByOneReplica(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     Result notDurable(Received record) {
       take(record);
@@ -242,10 +190,6 @@ public final class BrokenPublishers {
   /** Writes to the socket, and does not wait for an answer. */
   @Rule("P1")
   static final class WaitsForNoAnswer extends PublisherInMemory {
-    WaitsForNoAnswer(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     Duration patience() {
       return Duration.ZERO;
@@ -260,10 +204,6 @@ public final class BrokenPublishers {
   /** Waits until nothing is without acknowledgement, as is the case when the connection is lost. */
   @Rule("P1")
   static final class TakesLossForAcknowledgement extends PublisherInMemory {
-    TakesLossForAcknowledgement(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
       List<Result> results = super.publish(messages);
@@ -277,10 +217,6 @@ public final class BrokenPublishers {
   /** Logs a refusal, and goes on. */
   @Rule("P1")
   static final class SwallowsRejection extends PublisherInMemory {
-    SwallowsRejection(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     Result send(StoredMessage message) throws InterruptedException {
       Result result = super.send(message);
@@ -291,10 +227,6 @@ public final class BrokenPublishers {
   /** One result for all messages of a call. */
   @Rule("P1")
   static final class BlamesWholeBatch extends PublisherInMemory {
-    BlamesWholeBatch(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
       List<Result> results = super.publish(messages);
@@ -310,10 +242,6 @@ public final class BrokenPublishers {
   /** First the results of what was acknowledged, then those of what failed. */
   @Rule("P1")
   static final class SortsResults extends PublisherInMemory {
-    SortsResults(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
       List<Result> results = new ArrayList<>(super.publish(messages));
@@ -326,10 +254,6 @@ public final class BrokenPublishers {
   @Rule("P1")
   static final class ReusesResults extends PublisherInMemory {
     private final List<Result> results = new ArrayList<>();
-
-    ReusesResults(PublisherBroker broker) {
-      super(broker);
-    }
 
     @Override
     public synchronized List<Result> publish(List<StoredMessage> messages)
@@ -346,10 +270,6 @@ public final class BrokenPublishers {
   static final class KnowsOneWorker extends PublisherInMemory {
     private volatile List<Result> current = List.of();
 
-    KnowsOneWorker(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
       current = super.publish(messages);
@@ -362,10 +282,6 @@ public final class BrokenPublishers {
   @Rule("P2")
   static final class RetriesInBackground extends PublisherInMemory {
     private final Deque<Received> waiting = new ArrayDeque<>();
-
-    RetriesInBackground(PublisherBroker broker) {
-      super(broker);
-    }
 
     @Override
     public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
@@ -385,10 +301,6 @@ public final class BrokenPublishers {
   /** Names a queue for each message that it cannot send, also when no queue answers. */
   @Rule("P3")
   static final class BlamesDestinationForOutage extends PublisherInMemory {
-    BlamesDestinationForOutage(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     Result down() {
       return Result.unavailable("no answer", "a queue");
@@ -398,10 +310,6 @@ public final class BrokenPublishers {
   /** Calls each error of the client a rejection. */
   @Rule("P3")
   static final class RejectsDuringOutage extends PublisherInMemory {
-    RejectsDuringOutage(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     Result down() {
       return Result.rejected("connection refused");
@@ -411,10 +319,6 @@ public final class BrokenPublishers {
   /** Lets the caller find out what an exception means. */
   @Rule("P3")
   static final class ThrowsDuringOutage extends PublisherInMemory {
-    ThrowsDuringOutage(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     Result down() {
       throw new IllegalStateException("connection refused");
@@ -424,10 +328,6 @@ public final class BrokenPublishers {
   /** Has a time limit, for each message. */
   @Rule("P5")
   static final class LimitsEachMessage extends PublisherInMemory {
-    LimitsEachMessage(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     boolean stopsWhenDown() {
       return false;
@@ -444,10 +344,6 @@ public final class BrokenPublishers {
   static final class BlocksInWrite extends PublisherInMemory {
     private static final int BUFFERS = 6_000_000;
 
-    BlocksInWrite(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
       int bytes = messages.stream().mapToInt(m -> m.message().payloadSize()).sum();
@@ -462,10 +358,6 @@ public final class BrokenPublishers {
   @Rule("P5")
   static final class ForgetsCallsAtClose extends PublisherInMemory {
     private volatile boolean closed;
-
-    ForgetsCallsAtClose(PublisherBroker broker) {
-      super(broker);
-    }
 
     @Override
     public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
@@ -488,10 +380,6 @@ public final class BrokenPublishers {
   static final class RefusesRepeats extends PublisherInMemory {
     private final Set<UUID> known = ConcurrentHashMap.newKeySet();
 
-    RefusesRepeats(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     Result send(StoredMessage message) throws InterruptedException {
       Result result = super.send(message);
@@ -504,10 +392,6 @@ public final class BrokenPublishers {
   /** Waits for the first message of a key, and sends the others at once when that one was taken. */
   @Rule("P2")
   static final class TrustsDestination extends PublisherInMemory {
-    TrustsDestination(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
       List<Result> results = new ArrayList<>(super.publish(messages));
@@ -530,10 +414,6 @@ public final class BrokenPublishers {
   /** Writes headers as lines of text, and whoever reads them finds other ones. */
   @Rule("P4")
   static final class WritesHeadersAsLines extends PublisherInMemory {
-    WritesHeadersAsLines(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     List<Header> headers(OutboxMessage message) {
       String lines =
@@ -552,10 +432,6 @@ public final class BrokenPublishers {
   /** Has room for so many headers, and leaves out the rest. */
   @Rule("P4")
   static final class LimitsHeaders extends PublisherInMemory {
-    LimitsHeaders(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     List<Header> headers(OutboxMessage message) {
       return message.headers().stream().limit(64).toList();
@@ -565,10 +441,6 @@ public final class BrokenPublishers {
   /** Waits at its end until the broker has said goodbye. */
   @Rule("P5")
   static final class ClosesLate extends PublisherInMemory {
-    ClosesLate(PublisherBroker broker) {
-      super(broker);
-    }
-
     @Override
     public void close() {
       try {

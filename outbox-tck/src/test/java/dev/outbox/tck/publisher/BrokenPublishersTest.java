@@ -30,7 +30,9 @@ class BrokenPublishersTest {
     @Override
     protected MessagePublisher createPublisher() {
       try {
-        return PUBLISHER.get().getDeclaredConstructor(PublisherBroker.class).newInstance(broker);
+        PublisherInMemory publisher = PUBLISHER.get().getDeclaredConstructor().newInstance();
+        publisher.broker = broker;
+        return publisher;
       } catch (ReflectiveOperationException e) {
         throw new IllegalStateException(e);
       }
