@@ -44,7 +44,7 @@ final class DatabaseRelay implements AutoCloseable {
   private final @Nullable OutboxMetrics metrics;
   private final CompletableFuture<Boolean> first = new CompletableFuture<>();
   private @Nullable Thread starting;
-  private @Nullable InboxHousekeeping inbox;
+  private volatile @Nullable InboxHousekeeping inbox;
 
   /** Null: it runs, or did. */
   private volatile @Nullable String notStarted = "its database has not answered yet";

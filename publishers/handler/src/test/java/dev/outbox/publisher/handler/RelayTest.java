@@ -6,16 +6,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
-import dev.outbox.relay.RoutingPublisher;
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.memory.MemoryOutboxStore;
 import dev.outbox.store.memory.MemoryTransaction;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -63,61 +60,6 @@ class RelayTest {
       relay.start();
       append("Placed", "k");
       await().until(() -> shipped.getCount() == 0);
-    }
-  }
-
-  @Test
-  @DisplayName("an outage of a service behind a handler uses up no attempts")
-  void outage() {
-    AtomicInteger tries = new AtomicInteger();
-    List<StoredMessage> handled = Collections.synchronizedList(new ArrayList<>());
-    try (HandlerPublisher publisher =
-            HandlerPublisher.builder()
-                .onOthers(
-                    message -> {
-                      if (tries.incrementAndGet() <= 2) {
-                        throw new UnavailableException("no mail server");
-                      }
-                      handled.add(message);
-                    })
-                .build();
-        Relay relay =
-            relay(publisher)
-                .retryPolicy(message -> RetryPolicy.builder().maxAttempts(1).build())
-                .build()) {
-      relay.start();
-      append("Placed", "k");
-      await().until(() -> handled.size() == 1);
-      assertThat(handled.get(0).attempts()).isZero();
-    }
-  }
-
-  @Test
-  @DisplayName("handlers and another publisher share a relay, and a key keeps its order over both")
-  void mixes() {
-    List<Long> order = Collections.synchronizedList(new ArrayList<>());
-    MessagePublisher broker =
-        messages -> {
-          messages.forEach(message -> order.add(message.sequence()));
-          return Collections.nCopies(messages.size(), Result.delivered());
-        };
-    HandlerPublisher handlers =
-        HandlerPublisher.builder()
-            .timeout(RoutingPublisher.timeoutOfEach(RoutingPublisher.DEFAULT_TIMEOUT))
-            .on("Mailed", message -> order.add(message.sequence()))
-            .build();
-    try (MessagePublisher both =
-            RoutingPublisher.builder("broker", broker)
-                .publisher(
-                    "handlers", handlers, message -> message.message().eventType().equals("Mailed"))
-                .build();
-        Relay relay = relay(both).build()) {
-      for (int i = 0; i < 20; i++) {
-        append(i % 3 == 0 ? "Mailed" : "Placed", "k");
-      }
-      relay.start();
-      await().until(() -> order.size() == 20);
-      assertThat(order).isSorted();
     }
   }
 

@@ -1,7 +1,5 @@
 package dev.outbox.store.core.internal;
 
-import dev.outbox.OutboxMessage;
-import dev.outbox.Texts;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.store.core.internal.Database.Block;
@@ -102,7 +100,7 @@ final class Settlement<H> {
         progressed(row);
       } else if (decision instanceof Decision.Retry retry) {
         failed(row, retry.counts(), Status.BLOCKED, retry.error());
-        blockBySequence.put(row.sequence(), block(row, clamp(retry.delay()), false));
+        blockBySequence.put(row.sequence(), block(row, retry.delay(), false));
       } else if (decision instanceof Decision.Dead dead) {
         failed(row, true, Status.DEAD, dead.error());
         progressed(row);
@@ -161,8 +159,7 @@ final class Settlement<H> {
   private void failed(Claimable row, boolean counts, Status status, String error) {
     int before = row.message().attempts();
     int claimed = counted.contains(row.bucket()) ? oneMore(before) : before;
-    failures.add(
-        new Failure(row, claimed, counts ? oneMore(before) : before, status, Texts.clean(error)));
+    failures.add(new Failure(row, claimed, counts ? oneMore(before) : before, status, error));
   }
 
   private void progressed(Claimable row) {
@@ -197,12 +194,5 @@ final class Settlement<H> {
   /** Plain SQL may have set any number (S5). */
   private static int oneMore(int attempts) {
     return attempts == Integer.MAX_VALUE ? attempts : attempts + 1;
-  }
-
-  private static Duration clamp(Duration delay) {
-    if (delay.isNegative()) {
-      return Duration.ZERO;
-    }
-    return delay.compareTo(OutboxMessage.MAX_DELAY) > 0 ? OutboxMessage.MAX_DELAY : delay;
   }
 }

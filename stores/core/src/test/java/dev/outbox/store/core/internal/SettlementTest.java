@@ -108,6 +108,15 @@ class SettlementTest {
   }
 
   @Test
+  @DisplayName("that is repeated undoes nothing of what its failures have written before (S1)")
+  void repeated() {
+    writtenBefore = Set.of(2L);
+    List<Claimable> rows = List.of(row(1, Status.BLOCKED, 0), row(2, Status.BLOCKED, 0));
+    settle(Set.of(), rows, Map.of(1L, Decision.delivered(), 2L, retry()));
+    assertThat(asked).containsExactly("delete 1", "fail 1");
+  }
+
+  @Test
   @DisplayName("asks nothing of blocked keys when a message of a free one is delivered")
   void free() {
     settle(Set.of(), List.of(row(1, Status.PENDING, 0)), Map.of(1L, Decision.delivered()));
