@@ -61,8 +61,15 @@ final class DatabaseRelay implements AutoCloseable {
     schema = new SchemaProbe(outbox.store());
     Relay.Builder builder = Relay.builder(outbox.store(), publisher).listener(state);
     metrics = config.server() == null ? null : metrics(builder);
-    config.configure(builder);
-    relay = (isOnly() ? builder : builder.oneOfSeveral(name, databases)).build();
+    try {
+      config.configure(builder);
+      relay = (isOnly() ? builder : builder.oneOfSeveral(name, databases)).build();
+    } catch (RuntimeException e) {
+      if (metrics != null) {
+        metrics.close();
+      }
+      throw e;
+    }
   }
 
   private OutboxMetrics metrics(Relay.Builder builder) {
@@ -89,7 +96,11 @@ final class DatabaseRelay implements AutoCloseable {
         publisher = config.publisher();
         return new DatabaseRelay(name, config, databases, outbox, publisher);
       } catch (RuntimeException e) {
-        close(publisher, outbox);
+        try (Opened pool = outbox) {
+          if (publisher != null) {
+            publisher.close();
+          }
+        }
         throw e;
       }
     } catch (IllegalArgumentException | Failure e) {
@@ -165,9 +176,10 @@ final class DatabaseRelay implements AutoCloseable {
       }
     } catch (RuntimeException | Error e) {
       notStarted =
-          e instanceof OutboxException || e instanceof Failure
-              ? String.valueOf(e.getMessage())
-              : e.toString();
+          Secrets.mask(
+              e instanceof OutboxException || e instanceof Failure
+                  ? String.valueOf(e.getMessage())
+                  : e.toString());
       first.completeExceptionally(e);
     }
     return notStarted == null;
@@ -183,6 +195,9 @@ final class DatabaseRelay implements AutoCloseable {
         }
         log.warn(gap);
       }
+    }
+    if (stopped) {
+      return;
     }
     if (inbox == null) {
       inbox = inbox(config.inboxPrefix());
@@ -252,11 +267,16 @@ final class DatabaseRelay implements AutoCloseable {
     return Findings.of(name, findings);
   }
 
-  /** Stops the relay, or to start it. */
+  /** Stops the relay, or to start it; a try to connect that goes on ends without starting it. */
   void stop() {
     stopped = true;
     if (starting != null) {
       starting.interrupt();
+      try {
+        starting.join(PAUSE.toMillis());
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
     }
     if (notStarted == null) {
       relay.close();
@@ -265,20 +285,13 @@ final class DatabaseRelay implements AutoCloseable {
 
   /** Closes what the relay used, after {@link #stop}. */
   @Override
+  @SuppressWarnings("try") // closed in reverse order, each whatever another throws
   public void close() {
-    if (metrics != null) {
-      metrics.close();
+    try (Opened pool = outbox;
+        MessagePublisher broker = publisher;
+        InboxHousekeeping purges = inbox;
+        OutboxMetrics meters = metrics) {
+      // nothing else
     }
-    if (inbox != null) {
-      inbox.close();
-    }
-    close(publisher, outbox);
-  }
-
-  private static void close(@Nullable MessagePublisher publisher, Opened outbox) {
-    if (publisher != null) {
-      publisher.close();
-    }
-    outbox.close();
   }
 }

@@ -35,7 +35,7 @@ public final class RelayProcess implements AutoCloseable {
       process.serve(configs.values().iterator().next()); // what is served, all say alike
       process.start();
       return process;
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       process.close();
       throw e;
     }
@@ -88,19 +88,36 @@ public final class RelayProcess implements AutoCloseable {
         .toList();
   }
 
-  /** Stops the relays, all at the same time, then what they used. */
+  /** Stops the relays, all at the same time, then what they used, whatever one of them throws. */
   @Override
   public void close() {
-    List<Boolean> ignored =
-        ofEach(
-            databases,
-            one -> {
-              one.stop();
-              return true;
-            });
+    List<Runnable> steps = new ArrayList<>();
+    steps.add(
+        () -> {
+          List<Boolean> ignored =
+              ofEach(
+                  databases,
+                  one -> {
+                    one.stop();
+                    return true;
+                  });
+        });
     if (server != null) {
-      server.close();
+      steps.add(server::close);
     }
-    databases.forEach(DatabaseRelay::close);
+    databases.forEach(one -> steps.add(one::close));
+    List<RuntimeException> thrown = new ArrayList<>();
+    for (Runnable step : steps) {
+      try {
+        step.run();
+      } catch (RuntimeException e) {
+        thrown.add(e);
+      }
+    }
+    if (!thrown.isEmpty()) {
+      RuntimeException first = thrown.get(0);
+      thrown.stream().skip(1).forEach(first::addSuppressed);
+      throw first;
+    }
   }
 }

@@ -135,6 +135,12 @@ class WorkerTest {
   }
 
   @Test
+  void nothingToDoIsIdle() throws InterruptedException {
+    assertThat(worker.round()).isEqualTo(Round.IDLE);
+    assertThat(events.all()).isEmpty();
+  }
+
+  @Test
   void claimsPublishesSettlesAndTakesTheNextClaimAlong() throws InterruptedException {
     store.append("a", "1", "2");
     assertThat(worker.round()).isEqualTo(Round.BUSY);
@@ -179,6 +185,18 @@ class WorkerTest {
     assertThat(store.deadLetters(0, 9))
         .singleElement()
         .satisfies(d -> assertThat(d.message().attempts()).isEqualTo(3));
+  }
+
+  @Test
+  void theUndecodableAreNeverPublished() throws InterruptedException {
+    store.append("a", "damaged", "2");
+    for (int i = 0; i < 4; i++) {
+      drain();
+      later(Duration.ofMinutes(6));
+    }
+    assertThat(publisher.deliveredEvents()).containsExactly("2");
+    assertThat(events.of("dead")).containsExactly("dead 1 headers are not JSON");
+    assertThat(publisher.calls).containsExactly(List.of(2L));
   }
 
   @Test
@@ -752,6 +770,18 @@ class WorkerTest {
     drain();
     Duration all = Duration.ofNanos(System.nanoTime() - before);
     assertThat(times).hasSize(2).allSatisfy(t -> assertThat(t).isBetween(Duration.ZERO, all));
+  }
+
+  @Test
+  void whatAPublisherThrowsIsReported() throws InterruptedException {
+    publisher.whole =
+        () -> {
+          throw new IllegalStateException("poison");
+        };
+    store.append("a", "1");
+    drain();
+    assertThat(events.of("broken"))
+        .containsExactly("broken publish threw java.lang.IllegalStateException: poison");
   }
 
   @Test

@@ -57,12 +57,15 @@ class HandlersSurviveTest {
             .atMost(Duration.ofMinutes(5))
             .until(
                 () -> {
+                  boolean isEmpty = count(shop, "outbox_message") == 0;
                   for (int i = 0; i < 2; i++) {
                     if (!children.get(i).isAlive()) {
-                      children.set(i, start(shop, seed + children.size()));
+                      children.get(i).close();
+                      children.set(i, start(shop, seed + 3 + count(shop, "fatal")));
+                      isEmpty = false;
                     }
                   }
-                  return count(shop, "outbox_message") == 0;
+                  return isEmpty;
                 });
         children.forEach(child -> child.send(END));
         assertThat(children).extracting(ChildJvm::exitCode).containsOnly(0);

@@ -16,6 +16,7 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.Config;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartitionInfo;
@@ -45,7 +46,8 @@ final class TopicFindings {
       Admin admin, Set<String> topics, String address, Duration limit, UnaryOperator<String> scrub)
       throws InterruptedException {
     if (topics.isEmpty()) {
-      return List.of(notLookedAt("no message waits that would name one"));
+      return List.of(
+          Finding.fine(TOPICS, "not looked at: no message waits that would name one"));
     }
     TopicFindings findings = new TopicFindings(address);
     long end = System.nanoTime() + limit.toNanos();
@@ -71,7 +73,7 @@ final class TopicFindings {
   }
 
   static Finding notLookedAt(String why) {
-    return Finding.fine(TOPICS, "not looked at: " + why);
+    return Finding.warning(TOPICS, "not looked at: " + why, null);
   }
 
   private static ConfigResource resource(String topic) {
@@ -97,7 +99,11 @@ final class TopicFindings {
     String name = topic.name();
     List<TopicPartitionInfo> partitions = topic.partitions();
     int replicas = partitions.stream().mapToInt(one -> one.replicas().size()).min().orElse(0);
-    int least = Integer.parseInt(config.get(TopicConfig.MIN_IN_SYNC_REPLICAS_CONFIG).value());
+    ConfigEntry known = config.get(TopicConfig.MIN_IN_SYNC_REPLICAS_CONFIG);
+    if (known == null) {
+      return List.of(notLookedAt(name + ": the broker does not say its min.insync.replicas"));
+    }
+    int least = Integer.parseInt(known.value());
     String mend =
         "kafka-configs.sh%s --alter --entity-type topics --entity-name %s --add-config min.insync.replicas=%d"
             .formatted(server, name, Math.max(1, replicas - 1));

@@ -115,4 +115,14 @@ class TopicFindingsTest {
               }
             });
   }
+
+  @Test
+  @DisplayName("a broker that says nothing of min.insync.replicas")
+  void silent() {
+    assertThat(
+            new TopicFindings("b:9092")
+                .of(new TopicDescription("orders", false, List.of()), new Config(Set.of())))
+        .singleElement()
+        .satisfies(found -> assertThat(found.sentence()).startsWith("not looked at: orders"));
+  }
 }

@@ -1,7 +1,9 @@
 package dev.outbox.store.core.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
@@ -135,6 +137,86 @@ class ClaimsTest {
       assertThat(database.left()).containsExactly(21L, 22L);
       assertThat(database.closed()).containsExactly(1, 0);
     }
+
+    @Test
+    @DisplayName("and the claim that was gone on from is over")
+    void over() {
+      database.add(1, 1, 8);
+      Claim first = store.claim(FOUR);
+      Claim next = settleAndClaim(first).next();
+
+      assertThat(first.renew(Duration.ofSeconds(1))).isEmpty();
+      assertThat(first.settle(delivered(first)))
+          .as("lost")
+          .containsExactlyInAnyOrder(1L, 2L, 3L, 4L);
+      assertThat(settleAndClaim(first).lost())
+          .as("lost, when it is gone on from again")
+          .containsExactlyInAnyOrder(1L, 2L, 3L, 4L);
+      assertThat(next.settle(delivered(next))).as("lost").isEmpty();
+      assertThat(database.left()).isEmpty();
+    }
+  }
+
+  @Nested
+  @DisplayName("close a claim's transactions once")
+  class Close {
+
+    @Test
+    @DisplayName("when it is settled, also twice")
+    void settled() {
+      database.add(1, 1, 4);
+      Claim claim = store.claim(FOUR);
+      assertThat(database.closed()).containsExactly(0);
+      assertThat(claim.settle(delivered(claim))).as("lost").isEmpty();
+      assertThat(database.asked).endsWith("claim 1: release");
+      assertThat(database.closed()).containsExactly(1);
+
+      assertThat(claim.settle(delivered(claim))).as("lost, when repeated").hasSize(4);
+      assertThat(database.asked).endsWith("store: lockHeld");
+      assertThat(database.closed()).containsExactly(1);
+    }
+
+    @Test
+    @DisplayName("when it is empty")
+    void empty() {
+      Claim claim = store.claim(FOUR);
+      assertThat(claim.messages()).isEmpty();
+      assertThat(claim.settle(Map.of())).isEmpty();
+      assertThat(database.closed()).containsExactly(1);
+    }
+
+    @Test
+    @DisplayName("when the claim that went on from it is settled")
+    void handedOn() {
+      database.add(1, 1, 8);
+      Claim next = settleAndClaim(store.claim(FOUR)).next();
+      assertThat(database.closed()).containsExactly(0);
+      assertThat(next.settle(delivered(next))).as("lost").isEmpty();
+      assertThat(database.closed()).containsExactly(1);
+    }
+
+    @Test
+    @DisplayName("when claiming fails")
+    void failed() {
+      database.add(1, 1, 4);
+      database.troubles.add(Trouble.ROLLBACK);
+      assertThatThrownBy(() -> store.claim(FOUR)).isInstanceOf(TransientOutboxException.class);
+      assertThat(database.closed()).containsExactly(1);
+    }
+
+    @Test
+    @DisplayName("not when settling fails, but when it is tried again")
+    void settledAgain() {
+      database.add(1, 1, 8);
+      Claim claim = store.claim(FOUR);
+      database.troubles.add(Trouble.LOST_REPLY);
+      assertThatThrownBy(() -> settleAndClaim(claim)).isInstanceOf(TransientOutboxException.class);
+      assertThat(database.closed()).containsExactly(0);
+
+      assertThat(claim.settle(delivered(claim))).as("lost").isEmpty();
+      assertThat(database.closed()).containsExactly(1);
+      assertThat(database.left()).containsExactly(5L, 6L, 7L, 8L);
+    }
   }
 
   @Test
@@ -231,6 +313,36 @@ class ClaimsTest {
           .satisfies(r -> assertThat(r.decided()).isEqualTo(3))
           .satisfies(r -> assertThat(r.settled()).isTrue());
     }
+  }
+
+  @Test
+  @DisplayName("say of which messages they lost the bucket, in every operation (S1)")
+  void partlyLost() {
+    database.add(1, 1, 2);
+    database.add(2, 21, 22);
+    Claim claim = store.claim(FOUR);
+    assertThat(sequences(claim)).containsExactly(1L, 2L, 21L, 22L);
+    database.lose(2);
+    assertThat(claim.renew(FOUR.lease())).as("renewed").containsExactlyInAnyOrder(1L, 2L);
+    assertThat(settleAndClaim(claim).lost()).containsExactlyInAnyOrder(21L, 22L);
+    assertThat(database.left()).containsExactly(21L, 22L);
+  }
+
+  @Test
+  @DisplayName("refuse sequences that they do not have, and name them (S1)")
+  void unknownSequences() {
+    database.add(1, 1, 2);
+    Claim claim = store.claim(FOUR);
+    Map<Long, Decision> decisions = delivered(claim);
+    decisions.put(7L, Decision.delivered());
+    for (Runnable settle :
+        List.<Runnable>of(
+            () -> claim.settle(decisions), () -> store.settleAndClaim(claim, decisions, FOUR))) {
+      assertThatThrownBy(settle::run)
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessage("the claim does not have the sequences [7]: settle only what it brought");
+    }
+    assertThat(database.left()).containsExactly(1L, 2L);
   }
 
   @Test

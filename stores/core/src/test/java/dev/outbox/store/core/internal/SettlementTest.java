@@ -79,6 +79,25 @@ class SettlementTest {
   }
 
   @Test
+  @DisplayName("lets a blocked key go on after a dead letter that blocks nothing")
+  void dead() {
+    Map<Long, Decision> dead = Map.of(1L, Decision.dead("rejected"));
+    settle(Set.of(), List.of(row(1, Status.BLOCKED, 0)), dead);
+    assertThat(asked).containsExactly("fail 1", "advance 1");
+  }
+
+  @Test
+  @DisplayName("removes what expired as a dead letter without an attempt, and only once")
+  void expired() {
+    List<Claimable> rows = List.of(row(1, Status.BLOCKED, 2), row(2, Status.PENDING, 0));
+    writtenBefore = Set.of(2L);
+    settle(Set.of(), rows, Map.of(1L, Decision.expired(), 2L, Decision.expired()));
+    assertThat(asked).containsExactly("fail 2", "expire 1", "advance 1");
+    assertThat(failures.get(0).attemptsAfter()).isEqualTo(2);
+    assertThat(failures).allMatch(failure -> failure.status() == Status.DEAD);
+  }
+
+  @Test
   @DisplayName("asks for a broker's answer only where there is an archive")
   void answers() {
     Decision delivered = Decision.delivered(() -> "orders-3@1742");
