@@ -46,8 +46,7 @@ final class TopicFindings {
       Admin admin, Set<String> topics, String address, Duration limit, UnaryOperator<String> scrub)
       throws InterruptedException {
     if (topics.isEmpty()) {
-      return List.of(
-          Finding.fine(TOPICS, "not looked at: no message waits that would name one"));
+      return List.of(Finding.fine(TOPICS, "not looked at: no message waits that would name one"));
     }
     TopicFindings findings = new TopicFindings(address);
     long end = System.nanoTime() + limit.toNanos();
