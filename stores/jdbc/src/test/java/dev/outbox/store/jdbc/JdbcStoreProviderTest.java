@@ -1,7 +1,9 @@
 package dev.outbox.store.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import dev.outbox.spi.store.StoreProvider.Opened;
 import dev.outbox.spi.store.StoreProvider.Settings;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -24,7 +26,7 @@ import org.junit.jupiter.api.Test;
 class JdbcStoreProviderTest {
   private static final String URL = "jdbc:told://localhost;user=u";
 
-  private final Properties told = new Properties();
+  private volatile Properties told = new Properties();
   private final Driver driver = new Told();
 
   private final class Told implements Driver {
@@ -38,7 +40,9 @@ class JdbcStoreProviderTest {
       if (!acceptsURL(url)) {
         return null;
       }
-      told.putAll(info);
+      Properties all = new Properties();
+      all.putAll(info);
+      told = all;
       return (Connection)
           Proxy.newProxyInstance(
               Connection.class.getClassLoader(),
@@ -107,8 +111,12 @@ class JdbcStoreProviderTest {
     DriverManager.deregisterDriver(driver);
   }
 
-  private static void open(String url) {
-    new Provider().open(new Settings(url, "", "", null, Settings.DEFAULT_PREFIX, null, 2)).close();
+  /** The pool connects in a thread of its own. */
+  private void open(String url) {
+    Settings settings = new Settings(url, "", "", null, Settings.DEFAULT_PREFIX, null, 2);
+    try (Opened ignored = new Provider().open(settings)) {
+      await().until(() -> !told.isEmpty());
+    }
   }
 
   @Test
