@@ -58,20 +58,14 @@ record Namastack(String name, String setting, int connections, Map<String, Objec
 
   @Override
   public App fill(DataSource dataSource, Clock clock) {
-    return new NamastackApp(with(INTERVAL, "1h"), dataSource, clock, new Recorder(0));
+    Map<String, Object> idle = new HashMap<>(properties);
+    idle.put(INTERVAL, "1h");
+    return new NamastackApp(idle, dataSource, clock, new Recorder(0));
   }
 
   @Override
   public App run(DataSource dataSource, Recorder recorder) {
-    return new NamastackApp(
-        with("outbox.enabled", "false"), dataSource, Clock.systemUTC(), recorder);
-  }
-
-  private Map<String, Object> with(String name, String value) {
-    Map<String, Object> all = new HashMap<>(properties);
-    all.put("outbox.enabled", "false");
-    all.put(name, value);
-    return all;
+    return new NamastackApp(properties, dataSource, Clock.systemUTC(), recorder);
   }
 
   @Configuration(proxyBeanMethods = false)
@@ -103,8 +97,14 @@ record Namastack(String name, String setting, int connections, Map<String, Objec
 
     NamastackApp(
         Map<String, Object> properties, DataSource dataSource, Clock clock, Recorder recorder) {
-      super(Application.class, properties, dataSource, clock, recorder);
+      super(Application.class, withoutOurs(properties), dataSource, clock, recorder);
       outbox = context.getBean(Outbox.class);
+    }
+
+    private static Map<String, Object> withoutOurs(Map<String, Object> properties) {
+      Map<String, Object> all = new HashMap<>(properties);
+      all.put("outbox.enabled", "false");
+      return all;
     }
 
     @Override
