@@ -4,8 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.net.httpserver.HttpServer;
 import dev.outbox.embedded.EmbeddedPostgres;
 import java.io.IOException;
+import java.io.InputStream;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -116,6 +120,10 @@ public final class RunImage {
           exchange.close();
         });
     http.start();
+    int served;
+    try (ServerSocket free = new ServerSocket(0)) {
+      served = free.getLocalPort();
+    }
     Files.writeString(
         Files.createDirectories(root.resolve("etc/outbox")).resolve("relay.properties"),
         """
@@ -125,8 +133,9 @@ public final class RunImage {
         publisher=http
         publisher.cloudEventsSource=https://shop.example
         destination=http://127.0.0.1:%d/{aggregateType}
+        server.port=%d
         """
-            .formatted(server.jdbcUrl(), server.user(), http.getAddress().getPort()));
+            .formatted(server.jdbcUrl(), server.user(), http.getAddress().getPort(), served));
     try (Connection connection =
             DriverManager.getConnection(server.jdbcUrl(), server.user(), server.password());
         Statement statement = connection.createStatement()) {
@@ -141,12 +150,28 @@ public final class RunImage {
       assertThat(Path.of("/proc", relay.pid() + "", "status"))
           .content()
           .containsPattern("Uid:\t" + user + "\t" + user);
+      assertThat(metrics(served)).contains("outbox_messages{");
       relay.destroy();
       assertThat(end(relay)).as("code of the relay after SIGTERM").isEqualTo(143);
       System.out.println("image: delivered a message, as user " + user);
     } finally {
       relay.destroyForcibly();
       http.stop(0);
+    }
+  }
+
+  /** The server may begin after the relay. */
+  private static String metrics(int port) throws IOException, InterruptedException {
+    for (int tries = 0; ; tries++) {
+      try (InputStream metrics =
+          URI.create("http://127.0.0.1:" + port + "/metrics").toURL().openStream()) {
+        return new String(metrics.readAllBytes(), UTF_8);
+      } catch (ConnectException e) {
+        if (tries == 100) {
+          throw e;
+        }
+        Thread.sleep(100);
+      }
     }
   }
 

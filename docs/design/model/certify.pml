@@ -1,4 +1,4 @@
-/* The certified sequence C of a store (Certified), and the low-water mark of one bucket that follows it (Mark).
+/* The certified sequence C of a store (CertifiedSequences), and the low-water mark of one bucket that follows it (LowWaterMark).
 
    C: every row with a lower sequence is visible to each later snapshot, or never will be. W writers lock the table,
    draw a transaction id, then a sequence, then commit or roll back; any may stall anywhere. Two workers of one store

@@ -5,9 +5,9 @@
    commit another one: between them it may stall, be killed, or be overtaken. Two transactions that write one document
    do not both commit. Plain commands (the lease, adoption) take effect at once and wait for open writers.
 
-   lease     MongoLeases.take        begin(T1) HeldBuckets.fence, MongoReads, BlockedReads, MongoWrites.move
-   giveBack  HeldBuckets.giveBack    begin(T2, T3) HeldBuckets.hold, Settlement, HeldBuckets.release
-   commit    MongoTransactions       adopt     Adoption
+   lease     MongoLeases.take        begin(T1) FencedBuckets.fence, MongoReads, BlockedReads, MongoWrites.move
+   giveBack  FencedBuckets.giveBack  begin(T2, T3) FencedBuckets.hold, Settlement, FencedBuckets.release
+   commit    MongoTransactions       adopt     PlainInsertAdoption
 
    Switches (-DNAME=value), defaults as the code is:
    FENCE     1  0: transactions read whether the bucket is theirs, and write nothing (or what changes nothing)

@@ -51,6 +51,7 @@ final class DeadLetterPages {
         stored.key(),
         stored.aggregateType(),
         message == null ? null : message.eventType(),
+        message == null ? null : message.dedupKey(),
         stored.attempts(),
         stored.createdAt(),
         message == null ? null : message.availableAt(),

@@ -11,14 +11,15 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The dead letters that are there, in parts, and counted by kind.
+ * The dead letters, or other messages, that are there, in parts, and counted by kind.
  *
+ * @param subject what they are, as "dead letter"
  * @param parts the sequences of all of them, in parts small enough for a transaction each
  * @param halting how many halt their keys
  * @param kinds by aggregate type, event type and error
  */
 record DeadLetterSummary(
-    List<Set<Long>> parts, long halting, Map<String, LongSummaryStatistics> kinds) {
+    String subject, List<Set<Long>> parts, long halting, Map<String, LongSummaryStatistics> kinds) {
 
   private static final int PAGE = 1_000;
 
@@ -35,7 +36,8 @@ record DeadLetterSummary(
   private static final int TELL = 10_000;
 
   /** Reads all, by sequence. A message that dies again meanwhile is counted once. */
-  static DeadLetterSummary of(Listing.Source<Listed> letters, PrintWriter progress) {
+  static DeadLetterSummary of(
+      Listing.Source<Listed> letters, String subject, PrintWriter progress) {
     List<Long> sequences = new ArrayList<>();
     List<Long> halting = new ArrayList<>();
     Map<String, LongSummaryStatistics> kinds = new TreeMap<>();
@@ -51,11 +53,11 @@ record DeadLetterSummary(
               .computeIfAbsent(kind(letter), kind -> new LongSummaryStatistics())
               .accept(letter.sequence());
           if (sequences.size() % TELL == 0) {
-            progress.printf("%d dead letters found%n", sequences.size());
+            progress.printf("%d %ss found%n", sequences.size(), subject);
             progress.flush();
           }
         });
-    return new DeadLetterSummary(Decisions.parts(sequences, MOST), halting.size(), kinds);
+    return new DeadLetterSummary(subject, Decisions.parts(sequences, MOST), halting.size(), kinds);
   }
 
   int size() {
@@ -72,7 +74,7 @@ record DeadLetterSummary(
   }
 
   void print(PrintWriter out) {
-    out.printf("%d dead letter%s%s%n", size(), size() == 1 ? "" : "s", parts.isEmpty() ? "." : ":");
+    out.printf("%d %s%s%s%n", size(), subject, size() == 1 ? "" : "s", parts.isEmpty() ? "." : ":");
     kinds.entrySet().stream()
         .sorted(Comparator.comparing(kind -> -kind.getValue().getCount()))
         .limit(MOST_KINDS)

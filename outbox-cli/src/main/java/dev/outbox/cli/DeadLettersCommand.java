@@ -3,6 +3,7 @@ package dev.outbox.cli;
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore;
+import dev.outbox.spi.store.InspectionStore.Listed;
 import dev.outbox.spi.store.SchemaStore;
 import java.io.PrintWriter;
 import java.util.List;
@@ -65,7 +66,7 @@ final class DeadLettersCommand extends Verbs {
     @Option(
         names = "--all",
         description =
-            "All dead letters, or all that the other options name, some in each transaction; the"
+            "All, or all that the other options name, some in each transaction; the"
                 + " progress is printed to stderr. Where it is cut short, the same command goes on"
                 + " with the others.")
     private boolean all;
@@ -75,7 +76,7 @@ final class DeadLettersCommand extends Verbs {
     }
   }
 
-  /** Requeue or discard. */
+  /** Requeue, discard, or cancel. */
   abstract static class Deciding extends StoreCommand<DeadLetterStore> {
     @ArgGroup(multiplicity = "1")
     @SuppressWarnings("NullAway.Init") // set by picocli
@@ -97,7 +98,7 @@ final class DeadLettersCommand extends Verbs {
     @Override
     void check() {
       if (!selection.all && (dryRun || !filters.areNone())) {
-        throw new Failure("--dry-run, and options that say which dead letters, need --all");
+        throw new Failure("--dry-run, and options that say which ones, need --all");
       }
     }
 
@@ -125,6 +126,26 @@ final class DeadLettersCommand extends Verbs {
     abstract Set<Long> decide(DeadLetterStore store, Set<Long> sequences);
 
     abstract String done();
+
+    /** What the command is about, as "dead letter". */
+    String subject() {
+      return "dead letter";
+    }
+
+    /** Those that it may be about. */
+    Listing.Source<Listed> pages(DeadLetterStore store, Filters which) {
+      return DeadLetterPages.of(store, which);
+    }
+
+    /** What is said of a sequence with which nothing was done. */
+    String missing(long sequence) {
+      return "There is no dead letter %d.".formatted(sequence);
+    }
+
+    /** Whether it is also said where all were asked for, and ends with 1. */
+    boolean reportsMissingOfAll() {
+      return false;
+    }
 
     /** Refuses what would leave a gap in an archive or in its audit, which nobody could see. */
     private void requireNoGap(DeadLetterStore store) {
@@ -167,17 +188,15 @@ final class DeadLettersCommand extends Verbs {
         }
       }
       out.printf("%d %s.%n", decisions.count(), done());
-      if (selection.all) {
+      if (selection.all && !reportsMissingOfAll()) {
         return 0;
       }
-      decisions
-          .missing()
-          .forEach(sequence -> out.printf("There is no dead letter %d.%n", sequence));
+      decisions.missing().forEach(sequence -> out.println(missing(sequence)));
       return decisions.missing().isEmpty() ? 0 : Exit.CHECK_FAILED;
     }
 
     private DeadLetterSummary summary(DeadLetterStore store) {
-      return DeadLetterSummary.of(DeadLetterPages.of(store, filters), err());
+      return DeadLetterSummary.of(pages(store, filters), subject(), err());
     }
 
     /** Those that were named. */
@@ -221,20 +240,8 @@ final class DeadLettersCommand extends Verbs {
     }
   }
 
-  @Command(
-      name = "discard",
-      mixinStandardHelpOptions = true,
-      description = {
-        "Remove dead letters for good. Asks before it removes all, or one that halts its key; and"
-            + " once more where keys are halted, whose later messages go on then."
-      },
-      footer = {
-        "",
-        "Examples:",
-        "  outbox dead-letters discard 17 --yes --url URL",
-        "  outbox dead-letters discard --all --event-type OrderViewed --older-than 30d --url URL"
-      })
-  static final class Discard extends Deciding {
+  /** Discard, or cancel: asks before. */
+  abstract static class Removing extends Deciding {
     @Option(names = "--yes", description = "Do not ask.")
     private boolean yes;
 
@@ -242,11 +249,11 @@ final class DeadLettersCommand extends Verbs {
     void check() {
       super.check();
       if (decidesAboutAll()) {
-        requireAnswer("discard --all removes dead letters for good");
+        requireAnswer("--all removes %ss for good".formatted(subject()));
       }
     }
 
-    private void requireAnswer(String what) {
+    final void requireAnswer(String what) {
       if (!yes && !Terminal.canAsk()) {
         throw new Failure(what + ", and there is no terminal to ask at: add --yes");
       }
@@ -269,22 +276,13 @@ final class DeadLettersCommand extends Verbs {
     /** Asks where keys are halted. */
     @Override
     List<Set<Long>> named(DeadLetterStore store, List<Long> sequences, PrintWriter out) {
-      List<Long> halting =
-          sequences.stream()
-              .distinct()
-              .filter(
-                  sequence ->
-                      store.deadLetters(sequence - 1, 1).stream()
-                          .anyMatch(
-                              letter ->
-                                  letter.haltsKey() && letter.message().sequence() == sequence))
-              .toList();
-      if (!halting.isEmpty()) {
-        requireAnswer("dead letter %d halts its key".formatted(halting.get(0)));
-      }
-      return halting.isEmpty() || agrees(halting.size(), out)
-          ? super.named(store, sequences, out)
-          : List.of();
+      long halting = halting(store, sequences);
+      return halting == 0 || agrees(halting, out) ? super.named(store, sequences, out) : List.of();
+    }
+
+    /** How many of them halt their keys. */
+    long halting(DeadLetterStore store, List<Long> sequences) {
+      return 0;
     }
 
     private boolean agrees(long halting, PrintWriter out) {
@@ -299,6 +297,39 @@ final class DeadLettersCommand extends Verbs {
 
     private static boolean agrees(String question, PrintWriter out) {
       return Terminal.ask(question, out).equals("yes");
+    }
+  }
+
+  @Command(
+      name = "discard",
+      mixinStandardHelpOptions = true,
+      description = {
+        "Remove dead letters for good. Asks before it removes all, or one that halts its key; and"
+            + " once more where keys are halted, whose later messages go on then."
+      },
+      footer = {
+        "",
+        "Examples:",
+        "  outbox dead-letters discard 17 --yes --url URL",
+        "  outbox dead-letters discard --all --event-type OrderViewed --older-than 30d --url URL"
+      })
+  static final class Discard extends Removing {
+    @Override
+    long halting(DeadLetterStore store, List<Long> sequences) {
+      List<Long> halting =
+          sequences.stream()
+              .distinct()
+              .filter(
+                  sequence ->
+                      store.deadLetters(sequence - 1, 1).stream()
+                          .anyMatch(
+                              letter ->
+                                  letter.haltsKey() && letter.message().sequence() == sequence))
+              .toList();
+      if (!halting.isEmpty()) {
+        requireAnswer("dead letter %d halts its key".formatted(halting.get(0)));
+      }
+      return halting.size();
     }
 
     @Override

@@ -72,7 +72,7 @@ final class Decisions extends Steps {
     progress.printf("%d of %d %s before this.%n", count, total, done);
     if (inDoubt && asked < parts.size()) {
       progress.printf(
-          "The next %d may have been, too: those that are no dead letters any more.%n",
+          "The next %d may have been, too: those that are not there any more.%n",
           parts.get(asked).size());
     }
     progress.println("The same command goes on with the others.");

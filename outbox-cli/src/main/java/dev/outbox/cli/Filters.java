@@ -24,6 +24,9 @@ final class Filters {
   @Option(names = "--id", paramLabel = "UUID", description = "Only the message with this id.")
   private @Nullable UUID id;
 
+  @Option(names = "--dedup-key", paramLabel = "KEY", description = "Only with this dedup key.")
+  private @Nullable String dedupKey;
+
   @Option(
       names = "--error",
       paramLabel = "TEXT",
@@ -37,16 +40,17 @@ final class Filters {
   private @Nullable Duration olderThan;
 
   boolean areNone() {
-    return Stream.of(type, key, eventType, id, error, olderThan).allMatch(Objects::isNull);
+    return Stream.of(type, key, eventType, id, dedupKey, error, olderThan)
+        .allMatch(Objects::isNull);
   }
 
   /** Ages are by this machine's clock. */
   Query query(@Nullable Status status, @Nullable String after, int limit) {
-    if (Stream.of(type, key, eventType, error).anyMatch(""::equals)) {
+    if (Stream.of(type, key, eventType, dedupKey, error).anyMatch(""::equals)) {
       throw new Failure(
           "an option says which messages, and is empty: leave it out, or give a text");
     }
     Instant before = olderThan == null ? null : Instant.now().minus(olderThan);
-    return new Query(status, type, key, eventType, id, error, before, after, limit);
+    return new Query(status, type, key, eventType, id, dedupKey, error, before, after, limit);
   }
 }

@@ -51,6 +51,7 @@ record ListedForm(String nothing) implements Listing.Form<Listed> {
     fields.put("key", one.key());
     fields.put("aggregateType", one.aggregateType());
     fields.put("eventType", one.eventType());
+    fields.put("dedupKey", one.dedupKey());
     fields.put("attempts", one.attempts());
     fields.put("appendedAt", one.appendedAt());
     fields.put("dueAt", one.dueAt());

@@ -3,12 +3,16 @@ package dev.outbox.cli;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.Texts;
+import dev.outbox.spi.store.ArchiveStore;
+import dev.outbox.spi.store.ArchiveStore.Who;
+import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.InspectionStore.Inspected;
 import dev.outbox.spi.store.InspectionStore.Listed;
 import dev.outbox.spi.store.InspectionStore.Status;
 import java.io.PrintWriter;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -18,9 +22,13 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "messages",
     mixinStandardHelpOptions = true,
-    description = "Look at the messages that are in the outbox.",
-    synopsisSubcommandLabel = "(list | show)",
-    subcommands = {MessagesCommand.ListThem.class, MessagesCommand.Show.class})
+    description = "Look at the messages that are in the outbox, and cancel those that are not due.",
+    synopsisSubcommandLabel = "(list | show | cancel)",
+    subcommands = {
+      MessagesCommand.ListThem.class,
+      MessagesCommand.Show.class,
+      MessagesCommand.Cancel.class
+    })
 final class MessagesCommand extends Verbs {
 
   @Command(
@@ -131,6 +139,62 @@ final class MessagesCommand extends Verbs {
       if (value != null) {
         out.printf("%-13s %s%n", name, Secrets.mask(Texts.printable(value.toString())));
       }
+    }
+  }
+
+  @Command(
+      name = "cancel",
+      mixinStandardHelpOptions = true,
+      description = {
+        "Remove messages for good that are SCHEDULED and not due yet, so that they are never"
+            + " published. Says for which it is too late. Asks before it removes all."
+      },
+      footer = {
+        "",
+        "Examples:",
+        "  outbox messages cancel 4711 --url URL",
+        "  outbox messages cancel --all --dedup-key reminder-42 --url URL",
+        "  outbox messages cancel --all --key order/42 --event-type Reminder --url URL"
+      })
+  static final class Cancel extends DeadLettersCommand.Removing {
+    @Override
+    String subject() {
+      return "message";
+    }
+
+    @Override
+    Listing.Source<Listed> pages(DeadLetterStore store, Filters which) {
+      InspectionStore inspected = Stores.as(InspectionStore.class, store);
+      return (after, limit) -> inspected.messages(which.query(Status.SCHEDULED, after, limit));
+    }
+
+    @Override
+    Set<Long> decide(DeadLetterStore store, Set<Long> sequences) {
+      Who who = who();
+      try {
+        return who == null
+            ? store.cancel(sequences)
+            : Stores.as(ArchiveStore.class, store).cancel(sequences, who);
+      } catch (UnsupportedOperationException e) {
+        throw new Failure("this store cannot cancel messages", e);
+      }
+    }
+
+    @Override
+    String done() {
+      return "cancelled";
+    }
+
+    @Override
+    String missing(long sequence) {
+      return "Message %d was not cancelled: it is not delayed any more, or is gone."
+          .formatted(sequence);
+    }
+
+    /** A relay may publish them, which nobody wanted. */
+    @Override
+    boolean reportsMissingOfAll() {
+      return true;
     }
   }
 }

@@ -62,7 +62,7 @@ final class Publishers {
    * @throws Failure naming the property
    */
   static Publishers of(Map<String, String> values) {
-    List<PublisherProvider> found = Offered.publishers();
+    List<PublisherProvider> found = Providers.publishers();
     List<String> names = list(values.getOrDefault(NAMES, DEFAULT));
     Map<String, Named> all = new LinkedHashMap<>();
     for (String name : names) {
@@ -147,7 +147,7 @@ final class Publishers {
 
   /** The publisher whose setting it is, where that one is not used. */
   static Optional<String> unused(String name, Set<String> known) {
-    return Offered.publishers().stream()
+    return Providers.publishers().stream()
         .map(PublisherProvider::name)
         .filter(kind -> name.startsWith(kind + "."))
         .filter(kind -> known.stream().noneMatch(other -> other.startsWith(kind + ".")))

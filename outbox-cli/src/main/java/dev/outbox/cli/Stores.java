@@ -45,7 +45,7 @@ public final class Stores {
     private List<String> texts() {
       if (texts == null) {
         try {
-          texts = Offered.stores().stream().map(text).toList();
+          texts = Providers.stores().stream().map(text).toList();
         } catch (Failure e) {
           texts = List.of();
         }
@@ -70,7 +70,7 @@ public final class Stores {
    * @throws Failure when there is none, or more than one
    */
   public static StoreProvider of(String url) {
-    List<StoreProvider> found = Offered.stores();
+    List<StoreProvider> found = Providers.stores();
     List<StoreProvider> taking =
         found.stream()
             .filter(store -> store.urlPrefixes().stream().anyMatch(url::startsWith))
@@ -100,7 +100,7 @@ public final class Stores {
   public static StoreProvider named(String name) {
     List<StoreProvider> found;
     try {
-      found = Offered.stores();
+      found = Providers.stores();
     } catch (Failure e) { // for a value of an option
       throw new TypeConversionException(String.valueOf(e.getMessage()));
     }

@@ -18,7 +18,7 @@ public final class Terminal {
   }
 
   /** Whether what is read comes from a person. */
-  static boolean canAsk() {
+  public static boolean canAsk() {
     return is("outbox.terminal.in");
   }
 
@@ -28,7 +28,7 @@ public final class Terminal {
   }
 
   /** The answer, or nothing. */
-  static String ask(String question, PrintWriter out) {
+  public static String ask(String question, PrintWriter out) {
     out.print(question);
     out.flush();
     try {

@@ -79,7 +79,7 @@ class DecisionsTest {
     assertThat(text.toString().lines())
         .containsExactly(
             "180 of 2500 requeued before this.",
-            "The next 100 may have been, too: those that are no dead letters any more.",
+            "The next 100 may have been, too: those that are not there any more.",
             "The same command goes on with the others.");
   }
 

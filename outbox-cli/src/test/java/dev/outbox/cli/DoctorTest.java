@@ -1,7 +1,9 @@
 package dev.outbox.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.outbox.embedded.EmbeddedPostgres;
@@ -35,6 +37,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 @DisplayName("An operator finds by doctor, and mends by what it says to type")
@@ -307,6 +311,82 @@ class DoctorTest {
     assertThat(doctor().out())
         .doesNotContain("forgotten")
         .containsPattern("open transactions +fine");
+  }
+
+  @Test
+  @EnabledOnOs(OS.LINUX)
+  @DisplayName("a disk of the database that is full")
+  void fullDisk() throws Exception {
+    Path data = Path.of(query("show data_directory").get(0));
+    Path disk = Files.createDirectory(data.resolveSibling("disk")); // the server may go there
+    Object owner = Files.getAttribute(data, "unix:uid");
+    assumeTrue(
+        isRun("mount", "-t", "tmpfs", "-o", "size=1m,uid=" + owner, "none", disk.toString()),
+        "needs the right to mount a small disk");
+    try {
+      query("create tablespace small location '%s'".formatted(disk));
+      query("alter table %s.outbox_message set tablespace small".formatted(schema));
+      for (int rows : List.of(100, 1)) {
+        assertThatExceptionOfType(SQLException.class)
+            .isThrownBy(() -> fill(rows))
+            .extracting(SQLException::getSQLState)
+            .isEqualTo("53100");
+      }
+      int port = Ports.free();
+      Files.writeString(config, config(server.jdbcUrl()) + "server.port=" + port + "\n");
+      answers.put("order", 422); // as dead letters they are written anew
+      try (RelayProcess ignored = relay()) {
+        await()
+            .atMost(PATIENCE)
+            .untilAsserted(
+                () ->
+                    assertThat(get(port, "/health/ready").body())
+                        .contains("PROBLEM: relay: ", "no disk space"));
+        assertThat(isRun("mount", "-o", "remount,size=64m", disk.toString())).isTrue();
+        await()
+            .atMost(PATIENCE)
+            .untilAsserted(
+                () -> assertThat(doctor().out()).contains("dead letters wait for a decision"));
+        answers.clear();
+        await()
+            .atMost(PATIENCE)
+            .until(
+                () ->
+                    outbox("dead-letters", "requeue", "--all").code() == 0
+                        && messages().equals("0"));
+        Cli mended = doctor();
+        assertThat(mended.code()).as(mended.out()).isZero();
+      }
+    } finally {
+      try {
+        query("alter table %s.outbox_message set tablespace pg_default".formatted(schema));
+        query("drop tablespace if exists small");
+      } finally {
+        assertThat(isRun("umount", "--lazy", disk.toString())).isTrue();
+      }
+    }
+  }
+
+  /** Appends messages until that fails. */
+  private void fill(int rows) throws SQLException {
+    while (true) {
+      query(
+          """
+          insert into %s.outbox_message (aggregate_type, aggregate_id, event_type, payload)
+          select 'order', n, 'Changed',
+            (select string_agg(sha512((n + i)::text::bytea), '') from generate_series(1, 30) i)
+          from generate_series(1, %d) n
+          """
+              .formatted(schema, rows));
+    }
+  }
+
+  private static boolean isRun(String... command) throws Exception {
+    try {
+      return new ProcessBuilder(command).inheritIO().start().waitFor() == 0;
+    } catch (IOException e) { // there is no such program
+      return false;
+    }
   }
 
   @Test

@@ -117,6 +117,47 @@ abstract class JdbcCommandsTest extends DatabaseCommandsTest {
     return Long.parseLong(query("select max(seq) from %s.outbox_message".formatted(schema)).get(0));
   }
 
+  @Test
+  @DisplayName("messages are cancelled until they are due, and it says for which it is too late")
+  void cancels() throws Exception {
+    assertThat(cli("migrate").code()).isZero();
+    String dead = "" + insertDead("x");
+    for (int year : List.of(2000, 2900, 2901, 2902)) {
+      query(
+          """
+          insert into %s.outbox_message
+            (aggregate_type, aggregate_id, event_type, payload, dedup_key, status, available_at)
+          values ('order', '18', 'Reminder', '', 'of %2$d', 'SCHEDULED', '%2$d-01-01 00:00:00')
+          """
+              .formatted(schema, year));
+    }
+    List<String> delayed =
+        query(
+            "select seq from %s.outbox_message where status = 'SCHEDULED' order by seq"
+                .formatted(schema));
+    Cli some = cli("messages", "cancel", dead, delayed.get(0), delayed.get(1));
+    assertThat(some.code()).as(some.err()).isEqualTo(1);
+    assertThat(some.out())
+        .contains(
+            "1 cancelled.",
+            "Message %s was not cancelled: it is not delayed any more, or is gone.".formatted(dead),
+            "Message %s was not cancelled: it is not delayed any more, or is gone."
+                .formatted(delayed.get(0)));
+    assertThat(cli("messages", "cancel", "--all").err()).contains("add --yes");
+    assertThat(cli("messages", "cancel", "--all", "--key=order/18", "--dry-run").out())
+        .contains("3 messages:", "3  order Reminder: -, sequences ");
+    Cli one = cli("messages", "cancel", "--all", "--dedup-key=of 2901", "--yes");
+    assertThat(one.out()).as(one.err()).contains("1 message:", "1 cancelled.");
+    Cli all = cli("messages", "cancel", "--all", "--yes");
+    assertThat(all.code()).as(all.err()).isEqualTo(1);
+    assertThat(all.out())
+        .contains(
+            "1 cancelled.",
+            "Message %s was not cancelled: it is not delayed any more, or is gone."
+                .formatted(delayed.get(0)));
+    assertThat(statuses()).containsExactlyInAnyOrder("DEAD", "SCHEDULED");
+  }
+
   /** Inserts as a producer does; what is left out of the columns is right. */
   final void produce(String columns, String values, byte[] payload) throws SQLException {
     try (Connection connection = connect(server.jdbcUrl());

@@ -75,7 +75,7 @@ class UsageTest {
         "relay                         ! Missing required argument (specify one of these): (--config=FILE | --print-config)",
         "dead-letters                  ! say what to do: list, requeue or discard",
         "dead-letters --url=x          ! say what to do before the options: dead-letters list, requeue or discard",
-        "messages                      ! say what to do: list or show",
+        "messages                      ! say what to do: list, show or cancel",
         "archive                       ! say what to do: find, show or replay",
         "archive --url=x               ! say what to do before the options: archive find, show or replay",
         "migrate --print --store=x     ! Invalid value for option '--store': 'x' is not one of [mariadb, mongo, mysql, postgres, redis, sqlserver]",

@@ -281,7 +281,7 @@ public record Diagnosis(
 
   /** How long the message at the head of a key has been due. */
   private static Optional<Duration> age(InspectionStore store, WaitingKey key, Instant now) {
-    Query first = new Query(Status.BLOCKED, null, key.key(), null, null, null, null, null, 1);
+    Query first = new Query(Status.BLOCKED, null, key.key(), null, null, null, null, null, null, 1);
     return store.messages(first).found().stream()
         .flatMap(
             head -> Stream.of(Optional.ofNullable(head.dueAt()), Optional.of(head.appendedAt())))

@@ -27,7 +27,7 @@ final class LoggingListener implements RelayListener {
   private static final String ADDRESS = "address";
 
   private final Logger log;
-  private final Troubles troubles;
+  private final TroubleLog troubles;
   private final Map<String, String> last = new ConcurrentHashMap<>();
 
   /** By sequence, a message that a destination holds up: when it is delivered, that is back. */
@@ -39,7 +39,7 @@ final class LoggingListener implements RelayListener {
 
   LoggingListener(Logger log, LongSupplier clock) {
     this.log = log;
-    troubles = new Troubles(clock);
+    troubles = new TroubleLog(clock);
   }
 
   /** A warning when the text is not the last one about this subject, else debug. */

@@ -129,7 +129,7 @@ final class OperatorPauses {
           });
     } catch (Throwable e) { // the next reading meets it, too
       RelayEvent.StoreFailed failed =
-          new RelayEvent.StoreFailed(relay, "pauses", Survival.asRuntimeException(e));
+          new RelayEvent.StoreFailed(relay, "pauses", SupervisedLoop.asRuntimeException(e));
       hasFailed = true;
       known = failed.isPermanent() ? null : known;
       news.add(failed);

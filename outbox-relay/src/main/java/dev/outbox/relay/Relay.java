@@ -65,7 +65,7 @@ public final class Relay implements AutoCloseable {
   private final Settings settings;
   private final RelayListener listener;
   private final Waiting waiting;
-  private final Threads threads;
+  private final RelayThreads threads;
   private final Keeper keeper;
   private final Worker.Shared shared;
   private final boolean listens;
@@ -86,7 +86,7 @@ public final class Relay implements AutoCloseable {
             settings.stopTimeout(),
             new Pauses(settings.idlePause(), random, builder.clock),
             builder.clock);
-    threads = new Threads(settings.name(), waiting);
+    threads = new RelayThreads(settings.name(), waiting);
     keeper =
         store instanceof KeepingStore<?> able
             ? able.keeper(builder.unclaimed)
@@ -347,7 +347,8 @@ public final class Relay implements AutoCloseable {
       }
     } catch (RuntimeException | Error e) { // the threads are to be stopped all the same
       listener.on(
-          new RelayEvent.StoreFailed(settings.name(), "listen", Survival.asRuntimeException(e)));
+          new RelayEvent.StoreFailed(
+              settings.name(), "listen", SupervisedLoop.asRuntimeException(e)));
     }
   }
 
@@ -388,7 +389,7 @@ public final class Relay implements AutoCloseable {
     private boolean wakeUps;
     private Duration stopTimeout = DEFAULT_STOP_TIMEOUT;
     private LongSupplier clock = System::nanoTime;
-    private Duration housekeeping = Threads.HOUSEKEEPING;
+    private Duration housekeeping = RelayThreads.HOUSEKEEPING;
     private Duration unclaimed = UNCLAIMED;
 
     private Builder(OutboxStore<?> store, MessagePublisher publisher) {
@@ -529,7 +530,7 @@ public final class Relay implements AutoCloseable {
     public Builder oneOfSeveral(String outbox, int outboxes) {
       listeners.set(
           0, new LoggingListener(LoggerFactory.getLogger(Relay.class.getName() + "." + outbox)));
-      return heap(Heap.REST + (heap - Heap.REST) / outboxes);
+      return heap(PayloadMemory.REST + (heap - PayloadMemory.REST) / outboxes);
     }
 
     /** For tests: what tells how long there was no work, and how long a stop took so far. */
@@ -576,7 +577,7 @@ public final class Relay implements AutoCloseable {
 
     private Settings settings() {
       Settings settings = settings(batchBytes != null ? batchBytes : DEFAULT_BATCH_BYTES);
-      Heap fits = new Heap(heap);
+      PayloadMemory fits = new PayloadMemory(heap);
       if (batchBytes == null) {
         return settings(fits.batchBytes(workers, DEFAULT_BATCH_BYTES));
       }

@@ -160,8 +160,8 @@ public sealed interface RelayEvent {
 
   /**
    * A settle worked again for this worker, after {@link StoreFailed} on claim, settle or work; or
-   * the relay has read again what is paused. After a settle that was refused for good, an empty
-   * settle does not count.
+   * the relay has read again what is paused. After a settle of decisions has failed, an empty one
+   * counts a minute later, and after one that was refused for good it does not.
    */
   record StoreRecovered(String who) implements RelayEvent {}
 

@@ -71,7 +71,7 @@ public final class RoutingPublisher implements MessagePublisher {
     AtomicInteger number = new AtomicInteger();
     executor =
         Executors.newCachedThreadPool(
-            task -> Threads.daemon(task, "outbox-routing-" + number.getAndIncrement()));
+            task -> RelayThreads.daemon(task, "outbox-routing-" + number.getAndIncrement()));
   }
 
   /**

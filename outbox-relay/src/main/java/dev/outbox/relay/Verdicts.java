@@ -136,7 +136,7 @@ final class Verdicts {
     } catch (Throwable e) {
       listener.on(
           new RelayEvent.CallbackFailed(
-              worker, "haltKeyWhenDead", message, Survival.asRuntimeException(e)));
+              worker, "haltKeyWhenDead", message, SupervisedLoop.asRuntimeException(e)));
       halts = true; // keeps the order of the key until someone decides
     }
     return halts ? Decision.deadHaltingKey(error) : Decision.dead(error);
@@ -154,7 +154,7 @@ final class Verdicts {
     } catch (Throwable e) {
       listener.on(
           new RelayEvent.CallbackFailed(
-              worker, "retryPolicy", message, Survival.asRuntimeException(e)));
+              worker, "retryPolicy", message, SupervisedLoop.asRuntimeException(e)));
       return RetryPolicy.ofDefaults();
     }
   }

@@ -32,6 +32,9 @@ final class Worker {
   /** The most publish calls for each worker that may hang. */
   private static final int MAX_CALLS = 10;
 
+  private static final long UNSETTLED = Duration.ofMinutes(1).toNanos();
+  private static final long NEVER = Long.MAX_VALUE / 2;
+
   private static final long ASK_HANGING = Duration.ofMillis(500).toNanos();
 
   /** After a sleep this much longer than asked for, the process was stopped, the publisher too. */
@@ -95,8 +98,11 @@ final class Worker {
   private @Nullable TimedClaim next;
   private boolean storeFailed;
 
-  /** Whether decisions were refused for good; an empty settle does not show that this is over. */
-  private boolean settleRefused;
+  /**
+   * From when on an empty settle shows that the store works. After one of decisions has failed that
+   * is a minute later, when another may have settled them; after one that was refused, never.
+   */
+  private long emptySettleCounts;
 
   private long askAgain;
 
@@ -114,6 +120,7 @@ final class Worker {
     waiting = shared.waiting();
     listener = shared.listener();
     trouble = new Backoff(FIRST_TROUBLE, LONGEST_TROUBLE, Worker::random);
+    emptySettleCounts = now();
   }
 
   private static double random() {
@@ -130,8 +137,8 @@ final class Worker {
 
   /** Works until the relay stops, whatever is thrown, and leaves no claim behind. */
   void run() {
-    Survival work = new Survival(this::work, this::failed);
-    Survival pause = new Survival(() -> rest(Round.TROUBLE), this::failed);
+    SupervisedLoop work = new SupervisedLoop(this::work, this::failed);
+    SupervisedLoop pause = new SupervisedLoop(() -> rest(Round.TROUBLE), this::failed);
     while (!waiting.stopping()) {
       if (!work.again() && !pause.again()) {
         LockSupport.parkNanos(FIRST_TROUBLE.toNanos()); // needs no memory
@@ -325,7 +332,7 @@ final class Worker {
     try {
       timed.renew();
     } catch (Throwable e) { // the publisher goes on all the same
-      listener.on(new RelayEvent.StoreFailed(name, "renew", Survival.asRuntimeException(e)));
+      listener.on(new RelayEvent.StoreFailed(name, "renew", SupervisedLoop.asRuntimeException(e)));
     }
   }
 
@@ -346,7 +353,9 @@ final class Worker {
         break;
       } catch (Throwable e) {
         boolean refused = failed("settle", e);
-        settleRefused |= refused && !decisions.isEmpty();
+        if (!decisions.isEmpty()) {
+          emptySettleCounts = now() + (refused ? NEVER : UNSETTLED);
+        }
         long pause = pauses.next();
         if ((refused && !claimsNext) || !lasts(timed, pause)) {
           listener.on(
@@ -358,7 +367,7 @@ final class Worker {
         claimsNext = false;
       }
     }
-    if (!settleRefused || !decisions.isEmpty()) {
+    if (!decisions.isEmpty() || now() - emptySettleCounts >= 0) {
       worked();
     }
     List<StoredMessage> taken = batch.lost(lost);
@@ -397,7 +406,8 @@ final class Worker {
       try {
         Set<Long> ignored = unused.claim().settle(Map.of());
       } catch (Throwable e) {
-        listener.on(new RelayEvent.StoreFailed(name, "settle", Survival.asRuntimeException(e)));
+        listener.on(
+            new RelayEvent.StoreFailed(name, "settle", SupervisedLoop.asRuntimeException(e)));
       }
     }
   }
@@ -417,7 +427,8 @@ final class Worker {
       try {
         what.accept(keeper);
       } catch (Throwable e) {
-        listener.on(new RelayEvent.StoreFailed(name, "let go", Survival.asRuntimeException(e)));
+        listener.on(
+            new RelayEvent.StoreFailed(name, "let go", SupervisedLoop.asRuntimeException(e)));
       }
     }
   }
@@ -430,7 +441,7 @@ final class Worker {
   private boolean failed(String operation, Throwable error) {
     storeFailed = true;
     RelayEvent.StoreFailed event =
-        new RelayEvent.StoreFailed(name, operation, Survival.asRuntimeException(error));
+        new RelayEvent.StoreFailed(name, operation, SupervisedLoop.asRuntimeException(error));
     listener.on(event);
     return event.isPermanent();
   }
@@ -441,7 +452,7 @@ final class Worker {
    */
   private void worked() {
     trouble.reset();
-    settleRefused = false;
+    emptySettleCounts = now();
     if (storeFailed) {
       storeFailed = false;
       listener.on(new RelayEvent.StoreRecovered(name));

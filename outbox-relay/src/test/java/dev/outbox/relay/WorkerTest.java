@@ -46,7 +46,7 @@ class WorkerTest {
   private ThreadPoolExecutor publishing = (ThreadPoolExecutor) Executors.newCachedThreadPool();
   private final AtomicLong clock = new AtomicLong();
 
-  /** For so many nanoseconds the process stood still. */
+  /** How many nanoseconds have passed for the worker while nothing ran. */
   private final AtomicLong stoodStill = new AtomicLong();
 
   private final Pauses pauses = new Pauses(LONG_PAUSE, () -> 0, clock::get);
@@ -531,14 +531,22 @@ class WorkerTest {
     assertThat(events.of("delivered")).containsExactly("delivered 1");
   }
 
-  /** Another relay may have settled what this one had: an outage must not stay for ever. */
+  /**
+   * While a disk is full each claim works, and each settle of nothing. But another relay may have
+   * settled what this one had: an outage must not stay for ever.
+   */
   @Test
-  void aSettleThatFailedInAnOutageIsOverWhenTheStoreAnswers() throws InterruptedException {
+  void aSettleThatFailedIsOverAMinuteAfterTheLastThatDid() throws InterruptedException {
     worker = worker(publisher, Duration.ofMillis(300), Duration.ofMillis(290));
     store.append("a", "1");
     store.beforeSettle = FaultyStore.failing(1_000, new TransientOutboxException("down"));
     assertThat(worker.round()).isEqualTo(Round.TROUBLE);
     store.beforeSettle = FaultyStore.NOTHING;
+    assertThat(worker.round()).isEqualTo(Round.IDLE);
+    assertThat(events.of("recovered")).isEmpty();
+    later(LEASE.multipliedBy(2));
+    assertThat(store.claim(ALL).settle(Map.of(1L, Decision.delivered()))).isEmpty();
+    stoodStill.set(Duration.ofMinutes(1).toNanos());
     assertThat(worker.round()).isEqualTo(Round.IDLE);
     assertThat(events.of("recovered")).hasSize(1);
   }

@@ -91,7 +91,8 @@ class SpecTest {
             "I3", "I4", "I5", "I6", "I7", "I8", "O1", "O2", "O3", "O4", "P1", "P2", "P3", "P4",
             "P5", "S1", "S2", "S3", "S4", "S5");
     assertThat(rules("optional"))
-        .containsExactly("C10", "C5", "C8", "C9", "E1", "F1", "F2", "F3", "P6", "S6", "S7", "T1");
+        .containsExactly(
+            "C10", "C5", "C8", "C9", "E1", "F1", "F2", "F3", "P6", "S6", "S7", "S8", "T1");
     assertThat(rules("untestable")).containsExactly("O5");
   }
 

@@ -19,9 +19,6 @@ import java.util.concurrent.locks.LockSupport;
  * of those before it. A key belongs to one client, so that the order of its commits is known.
  */
 final class Load {
-  /** Transactions a second. */
-  static final int RATE = 200;
-
   private static final int CLIENTS = 4;
   private static final int KEYS = Peers.MANY_KEYS / CLIENTS;
 
@@ -36,10 +33,14 @@ final class Load {
     }
   }
 
-  /** Returns when each message's commit had returned, as {@link System#nanoTime}. */
-  Map<String, Long> run(Duration time) throws InterruptedException {
+  /**
+   * Returns when each message's commit had returned, as {@link System#nanoTime}.
+   *
+   * @param rate transactions a second
+   */
+  Map<String, Long> run(int rate, Duration time) throws InterruptedException {
     Map<String, Long> commits = new ConcurrentHashMap<>();
-    long count = time.toMillis() * RATE / 1_000;
+    long count = time.toMillis() * rate / 1_000;
     long begin = System.nanoTime();
     ExecutorService threads = Executors.newFixedThreadPool(CLIENTS);
     try {
@@ -49,7 +50,7 @@ final class Load {
         tasks.add(
             () -> {
               for (long i = client; i < count; i += CLIENTS) {
-                awaitTime(begin + i * 1_000_000_000L / RATE);
+                awaitTime(begin + i * 1_000_000_000L / rate);
                 OrderPlaced message = next(client);
                 app.transaction(
                     transaction -> {

@@ -34,11 +34,17 @@ final class Peers {
   static final int FAILING = 2_000;
   static final int FAILING_KEYS = 100;
   static final int FAIL_EACH = 10;
+  static final int RATE = 200;
   static final Duration LOAD = Duration.ofSeconds(20);
   static final Duration LIMIT = Duration.ofSeconds(30);
 
   private static final int A_TRANSACTION = 100;
   private static final int WARM_UP = 5_000;
+
+  /** Before a load, so that the JVM has compiled what a transaction and its message need. */
+  private static final int WARM_UP_RATE = 500;
+
+  private static final Duration WARM_UP_LOAD = Duration.ofMinutes(1);
   private static final Duration START = Duration.ofMinutes(1);
   private static final Duration REST = Duration.ofSeconds(10);
 
@@ -99,7 +105,7 @@ final class Peers {
     Map<String, Work> works = new LinkedHashMap<>();
     works.put("backlog, 10,000 keys", c -> backlog(c, scaled(BACKLOG), MANY_KEYS, 0, LIMIT));
     works.put("backlog, 10 keys", c -> backlog(c, scaled(BACKLOG), 10, 0, LIMIT));
-    works.put(Load.RATE + "/s, 10,000 keys", this::latency);
+    works.put(RATE + "/s, 10,000 keys", this::latency);
     works.put(
         "backlog, each tenth fails once",
         c -> backlog(c, FAILING, FAILING_KEYS, FAIL_EACH, LIMIT.multipliedBy(2)));
@@ -234,11 +240,11 @@ final class Peers {
       app.transaction(transaction -> transaction.append(OrderPlaced.of("first", 0)));
       awaitStart(contender, recorder);
       Load load = new Load(app);
-      await(recorder, load.run(scaled(LOAD.dividedBy(4))).keySet());
+      await(recorder, load.run(WARM_UP_RATE, scaled(WARM_UP_LOAD)).keySet());
       System.gc();
       Count count = new Count(pool.counter());
       long begin = System.nanoTime();
-      Map<String, Long> commits = load.run(scaled(LOAD));
+      Map<String, Long> commits = load.run(RATE, scaled(LOAD));
       await(recorder, commits.keySet());
       double seconds = (System.nanoTime() - begin) / 1e9;
       double[] millis = millis(commits, recorder.times());

@@ -1,5 +1,6 @@
 package dev.outbox.embedded;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.opentest4j.TestAbortedException;
@@ -60,6 +61,11 @@ public interface DatabaseServer extends AutoCloseable {
 
   static DatabaseServer mariadb(Map<String, String> settings) {
     return TestServers.mariadb(settings);
+  }
+
+  /** The nodes of a new {@linkplain EmbeddedGalera Galera cluster}, which ends with this JVM. */
+  static List<DatabaseServer> galera() {
+    return TestServers.galera();
   }
 
   static DatabaseServer sqlServer() {

@@ -28,6 +28,7 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
   private final Map<String, String> settings;
   private final int advertisedPort;
   private final boolean scram;
+  private final boolean jvmDefaults;
   private final @Nullable EmbeddedKafka first;
   private final AtomicInteger nodes = new AtomicInteger(1);
   private final int node;
@@ -40,6 +41,7 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
     this.settings = Map.copyOf(builder.settings);
     this.advertisedPort = builder.advertisedPort;
     this.scram = builder.scram;
+    this.jvmDefaults = builder.jvmDefaults;
     this.first = builder.first;
     this.node = first == null ? 1 : first.nodes.incrementAndGet();
     // An id may not begin with "-"; which one it is does not matter.
@@ -148,6 +150,9 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-Xmx384m", "-XX:+UseSerialGC", "-cp", broker.resolve("*").toString()));
+    if (!jvmDefaults) {
+      command.add("-XX:TieredStopAtLevel=1");
+    }
     command.add("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn");
     command.add("-Dorg.slf4j.simpleLogger.log.kafka.server=info");
     command.addAll(List.of(mainAndArguments));
@@ -184,6 +189,7 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
     private final Map<String, String> settings = new LinkedHashMap<>();
     private int advertisedPort;
     private boolean scram;
+    private boolean jvmDefaults;
     private @Nullable EmbeddedKafka first;
 
     private Builder() {
@@ -214,6 +220,14 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
      */
     public Builder advertisedPort(int port) {
       advertisedPort = port;
+      return this;
+    }
+
+    /**
+     * With the JVM's own compilers, for what is to be fast; else it starts with half the CPU time.
+     */
+    public Builder jvmDefaults() {
+      jvmDefaults = true;
       return this;
     }
 

@@ -1,5 +1,8 @@
 package dev.outbox.embedded;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -25,13 +28,15 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
   private final MysqlKind kind;
   private final MysqlBinaries binaries;
   private final Map<String, String> settings;
+  private final Optional<String> galeraState;
   private final Path data = directory().resolve("data");
 
-  private EmbeddedMysql(MysqlKind kind, MysqlBinaries binaries, Map<String, String> settings) {
-    super(kind.label, binaries.version());
-    this.kind = kind;
+  private EmbeddedMysql(Builder builder, MysqlBinaries binaries) {
+    super(builder.kind.label, binaries.version());
+    kind = builder.kind;
     this.binaries = binaries;
-    this.settings = settings;
+    settings = new LinkedHashMap<>(builder.settings);
+    galeraState = builder.galeraState;
   }
 
   /** Starts a MySQL with the default settings; ready when it returns. */
@@ -81,6 +86,13 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
   @Override
   void prepare() {
     Directories.copy(binaries.template(), data);
+    try {
+      if (galeraState.isPresent()) {
+        Files.writeString(data.resolve("grastate.dat"), galeraState.get());
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   @Override
@@ -102,13 +114,15 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
 
   @Override
   boolean isReady(ServerProcess server) {
-    return server.hasSaid("port: " + port());
+    return server.hasSaid("port: " + port())
+        && (galeraState.isEmpty() || server.hasSaid("WSREP: Synchronized with group"));
   }
 
   /** Settings before the start. */
   public static final class Builder {
     private final MysqlKind kind;
     private final Map<String, String> settings = new LinkedHashMap<>();
+    private Optional<String> galeraState = Optional.empty();
 
     private Builder(MysqlKind kind) {
       this.kind = kind;
@@ -127,6 +141,12 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
       return this;
     }
 
+    /** As a node of a cluster that begins with this state: see {@link EmbeddedGalera}. */
+    Builder galeraState(String state) {
+      galeraState = Optional.of(state);
+      return this;
+    }
+
     /**
      * Starts it; ready when it returns. The first start on a machine without a MySQL takes as long
      * as its download.
@@ -134,8 +154,7 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
      * @throws UnsupportedOperationException when it cannot run on this machine, with the reason
      */
     public EmbeddedMysql start() {
-      EmbeddedMysql mysql =
-          new EmbeddedMysql(kind, MysqlBinaries.get(kind), new LinkedHashMap<>(settings));
+      EmbeddedMysql mysql = new EmbeddedMysql(this, MysqlBinaries.get(kind));
       mysql.startFirst();
       return mysql;
     }

@@ -1,5 +1,6 @@
 package dev.outbox.embedded;
 
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -47,6 +48,13 @@ final class TestServers {
         "mysql.MySQLContainer",
         () -> DatabaseInContainer.mariadb(settings),
         () -> started(EmbeddedMysql.mariadb(), settings));
+  }
+
+  static List<DatabaseServer> galera() {
+    return orSkip("Galera", EmbeddedGalera::start, "").nodes().stream()
+        .<DatabaseServer>map(
+            node -> new StayingDatabase(node.jdbcUrl(), node.user(), node.password()))
+        .toList();
   }
 
   static DatabaseServer sqlServer() {
@@ -151,7 +159,7 @@ final class TestServers {
           String user = orEmpty(Machine.setting(property + ".user"));
           String password = orEmpty(Machine.setting(property + ".password"));
           NamedServers.ask(name, property + ".url", url, user, password);
-          return new UsersDatabase(url, user, password);
+          return new StayingDatabase(url, user, password);
         },
         containerClass,
         container,
@@ -178,14 +186,22 @@ final class TestServers {
       log.info("Tests run against {} in a container", name);
       return container.get();
     }
+    return orSkip(
+        name, embedded, ". Name one with -D%s=%s, or run Docker".formatted(property, form));
+  }
+
+  /**
+   * Starts a server of ours.
+   *
+   * @param other what helps where there is none
+   */
+  private static <S> S orSkip(String name, Supplier<S> embedded, String other) {
     try {
       S server = embedded.get();
       log.info("Tests run against the {}", server);
       return server;
     } catch (UnsupportedOperationException e) {
-      String reason =
-          "no %s to test with: %s. Name one with -D%s=%s, or run Docker"
-              .formatted(name, e.getMessage(), property, form);
+      String reason = "no %s to test with: %s%s".formatted(name, e.getMessage(), other);
       log.warn("Tests are SKIPPED: {}", reason);
       throw new TestAbortedException(reason);
     }
@@ -225,12 +241,12 @@ final class TestServers {
     }
   }
 
-  /** A record would show the password. */
-  private record UsersDatabase(String jdbcUrl, String user, String password)
+  /** One that a test does not end. A record's own text would show the password. */
+  private record StayingDatabase(String jdbcUrl, String user, String password)
       implements DatabaseServer {
     @Override
     public String toString() {
-      return "database server of the user";
+      return "database server at " + NamedServers.address(jdbcUrl);
     }
   }
 }

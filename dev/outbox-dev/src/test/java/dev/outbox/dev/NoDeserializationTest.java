@@ -69,7 +69,7 @@ class NoDeserializationTest {
             "dev/outbox/OutboxMessage.class",
             "dev/outbox/relay/Relay.class",
             "dev/outbox/store/core/BucketStore.class",
-            "dev/outbox/store/jdbc/internal/Rows.class",
+            "dev/outbox/store/jdbc/internal/MessageRows.class",
             "dev/outbox/store/postgres/PostgresOutboxStore.class",
             "dev/outbox/store/mysql/MysqlOutboxStore.class",
             "dev/outbox/store/sqlserver/SqlServerOutboxStore.class",

@@ -77,6 +77,9 @@ public final class OutboxMetrics implements MeterBinder, RelayListener, AutoClos
   /** For {@link Relay.Builder#listener}. */
   @Override
   public void on(RelayEvent event) {
+    if (event instanceof RelayEvent.Started) {
+      readings.readSoon();
+    }
     breakers.on(event);
     counting.forEach(meters -> meters.on(event));
   }

@@ -59,6 +59,15 @@ final class Readings implements AutoCloseable {
     }
   }
 
+  /**
+   * Reads in a second, too: a relay has begun, which the store shows only when that has a session.
+   */
+  synchronized void readSoon() {
+    if (started && !thread.isShutdown()) {
+      var ignored = thread.schedule(this::read, 1, TimeUnit.SECONDS);
+    }
+  }
+
   /** Throws nothing, or it would not be called again. */
   private void read() {
     try {

@@ -247,7 +247,7 @@ class OutboxMetricsTest {
   }
 
   @Test
-  void aScrapeReadsNothing() {
+  void aScrapeReadsNothingAndTheStartOfARelayDoes() {
     AtomicInteger asked = new AtomicInteger();
     StatisticsStore counting =
         cap -> {
@@ -262,6 +262,8 @@ class OutboxMetricsTest {
         registry.getMeters().forEach(Meter::measure);
       }
       assertThat(asked).hasValue(1);
+      other.on(new RelayEvent.Started("r", 1, null));
+      await().until(() -> asked.get() == 2);
     }
   }
 

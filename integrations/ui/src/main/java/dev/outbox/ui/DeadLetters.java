@@ -50,7 +50,7 @@ final class DeadLetters {
                         more ? beyond() : null),
                     table(source, groups),
                     groups.size() > 1
-                        ? Deciding.links(source, new Selection(null, null), count)
+                        ? Deciding.links(source, Status.DEAD, new Selection(null, null), count)
                         : null)));
   }
 
@@ -87,6 +87,7 @@ final class DeadLetters {
   private static @Nullable Html decisions(Source source, String name, Found group) {
     return Deciding.links(
         source,
+        Status.DEAD,
         group.count() == 1 ? Selection.one(group.sequences.get(0)) : new Selection(null, name),
         group.count());
   }

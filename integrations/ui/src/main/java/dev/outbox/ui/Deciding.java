@@ -24,7 +24,10 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Requeues or discards dead letters: first shows what would happen, then does it. */
+/**
+ * Requeues or discards dead letters, or cancels a message: first shows what would happen, then does
+ * it.
+ */
 final class Deciding {
   /** What is held while a transaction lasts, others may have to wait for. */
   private static final int IN_A_TRANSACTION = 100;
@@ -33,13 +36,25 @@ final class Deciding {
   private static final Duration MOST_TIME = Duration.ofSeconds(20);
 
   enum Action {
-    REQUEUE("requeued"),
-    DISCARD("discarded");
+    REQUEUE("requeued", Status.DEAD),
+    DISCARD("discarded", Status.DEAD),
+    CANCEL("cancelled", Status.SCHEDULED);
 
     private final String done;
+    private final Status about;
 
-    Action(String done) {
+    Action(String done, Status about) {
       this.done = done;
+      this.about = about;
+    }
+
+    /** Where it is about what is listed, and what came of it is said. */
+    private Link list() {
+      return Link.to(about == Status.DEAD ? "dead-letters" : "messages");
+    }
+
+    private String subject() {
+      return about == Status.DEAD ? "dead letter" : "message";
     }
 
     String path() {
@@ -51,7 +66,7 @@ final class Deciding {
     }
   }
 
-  /** Dead letters that are there, the oldest first. */
+  /** Those that are there, the oldest first. */
   static final class Found {
     final List<Long> sequences = new ArrayList<>();
     final Map<String, Integer> kinds = new TreeMap<>();
@@ -88,13 +103,14 @@ final class Deciding {
   }
 
   /** Where to decide about these, so many, when that is allowed. */
-  static @Nullable Html links(Source source, Selection selection, int count) {
+  static @Nullable Html links(Source source, Status status, Selection selection, int count) {
     return source.letters() == null
         ? null
         : el(
             "p",
             css("decide"),
             Stream.of(Action.values())
+                .filter(action -> action.about == status)
                 .map(
                     action ->
                         link(
@@ -113,7 +129,12 @@ final class Deciding {
       Long count = request.number(action.done);
       if (count != null) {
         return el(
-            "p", css("done"), at("role", "status"), Words.number(count), " ", action.done, ".");
+            "p",
+            css("done"),
+            at("role", "status"),
+            count == 0 && action == Action.CANCEL
+                ? "Too late: it is due, or it is gone."
+                : all(Words.number(count), " ", action.done, "."));
       }
     }
     return null;
@@ -125,10 +146,10 @@ final class Deciding {
       tokens.require(request, subject());
     }
     Found found = find();
-    String title = action.verb() + " " + Words.count(found.count(), "dead letter");
+    String title = action.verb() + " " + Words.count(found.count(), action.subject());
     String missing = request.isPost() ? missing(found) : "";
     if (missing == null) {
-      return PageResponse.seeOther(Link.to("dead-letters").with(action.done, decide(found)));
+      return PageResponse.seeOther(action.list().with(action.done, decide(found)));
     }
     return Frame.page(
         200,
@@ -136,7 +157,7 @@ final class Deciding {
         place,
         title,
         found.sequences.isEmpty()
-            ? el("p", "There are none any more. ", link(Link.to("dead-letters"), "Back"))
+            ? el("p", "There are none any more. ", link(action.list(), "Back"))
             : all(
                 missing.isEmpty() ? null : el("p", css("notice"), at("role", "alert"), missing),
                 summary(found),
@@ -152,7 +173,7 @@ final class Deciding {
     if (seen == null || !FormTokens.areEqual(seen, seen(found))) {
       return "Meanwhile they are others than those that you have seen. Look again.";
     }
-    if (action == Action.DISCARD && request.text("sure") == null) {
+    if (action != Action.REQUEUE && request.text("sure") == null) {
       return "Say that they may be removed for good.";
     }
     return action == Action.DISCARD && found.halting > 0 && request.text("halting") == null
@@ -173,6 +194,9 @@ final class Deciding {
   private Found find() {
     Found found = new Found();
     if (selection.sequence() == null) {
+      if (action == Action.CANCEL) {
+        throw new Refusal(400, "Say which message: sequence is missing.");
+      }
       found.more =
           Selection.read(
               source.messages(),
@@ -183,7 +207,7 @@ final class Deciding {
               });
     } else {
       Listed one = OneMessage.find(source, selection.sequence()).listed();
-      if (one.status() == Status.DEAD) {
+      if (one.status() == action.about) {
         found.add(one);
       }
     }
@@ -197,7 +221,7 @@ final class Deciding {
             : el("p", "Error: ", el("span", css("error"), foreign(selection.group()))),
         Tables.table(
             "What this is about",
-            List.of("Event", "Dead letters"),
+            List.of("Event", action.about == Status.DEAD ? "Dead letters" : "Messages"),
             found.kinds.entrySet().stream()
                 .map(one -> Row.of(foreign(one.getKey()), Words.number(one.getValue())))
                 .toList()),
@@ -229,7 +253,7 @@ final class Deciding {
         action == Action.DISCARD && found.halting > 0 && request.isPost()
             ? form.check("halting", "Let the later messages of the halted keys go on without them")
             : null,
-        el("p", el("button", title), " ", link(Link.to("dead-letters"), "Back")));
+        el("p", el("button", title), " ", link(action.list(), "Back")));
   }
 
   /** Does it, some in each transaction; returns how many were there. */
@@ -257,8 +281,16 @@ final class Deciding {
 
   private Set<Long> decide(Set<Long> some, @Nullable ArchiveStore audit, @Nullable Who who) {
     if (audit == null || who == null) {
-      return action == Action.REQUEUE ? letters.requeue(some) : letters.discard(some);
+      return switch (action) {
+        case REQUEUE -> letters.requeue(some);
+        case DISCARD -> letters.discard(some);
+        case CANCEL -> letters.cancel(some);
+      };
     }
-    return action == Action.REQUEUE ? audit.requeue(some, who) : audit.discard(some, who);
+    return switch (action) {
+      case REQUEUE -> audit.requeue(some, who);
+      case DISCARD -> audit.discard(some, who);
+      case CANCEL -> audit.cancel(some, who);
+    };
   }
 }

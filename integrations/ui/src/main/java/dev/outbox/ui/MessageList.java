@@ -45,6 +45,7 @@ final class MessageList {
     Page<Listed> page = source.messages().messages(query(request, now));
     Link here = here(request);
     return all(
+        Deciding.done(request),
         filters(request),
         Frame.live(
             "list",
@@ -57,7 +58,7 @@ final class MessageList {
   /** This list from its beginning. */
   private static Link here(PageRequest request) {
     Link here = Link.to("messages");
-    for (String name : List.of("status", "type", "key", "event", "id", "error", "older")) {
+    for (String name : List.of("status", "type", "key", "event", "id", "dedup", "error", "older")) {
       here = here.with(name, request.text(name));
     }
     return here;
@@ -74,6 +75,7 @@ final class MessageList {
           request.text("key"),
           request.text("event"),
           id == null ? null : UUID.fromString(id.strip()),
+          request.text("dedup"),
           request.text("error"),
           older == null ? null : now.minus(Duration.parse(older)),
           request.text("after"),
@@ -100,6 +102,7 @@ final class MessageList {
         input(request, "event", "Event type"),
         input(request, "key", "Key"),
         input(request, "id", "Id"),
+        input(request, "dedup", "Dedup key"),
         input(request, "error", "Error has"),
         select(request, "older", "Older than", AGES, AGES_IN_WORDS),
         el("button", "Filter"),

@@ -71,7 +71,7 @@ final class OneMessage {
             () ->
                 new Refusal(
                     404,
-                    "There is no message %d, or no more: it was delivered or discarded."
+                    "There is no message %d, or no more: it was delivered, discarded or cancelled."
                         .formatted(sequence)));
   }
 
@@ -134,8 +134,8 @@ final class OneMessage {
   }
 
   private @Nullable Html decisions() {
-    return listed.status() == Status.DEAD
-        ? Deciding.links(source, Selection.one(listed.sequence()), 1)
+    return listed.status() == Status.DEAD || listed.status() == Status.SCHEDULED
+        ? Deciding.links(source, listed.status(), Selection.one(listed.sequence()), 1)
         : null;
   }
 

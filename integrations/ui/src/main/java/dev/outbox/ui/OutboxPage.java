@@ -111,8 +111,8 @@ public final class OutboxPage implements AutoCloseable {
     }
 
     /**
-     * Whether dead letters can be requeued and discarded, and messages paused; else it only shows.
-     * By default not.
+     * Whether dead letters can be requeued and discarded, and messages cancelled and paused; else
+     * it only shows. By default not.
      */
     public Builder allowChanges(boolean allowed) {
       allowChanges = allowed;

@@ -161,6 +161,9 @@ public final class PageServer implements AutoCloseable {
       return only.answer(request);
     }
     int slash = request.path().indexOf('/');
+    if (slash < 0 && pages.containsKey(request.path())) {
+      return PageResponse.seeOther(Link.to(request.path() + "/"));
+    }
     OutboxPage page = slash < 0 ? null : pages.get(request.path().substring(0, slash));
     if (page == null) {
       return request.path().isEmpty()

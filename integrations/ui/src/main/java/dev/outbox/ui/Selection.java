@@ -80,7 +80,7 @@ record Selection(@Nullable Long sequence, @Nullable String group) {
    * @return whether there are more
    */
   static boolean read(InspectionStore store, Consumer<Listed> each) {
-    Query dead = new Query(Status.DEAD, null, null, null, null, null, null, null, PAGE);
+    Query dead = Query.first(Status.DEAD, PAGE);
     String after = null;
     int read = 0;
     int pages = 0;

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.Archive;
 import dev.outbox.spi.store.ArchiveStore.Action;
 import dev.outbox.spi.store.Decision;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
@@ -86,6 +87,34 @@ class DecidingTest {
     assertThat(outbox.store.audit(Instant.EPOCH, 10))
         .hasSize(3)
         .allMatch(entry -> entry.who().equals("bob") && entry.action() == Action.DISCARDED);
+  }
+
+  @Test
+  @DisplayName("cancels a message until it is due, when it is confirmed")
+  void cancels() {
+    outbox.append(message("order", "1").deliverAfter(Duration.ofHours(1)));
+    outbox.append(message("order", "2").deliverAfter(Duration.ofHours(2)));
+    Document one = outbox.see("message?sequence=1");
+    assertThat(one.select(".decide a").text()).isEqualTo("Cancel…");
+    Document look = outbox.see(one.select(".decide a").attr("href"));
+    assertThat(look.select("h1").text()).isEqualTo("Cancel 1 message");
+    PageResponse unsure = outbox.post("cancel", filled(look));
+    assertThat(unsure.body()).contains("Say that they may be removed for good.");
+    PageResponse done = outbox.post("cancel", filled(look, "sure", "yes", "by", "bob"));
+    assertThat(done.headers().get("Location")).isEqualTo("messages?cancelled=1");
+    assertThat(outbox.see("messages?cancelled=1").select(".done").text()).isEqualTo("1 cancelled.");
+    assertThat(outbox.store.message(1)).isEmpty();
+    assertThat(outbox.store.audit(Instant.EPOCH, 10))
+        .singleElement()
+        .matches(entry -> entry.who().equals("bob") && entry.sequence() == 1);
+
+    Document late = outbox.see("cancel?sequence=2");
+    outbox.pass(Duration.ofHours(2));
+    PageResponse tooLate = outbox.post("cancel", filled(late, "sure", "yes"));
+    assertThat(outbox.see(tooLate.headers().get("Location")).select(".done").text())
+        .isEqualTo("Too late: it is due, or it is gone.");
+    assertThat(outbox.store.message(2)).isPresent();
+    assertThat(outbox.get("cancel").status()).isEqualTo(400);
   }
 
   @Test

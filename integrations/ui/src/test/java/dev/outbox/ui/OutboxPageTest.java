@@ -44,7 +44,7 @@ class OutboxPageTest {
     outbox.append(
         message("order", "7").eventType("Paid"),
         message("order", "7").eventType("Sent"),
-        message("order", "8"),
+        message("order", "8").dedupKey("8/placed"),
         message("mail", "9"),
         message("mail", "9"),
         message("order", "10").deliverAfter(Duration.ofHours(1)));
@@ -163,6 +163,8 @@ class OutboxPageTest {
       "type=mail, 4 5",
       "key=order%2F7, 1 2",
       "event=Paid, 1",
+      "dedup=8%2Fplaced, 3",
+      "dedup=8, ''",
       "error=topic, 3",
       "error=Topic, ''",
       "older=PT1M, 1 2 3 4 5 6",

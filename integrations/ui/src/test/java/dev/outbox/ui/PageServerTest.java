@@ -124,6 +124,22 @@ class PageServerTest {
   }
 
   @Test
+  @DisplayName("serves several pages, each below its name, and a list of them")
+  void several() throws Exception {
+    try (PageServer several =
+        PageServer.start(Map.of("orders", outbox.page), Map.of(), "127.0.0.1", 0, "secret")) {
+      URI list = URI.create(several.url()).resolve("/");
+      HttpRequest.Builder asked =
+          HttpRequest.newBuilder().header("Cookie", "outbox-" + list.getPort() + "=secret");
+      assertThat(send(asked.uri(list)).body()).contains("href=\"./orders/\"");
+      assertThat(send(asked.uri(list.resolve("orders"))).headers().firstValue("Location"))
+          .contains("orders/");
+      assertThat(send(asked.uri(list.resolve("orders/"))).statusCode()).isEqualTo(200);
+      assertThat(send(asked.uri(list.resolve("bills"))).statusCode()).isEqualTo(404);
+    }
+  }
+
+  @Test
   @DisplayName("answers to anybody what is open, by whatever name, also where there is no page")
   void open() throws Exception {
     assertThat(send(to("/health/live")).statusCode()).isEqualTo(503);

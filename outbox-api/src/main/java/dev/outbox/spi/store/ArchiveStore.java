@@ -83,6 +83,17 @@ public interface ArchiveStore extends DeadLetterStore {
   Set<Long> discard(Set<Long> sequences, Who by);
 
   /**
+   * As {@link #cancel(Set)}, with an entry for each as for {@link #discard(Set, Who)}.
+   *
+   * @throws UnsupportedOperationException when the store cannot
+   * @throws dev.outbox.OutboxException when the store keeps no archive, and so no audit; nothing
+   *     was changed
+   */
+  default Set<Long> cancel(Set<Long> sequences, Who by) {
+    throw new UnsupportedOperationException("this store cannot cancel messages");
+  }
+
+  /**
    * As {@link #requeue(Set, Who)}, of one.
    *
    * @return false when there is no such dead letter
@@ -113,7 +124,7 @@ public interface ArchiveStore extends DeadLetterStore {
   enum Action {
     /** A dead letter was made due again. */
     REQUEUED,
-    /** A dead letter was removed. */
+    /** A dead letter was removed, or a message before it was due. */
     DISCARDED,
     /** An archived message was appended again. */
     REPLAYED,
@@ -172,7 +183,7 @@ public interface ArchiveStore extends DeadLetterStore {
   enum Outcome {
     /** The broker has it. */
     DELIVERED,
-    /** Somebody discarded it as a dead letter. */
+    /** Somebody discarded it as a dead letter, or cancelled it before it was due. */
     DISCARDED,
     /**
      * Its time was over before it was published (C10), or it was a dead letter for longer than

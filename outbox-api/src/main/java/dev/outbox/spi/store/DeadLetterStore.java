@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A store in which someone can look at dead letters and decide about them. */
+/** A store in which someone can look at dead letters and decide about them, and cancel messages. */
 public interface DeadLetterStore {
 
   /**
@@ -33,6 +33,18 @@ public interface DeadLetterStore {
    * @return those that were dead letters
    */
   Set<Long> discard(Set<Long> sequences);
+
+  /**
+   * Removes messages for good that are {@link InspectionStore.Status#SCHEDULED} and not yet due by
+   * the store's clock, in one transaction (S8). Their dedup keys stay in use. As many as of {@link
+   * #requeue(Set)}.
+   *
+   * @return those that were removed: no relay has had them. For the others it is too late
+   * @throws UnsupportedOperationException when the store cannot
+   */
+  default Set<Long> cancel(Set<Long> sequences) {
+    throw new UnsupportedOperationException("this store cannot cancel messages");
+  }
 
   /**
    * As {@link #requeue(Set)}, of one.

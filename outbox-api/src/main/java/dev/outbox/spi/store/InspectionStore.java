@@ -75,6 +75,7 @@ public interface InspectionStore {
    *
    * @param key as {@link StoredMessage#key}
    * @param id the message's
+   * @param dedupKey the message's
    * @param error a part of the last error, with its capital and small letters
    * @param appendedBefore by the store's clock
    * @param after null, or {@link Page#next} of the page before
@@ -86,6 +87,7 @@ public interface InspectionStore {
       @Nullable String key,
       @Nullable String eventType,
       @Nullable UUID id,
+      @Nullable String dedupKey,
       @Nullable String error,
       @Nullable Instant appendedBefore,
       @Nullable String after,
@@ -100,7 +102,12 @@ public interface InspectionStore {
 
     /** The first messages of all. */
     public static Query first(int limit) {
-      return new Query(null, null, null, null, null, null, null, null, limit);
+      return first(null, limit);
+    }
+
+    /** The first of a status; null: of all. */
+    public static Query first(@Nullable Status status, int limit) {
+      return new Query(status, null, null, null, null, null, null, null, null, limit);
     }
 
     /**
@@ -125,6 +132,7 @@ public interface InspectionStore {
           && is(key, one.key())
           && is(eventType, one.eventType())
           && is(id == null ? null : id.toString(), one.id())
+          && is(dedupKey, one.dedupKey())
           && (error == null || (one.error() != null && one.error().contains(error)))
           && (appendedBefore == null || one.appendedAt().isBefore(appendedBefore));
     }
@@ -136,7 +144,16 @@ public interface InspectionStore {
     /** The same, from there on. */
     public Query after(@Nullable String newAfter) {
       return new Query(
-          status, aggregateType, key, eventType, id, error, appendedBefore, newAfter, limit);
+          status,
+          aggregateType,
+          key,
+          eventType,
+          id,
+          dedupKey,
+          error,
+          appendedBefore,
+          newAfter,
+          limit);
     }
   }
 
@@ -146,6 +163,7 @@ public interface InspectionStore {
    * @param id as the store has it, which need not be a UUID
    * @param aggregateType null where the row has none
    * @param eventType null where the row has none
+   * @param dedupKey null where the row has none
    * @param attempts that have failed
    * @param appendedAt by the store's clock
    * @param dueAt when it is or was due; null: at once
@@ -161,6 +179,7 @@ public interface InspectionStore {
       String key,
       @Nullable String aggregateType,
       @Nullable String eventType,
+      @Nullable String dedupKey,
       int attempts,
       Instant appendedAt,
       @Nullable Instant dueAt,

@@ -9,7 +9,7 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import dev.outbox.Texts;
 import dev.outbox.spi.store.Finding;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.core.internal.Retention;
 import java.time.Duration;
 import java.util.List;
@@ -24,14 +24,14 @@ import org.jspecify.annotations.Nullable;
 final class ArchiveSchema {
 
   /** The index by which the server deletes what is old enough. */
-  static final String AGE = requireNonNull(Contents.ARCHIVE.indexes.get("message"));
+  static final String AGE = requireNonNull(CollectionKind.ARCHIVE.indexes.get("message"));
 
   private static final int NAMESPACE_NOT_FOUND = 26;
   private static final String SECONDS = "expireAfterSeconds";
 
   private final MongoClient client;
   private final String database;
-  private final Names names;
+  private final PrefixedNames names;
 
   /** Null: as the server has it. */
   private final @Nullable Long seconds;
@@ -40,7 +40,8 @@ final class ArchiveSchema {
    * @param names the archive's
    * @param retention null: as it is, or by default where the archive is made
    */
-  ArchiveSchema(MongoClient client, String database, Names names, @Nullable Duration retention) {
+  ArchiveSchema(
+      MongoClient client, String database, PrefixedNames names, @Nullable Duration retention) {
     this.client = client;
     this.database = database;
     this.names = names;

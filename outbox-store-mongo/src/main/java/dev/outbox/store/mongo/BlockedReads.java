@@ -11,7 +11,7 @@ import com.mongodb.client.model.Aggregates;
 import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.store.core.internal.Database.Limits;
 import dev.outbox.store.core.internal.Lease;
-import dev.outbox.store.core.internal.Room;
+import dev.outbox.store.core.internal.ReadBudget;
 import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Row.EmptyKey;
 import java.util.ArrayList;
@@ -25,10 +25,11 @@ import org.bson.conversions.Bson;
 /** Reads blocked keys whose time has come: first without content, then what there is room for. */
 final class BlockedReads {
   private final OutboxCollections collections;
-  private final Adoption adoption;
-  private final Fetched contents;
+  private final PlainInsertAdoption adoption;
+  private final FetchedMessages contents;
 
-  BlockedReads(OutboxCollections collections, Adoption adoption, Fetched contents) {
+  BlockedReads(
+      OutboxCollections collections, PlainInsertAdoption adoption, FetchedMessages contents) {
     this.collections = collections;
     this.adoption = adoption;
     this.contents = contents;
@@ -44,7 +45,7 @@ final class BlockedReads {
   List<Row> read(MongoTransaction transaction, List<Lease> leases, Limits limits) {
     long end = adoption.end(transaction.session());
     List<DueKey> due = withFollowers(transaction, heads(transaction, leases, limits), limits);
-    Room room = new Room(leases, limits);
+    ReadBudget room = new ReadBudget(leases, limits);
     List<Row> rows = new ArrayList<>();
     List<Document> chosen = new ArrayList<>();
     for (DueKey key : due) {
@@ -136,7 +137,8 @@ final class BlockedReads {
         key,
         "key",
         List.of(
-            Aggregates.match(and(eq("status", Status.BLOCKED.name()), Fetched.HAS_SEQUENCE)),
+            Aggregates.match(
+                and(eq("status", Status.BLOCKED.name()), FetchedMessages.HAS_SEQUENCE)),
             Aggregates.sort(ascending("seq")),
             Aggregates.limit(most),
             Aggregates.project(

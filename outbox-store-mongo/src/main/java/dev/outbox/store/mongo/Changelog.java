@@ -1,6 +1,6 @@
 package dev.outbox.store.mongo;
 
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import java.io.IOException;
 import java.io.StringReader;
 import java.util.List;
@@ -22,17 +22,17 @@ import org.xml.sax.SAXException;
  *
  * @param parameters what it has between ${ and }
  */
-record Changelog(Contents contents, Map<String, String> parameters) {
+record Changelog(CollectionKind contents, Map<String, String> parameters) {
   private static final String COMMAND = "mongodb:runCommand";
 
-  static Changelog of(Contents contents, Names names) {
+  static Changelog of(CollectionKind contents, PrefixedNames names) {
     return new Changelog(contents, Map.of("p", names.prefix()));
   }
 
   /** Of an archive. */
-  static Changelog of(Names names, long seconds) {
+  static Changelog of(PrefixedNames names, long seconds) {
     return new Changelog(
-        Contents.ARCHIVE, Map.of("p", names.prefix(), "seconds", Long.toString(seconds)));
+        CollectionKind.ARCHIVE, Map.of("p", names.prefix(), "seconds", Long.toString(seconds)));
   }
 
   /** Its commands and comments, as a script for mongosh. */
@@ -51,7 +51,7 @@ record Changelog(Contents contents, Map<String, String> parameters) {
   }
 
   private Document parsed() {
-    String xml = Names.resource(Changelog.class, "/" + contents.changelog());
+    String xml = PrefixedNames.resource(Changelog.class, "/" + contents.changelog());
     for (Map.Entry<String, String> parameter : parameters.entrySet()) {
       xml = xml.replace("${" + parameter.getKey() + "}", parameter.getValue());
     }

@@ -53,13 +53,14 @@ final class Counts {
    */
   Statistics read(Instant now) {
     // Those that are not adopted yet are due and free to go.
-    long pending = of(Status.PENDING) + count(collections.message(), Adoption.NOT_ADOPTED);
+    long pending =
+        of(Status.PENDING) + count(collections.message(), PlainInsertAdoption.NOT_ADOPTED);
     List<Instant> free = firsts(Status.PENDING, "seq");
     free.addAll(firsts(Status.SCHEDULED, "availableAt"));
     Document notAdopted =
         collections
             .message()
-            .find(session, Adoption.NOT_ADOPTED)
+            .find(session, PlainInsertAdoption.NOT_ADOPTED)
             .sort(ascending("seq"))
             .projection(include("seq"))
             .first();

@@ -16,7 +16,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.SchemaException;
 import dev.outbox.TransientOutboxException;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -36,10 +36,10 @@ final class Errors {
           251, 262, 290, 319, 355, 365, 402, 407, 433, 449, 9001, 10107, 11600, 11601, 11602, 13388,
           13435, 13436);
 
-  private final Contents contents;
-  private final Names names;
+  private final CollectionKind contents;
+  private final PrefixedNames names;
 
-  Errors(Contents contents, Names names) {
+  Errors(CollectionKind contents, PrefixedNames names) {
     this.contents = contents;
     this.names = names;
   }
@@ -89,7 +89,7 @@ final class Errors {
       case UNAUTHORIZED ->
           new PermanentOutboxException(
               "MongoDB refused a command for lack of rights, give this user the role that outbox grants%s prints: %s"
-                  .formatted(contents == Contents.INBOX ? " --inbox" : "", detail),
+                  .formatted(contents == CollectionKind.INBOX ? " --inbox" : "", detail),
               e);
       case AUTHENTICATION_FAILED -> refused(detail, e);
       case ILLEGAL_OPERATION ->

@@ -34,7 +34,7 @@ import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.store.core.internal.InboxTaking;
 import dev.outbox.store.core.internal.InboxTaking.State;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -87,7 +87,7 @@ final class InboxDocuments {
   private final MongoCollection<Document> messages;
   private final Duration retention;
 
-  InboxDocuments(MongoClient client, String database, Names names, Duration retention) {
+  InboxDocuments(MongoClient client, String database, PrefixedNames names, Duration retention) {
     // What is reported as locked or done must not be undone by an election.
     MongoDatabase in =
         client

@@ -5,7 +5,7 @@ import com.mongodb.MongoException;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoDatabase;
 import dev.outbox.PermanentOutboxException;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import java.util.Map;
 import java.util.UUID;
 import liquibase.Contexts;
@@ -24,7 +24,8 @@ final class LiquibaseMigration {
 
   private LiquibaseMigration() {}
 
-  static void run(MongoClient client, MongoDatabase database, Changelog changelog, Names names) {
+  static void run(
+      MongoClient client, MongoDatabase database, Changelog changelog, PrefixedNames names) {
     try {
       update(client, database, changelog, names);
     } catch (Exception e) {
@@ -34,7 +35,7 @@ final class LiquibaseMigration {
   }
 
   private static void update(
-      MongoClient client, MongoDatabase database, Changelog changelog, Names names)
+      MongoClient client, MongoDatabase database, Changelog changelog, PrefixedNames names)
       throws Exception {
     // The caller's client, which stays open. It has no URL, in which a password could stand.
     MongoConnection connection = new MongoConnection();

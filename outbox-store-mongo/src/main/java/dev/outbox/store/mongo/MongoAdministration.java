@@ -17,6 +17,7 @@ import com.mongodb.client.model.Accumulators;
 import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.Field;
 import com.mongodb.client.model.ReplaceOptions;
+import com.mongodb.client.model.Updates;
 import dev.outbox.spi.store.ArchiveStore.Action;
 import dev.outbox.spi.store.ArchiveStore.Archived;
 import dev.outbox.spi.store.ArchiveStore.Entry;
@@ -48,6 +49,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
+import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 
 /** Dead letters, figures, and putting right what somebody did to the collections. */
@@ -66,7 +68,7 @@ final class MongoAdministration implements Administration<MongoTransaction> {
   private static final long MOST_EXPIRED = 4_000_000;
 
   private final OutboxCollections collections;
-  private final HeldBuckets held;
+  private final FencedBuckets held;
   private final MongoArchive archive;
   private final @Nullable ArchiveSchema archiveSchema;
   private final ServerClock clock;
@@ -76,7 +78,7 @@ final class MongoAdministration implements Administration<MongoTransaction> {
    */
   MongoAdministration(
       OutboxCollections collections,
-      HeldBuckets held,
+      FencedBuckets held,
       MongoArchive archive,
       @Nullable ArchiveSchema archiveSchema,
       ServerClock clock) {
@@ -116,17 +118,19 @@ final class MongoAdministration implements Administration<MongoTransaction> {
         .limit(limit);
   }
 
-  /** What is needed of these dead letters, as far as they are there. */
-  private List<Document> find(ClientSession session, Set<Long> sequences) {
+  /** What is needed of these messages, as far as they are there. */
+  private List<Document> find(ClientSession session, Bson which) {
     return collections
         .message()
-        .find(
-            session,
-            and(
-                eq("status", Status.DEAD.name()),
-                in("seq", sequences.stream().map(Sequence::timestamp).toList())))
-        .projection(include("id", "seq"))
+        .find(session, which)
+        .projection(include("id", "seq", "bucket"))
         .into(new ArrayList<>());
+  }
+
+  private static Bson of(Status status, Set<Long> sequences) {
+    return and(
+        eq("status", status.name()),
+        in("seq", sequences.stream().map(Sequence::timestamp).toList()));
   }
 
   private static List<Object> all(String field, Collection<Document> documents) {
@@ -149,7 +153,7 @@ final class MongoAdministration implements Administration<MongoTransaction> {
   @Override
   public Set<Long> requeue(MongoTransaction transaction, Set<Long> sequences, @Nullable Who by) {
     ClientSession session = transaction.session();
-    List<Document> found = find(session, sequences);
+    List<Document> found = find(session, of(Status.DEAD, sequences));
     noteLetters(transaction, Action.REQUEUED, by, found);
     Set<Object> halting = halting(transaction, found);
     unhalt(session, halting);
@@ -180,14 +184,35 @@ final class MongoAdministration implements Administration<MongoTransaction> {
 
   @Override
   public Set<Long> discard(MongoTransaction transaction, Set<Long> sequences, @Nullable Who by) {
-    ClientSession session = transaction.session();
-    List<Document> found = find(session, sequences);
+    List<Document> found = find(transaction.session(), of(Status.DEAD, sequences));
+    unhalt(transaction.session(), halting(transaction, found));
+    return discard(transaction, found, by);
+  }
+
+  private Set<Long> discard(MongoTransaction transaction, List<Document> found, @Nullable Who by) {
     noteLetters(transaction, Action.DISCARDED, by, found);
-    unhalt(session, halting(transaction, found));
     if (!found.isEmpty()) {
       remove(transaction, all("_id", found), Outcome.DISCARDED);
     }
     return sequences(found);
+  }
+
+  /** Writes the buckets as claims do, so that one which is open now and this cannot both commit. */
+  @Override
+  public Set<Long> cancel(MongoTransaction transaction, Set<Long> sequences, @Nullable Who by) {
+    ClientSession session = transaction.session();
+    Set<Object> buckets = Set.copyOf(all("bucket", undue(session, sequences)));
+    if (buckets.isEmpty()) {
+      return Set.of();
+    }
+    collections.bucket().updateMany(session, in("_id", buckets), Updates.inc("fence", 1L));
+    return discard(transaction, undue(session, sequences), by);
+  }
+
+  /** Those that wait for their time now. */
+  private List<Document> undue(ClientSession session, Set<Long> sequences) {
+    return find(
+        session, and(of(Status.SCHEDULED, sequences), gt("availableAt", Date.from(clock.read()))));
   }
 
   private static Set<Long> sequences(List<Document> letters) {

@@ -26,7 +26,7 @@ import dev.outbox.spi.store.ArchiveStore.Position;
 import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.store.core.internal.Database.Noted;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.core.internal.Row.Claimable;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -93,7 +93,7 @@ final class MongoArchive {
   MongoArchive(
       MongoClient client,
       String database,
-      Names names,
+      PrefixedNames names,
       Archive kept,
       Consumer<@Nullable Document> check) {
     this.kept = kept;
@@ -103,7 +103,9 @@ final class MongoArchive {
     audit = this.database.getCollection(names.table("archive_audit"));
     clock =
         new ServerClock(
-            this.database.getCollection(names.table("archive_schema")), Contents.ARCHIVE, check);
+            this.database.getCollection(names.table("archive_schema")),
+            CollectionKind.ARCHIVE,
+            check);
   }
 
   boolean isKept() {

@@ -16,7 +16,7 @@ import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.store.core.internal.InboxLock;
 import dev.outbox.store.core.internal.InboxTaking;
 import dev.outbox.store.core.internal.InboxTaking.State;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.mongo.InboxDocuments.Entry;
 import dev.outbox.store.mongo.InboxDocuments.Taking;
 import java.time.Duration;
@@ -70,12 +70,12 @@ public final class MongoInboxStore implements InboxStore<ClientSession>, SchemaS
   private final ServerClock clock;
 
   private MongoInboxStore(Builder b) {
-    Names names = new Names(null, b.prefix);
+    PrefixedNames names = new PrefixedNames(null, b.prefix);
     Duration retention = InboxStore.checkedRetention(b.retention);
     documents = new InboxDocuments(b.client, b.database, names, retention);
-    errors = new Errors(Contents.INBOX, names);
-    schema = new Schema(b.client, b.database, Contents.INBOX, names);
-    clock = new ServerClock(documents.schema, Contents.INBOX, schema::check);
+    errors = new Errors(CollectionKind.INBOX, names);
+    schema = new Schema(b.client, b.database, CollectionKind.INBOX, names);
+    clock = new ServerClock(documents.schema, CollectionKind.INBOX, schema::check);
   }
 
   /** An inbox with the default names. */
@@ -286,7 +286,7 @@ public final class MongoInboxStore implements InboxStore<ClientSession>, SchemaS
   public static final class Builder {
     private final MongoClient client;
     private final String database;
-    private String prefix = Names.INBOX_PREFIX;
+    private String prefix = PrefixedNames.INBOX_PREFIX;
     private Duration retention = DEFAULT_RETENTION;
 
     private Builder(MongoClient client, String database) {
@@ -294,7 +294,7 @@ public final class MongoInboxStore implements InboxStore<ClientSession>, SchemaS
       this.database = requireNonNull(database, "database");
     }
 
-    /** Before each collection's name. Default: {@value Names#INBOX_PREFIX}. */
+    /** Before each collection's name. Default: {@value PrefixedNames#INBOX_PREFIX}. */
     public Builder prefix(String prefix) {
       this.prefix = prefix;
       return this;

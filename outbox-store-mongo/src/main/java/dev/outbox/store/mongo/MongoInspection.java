@@ -63,6 +63,7 @@ final class MongoInspection implements Inspection<MongoTransaction> {
           "aggregateType",
           "aggregateId",
           "eventType",
+          "dedupKey",
           "partitionKey",
           "createdAt",
           "availableAt",
@@ -101,7 +102,7 @@ final class MongoInspection implements Inspection<MongoTransaction> {
       if (query.key() != null) {
         filters.add(isKey(query.key()));
       }
-      return new Part(Adoption.NOT_ADOPTED, filters);
+      return new Part(PlainInsertAdoption.NOT_ADOPTED, filters);
     }
 
     static List<Part> all(Query query) {
@@ -122,6 +123,7 @@ final class MongoInspection implements Inspection<MongoTransaction> {
     add(filters, "aggregateType", query.aggregateType());
     add(filters, "eventType", query.eventType());
     add(filters, "id", query.id() == null ? null : Uuids.binary(query.id()));
+    add(filters, "dedupKey", query.dedupKey());
     if (query.error() != null) {
       filters.add(regex("lastError", query.error().replaceAll("[^\\p{L}\\p{N}\\s]", "\\\\$0")));
     }
@@ -242,6 +244,7 @@ final class MongoInspection implements Inspection<MongoTransaction> {
         Documents.key(message),
         text(message, "aggregateType"),
         text(message, "eventType"),
+        text(message, "dedupKey"),
         Documents.attempts(message),
         message.get("createdAt") instanceof Date date ? date.toInstant() : Sequence.time(sequence),
         Documents.time(message),
@@ -259,7 +262,7 @@ final class MongoInspection implements Inspection<MongoTransaction> {
   public Optional<Inspected> message(MongoTransaction transaction, long sequence) {
     ClientSession session = transaction.session();
     List<String> statuses = Stream.of(Status.values()).map(Status::name).toList();
-    return Stream.of(and(in("status", statuses), ANY_BUCKET), Adoption.NOT_ADOPTED)
+    return Stream.of(and(in("status", statuses), ANY_BUCKET), PlainInsertAdoption.NOT_ADOPTED)
         .map(where -> and(where, eq("seq", Sequence.timestamp(sequence))))
         .map(where -> collections.message().find(session, where).first())
         .filter(Objects::nonNull)
@@ -336,7 +339,8 @@ final class MongoInspection implements Inspection<MongoTransaction> {
 
   private Bson blocked(List<Bson> stages, String as) {
     List<Bson> all = new ArrayList<>();
-    all.add(Aggregates.match(and(eq("status", Status.BLOCKED.name()), Fetched.HAS_SEQUENCE)));
+    all.add(
+        Aggregates.match(and(eq("status", Status.BLOCKED.name()), FetchedMessages.HAS_SEQUENCE)));
     all.addAll(stages);
     return OutboxCollections.lookup(collections.message(), "_id", "key", all, as);
   }

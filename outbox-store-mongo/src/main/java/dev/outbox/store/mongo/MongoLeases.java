@@ -7,7 +7,7 @@ import static com.mongodb.client.model.Filters.lte;
 import static com.mongodb.client.model.Updates.combine;
 import static com.mongodb.client.model.Updates.inc;
 import static com.mongodb.client.model.Updates.set;
-import static dev.outbox.store.mongo.HeldBuckets.number;
+import static dev.outbox.store.mongo.FencedBuckets.number;
 
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoExecutionTimeoutException;
@@ -24,7 +24,7 @@ import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Database.Release;
 import dev.outbox.store.core.internal.FairShare;
 import dev.outbox.store.core.internal.Lease;
-import dev.outbox.store.core.internal.Served;
+import dev.outbox.store.core.internal.ServedLease;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -61,16 +61,16 @@ final class MongoLeases implements Leases<MongoTransaction> {
 
   private final MongoClient client;
   private final OutboxCollections collections;
-  private final HeldBuckets held;
+  private final FencedBuckets held;
   private final ServerClock clock;
-  private final Adoption adoption;
+  private final PlainInsertAdoption adoption;
 
   MongoLeases(
       MongoClient client,
       OutboxCollections collections,
-      HeldBuckets held,
+      FencedBuckets held,
       ServerClock clock,
-      Adoption adoption) {
+      PlainInsertAdoption adoption) {
     this.adoption = adoption;
     this.client = client;
     this.collections = collections;
@@ -135,14 +135,14 @@ final class MongoLeases implements Leases<MongoTransaction> {
         Comparator.comparing((Document bucket) -> servedAt(bucket, now))
             .thenComparing(bucket -> number(bucket)));
     leased.addAll(
-        Served.upTo(
+        ServedLease.upTo(
             share.of(most) - leased.size(),
             free,
             some -> take(session, some, claimId, request, now)));
     transaction.now(now);
     Set<Integer> ours =
-        held.fence(transaction, claimId, leased.stream().map(HeldBuckets::number).toList());
-    return Served.inTurn(
+        held.fence(transaction, claimId, leased.stream().map(FencedBuckets::number).toList());
+    return ServedLease.inTurn(
         leased.stream()
             .filter(bucket -> ours.contains(number(bucket)))
             .map(bucket -> served(bucket, due, request, now))
@@ -292,9 +292,9 @@ final class MongoLeases implements Leases<MongoTransaction> {
     return at.isAfter(now.toInstant().plus(CLOCKS_DIFFER)) ? Instant.EPOCH : at;
   }
 
-  private static Served served(Document bucket, Due due, Claim.Request request, Date now) {
+  private static ServedLease served(Document bucket, Due due, Claim.Request request, Date now) {
     int number = number(bucket);
-    return new Served(
+    return new ServedLease(
         servedAt(bucket, now),
         Lease.begins(
             number,

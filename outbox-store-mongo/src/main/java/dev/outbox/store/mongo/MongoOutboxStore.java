@@ -13,7 +13,7 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.SchemaException;
 import dev.outbox.store.core.BucketStore;
 import dev.outbox.store.core.internal.Database;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.core.internal.Retention;
 import dev.outbox.store.core.internal.StoreOperations;
 import java.time.Duration;
@@ -69,7 +69,7 @@ import org.jspecify.annotations.Nullable;
  *       {@code seq}. Dedup keys are asked for and taken first, because a duplicate key would end
  *       that transaction ({@link Append}).
  *   <li><b>adopt</b>: documents by plain {@code insertOne} have no bucket, status and key. A claim
- *       first gives them to the oldest of those ({@link Adoption}).
+ *       first gives them to the oldest of those ({@link PlainInsertAdoption}).
  *   <li><b>lease</b>: of the free buckets that have work, longest unserved first, each is taken by
  *       a {@code findAndModify} of its own, outside any transaction: whoever is second finds that
  *       the token has changed, and skips it. The lease names the driver's session of this claim
@@ -122,13 +122,14 @@ public final class MongoOutboxStore extends BucketStore<ClientSession> {
     static Parts of(
         MongoClient client,
         String database,
-        Names names,
+        PrefixedNames names,
         Archive archive,
         @Nullable Duration archiveRetention) {
       OutboxCollections collections = OutboxCollections.of(client, database, names);
-      Errors errors = new Errors(Contents.OUTBOX, names);
-      Schema schema = new Schema(client, database, Contents.OUTBOX, names);
-      ServerClock clock = new ServerClock(collections.schema(), Contents.OUTBOX, schema::check);
+      Errors errors = new Errors(CollectionKind.OUTBOX, names);
+      Schema schema = new Schema(client, database, CollectionKind.OUTBOX, names);
+      ServerClock clock =
+          new ServerClock(collections.schema(), CollectionKind.OUTBOX, schema::check);
       ArchiveSchema archiveSchema =
           archive == Archive.NONE
               ? null
@@ -149,9 +150,9 @@ public final class MongoOutboxStore extends BucketStore<ClientSession> {
 
     /** Refuses an archive that is missing or of another version. */
     private static void check(
-        MongoClient client, String database, Names names, @Nullable Document found) {
+        MongoClient client, String database, PrefixedNames names, @Nullable Document found) {
       try {
-        new Schema(client, database, Contents.ARCHIVE, names.archive()).check(found);
+        new Schema(client, database, CollectionKind.ARCHIVE, names.archive()).check(found);
       } catch (IllegalArgumentException e) {
         throw new SchemaException("there is no archive: " + e.getMessage(), e);
       }
@@ -163,8 +164,8 @@ public final class MongoOutboxStore extends BucketStore<ClientSession> {
         MongoArchive archive,
         @Nullable ArchiveSchema archiveSchema,
         ServerClock clock) {
-      Adoption adoption = new Adoption(collections.message());
-      HeldBuckets held = new HeldBuckets(collections);
+      PlainInsertAdoption adoption = new PlainInsertAdoption(collections.message());
+      FencedBuckets held = new FencedBuckets(collections);
       return new Database<>(
           new MongoLeases(client, collections, held, clock, adoption),
           new MongoReads(collections, adoption),
@@ -261,7 +262,7 @@ public final class MongoOutboxStore extends BucketStore<ClientSession> {
   public static final class Builder {
     private final MongoClient client;
     private final String database;
-    private String prefix = Names.DEFAULT_PREFIX;
+    private String prefix = PrefixedNames.DEFAULT_PREFIX;
     private Duration dedupWindow = DEFAULT_DEDUP_WINDOW;
     private Archive archive = Archive.NONE;
     private @Nullable Duration archiveRetention;
@@ -272,7 +273,7 @@ public final class MongoOutboxStore extends BucketStore<ClientSession> {
       this.database = requireNonNull(database, "database");
     }
 
-    /** Before each collection's name. Default: {@value Names#DEFAULT_PREFIX}. */
+    /** Before each collection's name. Default: {@value PrefixedNames#DEFAULT_PREFIX}. */
     public Builder prefix(String prefix) {
       this.prefix = prefix;
       return this;
@@ -327,7 +328,7 @@ public final class MongoOutboxStore extends BucketStore<ClientSession> {
               archiveRetention == null ? Retention.DEFAULT_ARCHIVED : archiveRetention,
               deadLetterRetention);
       return new MongoOutboxStore(
-          Parts.of(client, database, new Names(null, prefix), archive, archiveRetention),
+          Parts.of(client, database, new PrefixedNames(null, prefix), archive, archiveRetention),
           retention);
     }
   }

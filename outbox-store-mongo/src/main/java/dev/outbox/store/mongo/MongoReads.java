@@ -14,7 +14,7 @@ import dev.outbox.store.core.internal.Database.Limits;
 import dev.outbox.store.core.internal.Database.Pending;
 import dev.outbox.store.core.internal.Database.Reads;
 import dev.outbox.store.core.internal.Lease;
-import dev.outbox.store.core.internal.Room;
+import dev.outbox.store.core.internal.ReadBudget;
 import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Row.ToMove;
 import java.util.ArrayList;
@@ -35,14 +35,14 @@ import org.jspecify.annotations.Nullable;
 final class MongoReads implements Reads<MongoTransaction> {
 
   private final OutboxCollections collections;
-  private final Adoption adoption;
-  private final Fetched contents;
+  private final PlainInsertAdoption adoption;
+  private final FetchedMessages contents;
   private final BlockedReads blockedReads;
 
-  MongoReads(OutboxCollections collections, Adoption adoption) {
+  MongoReads(OutboxCollections collections, PlainInsertAdoption adoption) {
     this.collections = collections;
     this.adoption = adoption;
-    contents = new Fetched(collections);
+    contents = new FetchedMessages(collections);
     blockedReads = new BlockedReads(collections, adoption, contents);
   }
 
@@ -62,7 +62,7 @@ final class MongoReads implements Reads<MongoTransaction> {
                 limits,
                 List.of(
                     Aggregates.match(
-                        and(eq("status", Status.PENDING.name()), Fetched.HAS_SEQUENCE)),
+                        and(eq("status", Status.PENDING.name()), FetchedMessages.HAS_SEQUENCE)),
                     Aggregates.sort(ascending("seq")))));
     return new Pending(found, leases);
   }
@@ -89,7 +89,7 @@ final class MongoReads implements Reads<MongoTransaction> {
                     and(
                         eq("status", Status.SCHEDULED.name()),
                         lte("availableAt", transaction.now()),
-                        Fetched.HAS_SEQUENCE)),
+                        FetchedMessages.HAS_SEQUENCE)),
                 Aggregates.sort(ascending("availableAt", "seq")))));
   }
 
@@ -163,7 +163,7 @@ final class MongoReads implements Reads<MongoTransaction> {
       List<Lease> leases,
       List<Found> found) {
     Set<String> blocked = blockedKeys(transaction, found);
-    Room room = new Room(leases, limits);
+    ReadBudget room = new ReadBudget(leases, limits);
     List<Row> rows = new ArrayList<>();
     List<Document> chosen = new ArrayList<>();
     List<Document> toFetch = new ArrayList<>();
@@ -180,7 +180,7 @@ final class MongoReads implements Reads<MongoTransaction> {
                 Documents.sequence(message),
                 Documents.key(message),
                 status,
-                Fetched.id(message),
+                FetchedMessages.id(message),
                 target));
       } else if (transaction.isFirst(Documents.sequence(message))
           && room.take(message.getInteger("bucket"), one.size())) {

@@ -7,7 +7,7 @@ import com.mongodb.WriteConcern;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.bson.Document;
@@ -26,7 +26,7 @@ record OutboxCollections(
     MongoCollection<Document> pause,
     MongoCollection<Document> schema) {
 
-  static OutboxCollections of(MongoClient client, String database, Names names) {
+  static OutboxCollections of(MongoClient client, String database, PrefixedNames names) {
     MongoDatabase in = in(client, database);
     return new OutboxCollections(
         in.getCollection(names.table("message")),

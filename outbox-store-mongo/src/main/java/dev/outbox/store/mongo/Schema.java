@@ -14,7 +14,7 @@ import com.mongodb.client.MongoDatabase;
 import dev.outbox.OutboxException;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.SchemaException;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.core.internal.SchemaVersion;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -43,14 +43,14 @@ final class Schema {
   private final MongoClient client;
   private final MongoDatabase database;
   private final Changelog changelog;
-  private final Contents contents;
-  private final Names names;
+  private final CollectionKind contents;
+  private final PrefixedNames names;
 
-  Schema(MongoClient client, String database, Contents contents, Names names) {
+  Schema(MongoClient client, String database, CollectionKind contents, PrefixedNames names) {
     this(client, database, Changelog.of(contents, names), names);
   }
 
-  Schema(MongoClient client, String database, Changelog changelog, Names names) {
+  Schema(MongoClient client, String database, Changelog changelog, PrefixedNames names) {
     this.client = client;
     this.database =
         client
@@ -120,11 +120,12 @@ final class Schema {
   String grants(Map<String, String> users) {
     String script =
         names
-            .fill(Names.resource(Schema.class, contents.grants()))
+            .fill(PrefixedNames.resource(Schema.class, contents.grants()))
             .replace("${d}", database.getName());
     for (Map.Entry<String, String> user : users.entrySet()) {
       script =
-          script.replace("${" + user.getKey() + "}", Names.plain(user.getKey(), user.getValue()));
+          script.replace(
+              "${" + user.getKey() + "}", PrefixedNames.plain(user.getKey(), user.getValue()));
     }
     return script;
   }
@@ -219,10 +220,10 @@ final class Schema {
   }
 
   private String orMeant(String other) {
-    boolean isInbox = other.equals(Contents.INBOX.word);
+    boolean isInbox = other.equals(CollectionKind.INBOX.word);
     boolean isOption =
-        isInbox && contents == Contents.OUTBOX
-            || contents == Contents.INBOX && other.equals(Contents.OUTBOX.word);
+        isInbox && contents == CollectionKind.OUTBOX
+            || contents == CollectionKind.INBOX && other.equals(CollectionKind.OUTBOX.word);
     return isOption
         ? ", or, when the %s is meant, %s --inbox".formatted(other, isInbox ? "add" : "leave out")
         : "";

@@ -20,7 +20,7 @@ final class ServerClock {
   private static final long KEPT = Duration.ofSeconds(10).toNanos();
 
   private final MongoCollection<Document> schema;
-  private final Contents contents;
+  private final CollectionKind contents;
   private final Consumer<@Nullable Document> check;
   private volatile @Nullable Reading last;
 
@@ -28,7 +28,9 @@ final class ServerClock {
    * @param check refuses a schema that this library does not work with
    */
   ServerClock(
-      MongoCollection<Document> schema, Contents contents, Consumer<@Nullable Document> check) {
+      MongoCollection<Document> schema,
+      CollectionKind contents,
+      Consumer<@Nullable Document> check) {
     this.schema = schema;
     this.contents = contents;
     this.check = check;

@@ -2,7 +2,7 @@ package dev.outbox.store.mongo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -12,9 +12,9 @@ class ChangelogTest {
   @Test
   @DisplayName("has the prefix before each name")
   void prefix() {
-    assertThat(Changelog.of(Contents.OUTBOX, new Names(null, "billing_")).script())
+    assertThat(Changelog.of(CollectionKind.OUTBOX, new PrefixedNames(null, "billing_")).script())
         .isEqualTo(
-            Changelog.of(Contents.OUTBOX, new Names(null, "outbox_"))
+            Changelog.of(CollectionKind.OUTBOX, new PrefixedNames(null, "outbox_"))
                 .script()
                 .replace("outbox_", "billing_"))
         .doesNotContain("${");

@@ -10,7 +10,7 @@ import com.mongodb.MongoSocketReadTimeoutException;
 import com.mongodb.ServerAddress;
 import dev.outbox.OutboxException;
 import dev.outbox.TransientOutboxException;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import org.bson.BsonDocument;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -19,11 +19,11 @@ import org.junit.jupiter.api.Test;
 class ErrorsTest {
 
   private static OutboxException translated(MongoException e) {
-    return translated(Contents.INBOX, e);
+    return translated(CollectionKind.INBOX, e);
   }
 
-  private static OutboxException translated(Contents contents, MongoException e) {
-    return new Errors(contents, new Names(null, "x_")).translate(e);
+  private static OutboxException translated(CollectionKind contents, MongoException e) {
+    return new Errors(contents, new PrefixedNames(null, "x_")).translate(e);
   }
 
   private static MongoException refused(int code) {
@@ -54,13 +54,13 @@ class ErrorsTest {
   @Test
   @DisplayName("names what it is about: an outbox or an inbox")
   void ofWhich() {
-    assertThat(translated(Contents.OUTBOX, refused(13)))
+    assertThat(translated(CollectionKind.OUTBOX, refused(13)))
         .hasMessageContaining("the role that outbox grants prints: ");
-    assertThat(translated(Contents.INBOX, refused(13)))
+    assertThat(translated(CollectionKind.INBOX, refused(13)))
         .hasMessageContaining("the role that outbox grants --inbox prints: ");
-    assertThat(translated(Contents.OUTBOX, refused(20)))
+    assertThat(translated(CollectionKind.OUTBOX, refused(20)))
         .hasMessageContaining("; the outbox needs transactions, ");
-    assertThat(translated(Contents.INBOX, refused(20)))
+    assertThat(translated(CollectionKind.INBOX, refused(20)))
         .hasMessageContaining("; the inbox needs transactions, ");
   }
 }

@@ -19,7 +19,7 @@ import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -64,7 +64,9 @@ final class FaultStage implements AutoCloseable {
 
   final OutboxCollections collections =
       OutboxCollections.of(
-          database.client, database.database.getName(), new Names(null, Names.DEFAULT_PREFIX));
+          database.client,
+          database.database.getName(),
+          new PrefixedNames(null, PrefixedNames.DEFAULT_PREFIX));
 
   private final Map<MongoCollection<Document>, List<Document>> template = new LinkedHashMap<>();
   private final Promises atFirst;
@@ -215,7 +217,7 @@ final class FaultStage implements AutoCloseable {
   }
 
   Instant now() {
-    return new ServerClock(collections.schema(), Contents.OUTBOX, found -> {}).read();
+    return new ServerClock(collections.schema(), CollectionKind.OUTBOX, found -> {}).read();
   }
 
   /** Keeps what leaves. */

@@ -8,7 +8,7 @@ import com.mongodb.MongoCommandException;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import dev.outbox.Archive;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -27,7 +27,7 @@ class GrantsTest {
   /** Nobody is asked: there need be no server. */
   private static String grants(String producer, String relay) {
     try (MongoClient client = MongoClients.create("mongodb://localhost:1")) {
-      return new Schema(client, "app", Contents.OUTBOX, new Names(null, "x_"))
+      return new Schema(client, "app", CollectionKind.OUTBOX, new PrefixedNames(null, "x_"))
           .grants(Map.of("producer", producer, "relay", relay));
     }
   }

@@ -458,7 +458,7 @@ class MongoArchiveTest {
           () -> database.schema("outbox_archive_").migrate(),
           "collection outbox_archive_schema belongs to an archive, and an outbox needs collections of its own: give another prefix");
       assertRefused(
-          () -> database.schema(Contents.INBOX, "outbox_archive_").verify(),
+          () -> database.schema(CollectionKind.INBOX, "outbox_archive_").verify(),
           "collection outbox_archive_schema belongs to an archive, and an inbox needs collections of its own: give another prefix");
       database.schema("x_archive_").migrate();
       assertRefused(

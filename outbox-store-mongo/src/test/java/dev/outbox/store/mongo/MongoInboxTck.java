@@ -4,48 +4,39 @@ import static com.mongodb.client.model.Filters.empty;
 import static com.mongodb.client.model.Updates.inc;
 
 import com.mongodb.MongoClientSettings;
-import com.mongodb.MongoException;
 import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import dev.outbox.spi.store.InboxStore;
-import dev.outbox.store.core.internal.Names;
-import dev.outbox.tck.AutoCommit;
-import dev.outbox.tck.FailsOnConflict;
+import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.tck.LosesReplies;
 import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.SchemaFixture;
-import dev.outbox.tck.inbox.InboxStoreTck;
-import dev.outbox.tck.inbox.Retentions;
+import dev.outbox.tck.inbox.MongoInboxStoreTck;
 import java.time.Duration;
-import java.util.function.Consumer;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.TestInstance;
 
 /** The TCK of inboxes on MongoDB, in a database of its own. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-public class MongoInboxTck extends InboxStoreTck<ClientSession>
-    implements AutoCommit<ClientSession>,
-        Retentions<ClientSession>,
-        FailsOnConflict,
-        SchemaFixture,
-        MovesClock,
-        LosesReplies {
+public class MongoInboxTck extends MongoInboxStoreTck
+    implements SchemaFixture, MovesClock, LosesReplies {
   private final Started started = new Started();
 
   /** The client's settings; a variant changes them. */
   protected void configure(MongoClientSettings.Builder settings) {}
 
-  /** The prefix of the collections' names; a variant changes it. */
+  /** A variant changes it. */
+  @Override
   protected String prefix() {
-    return Names.INBOX_PREFIX;
+    return PrefixedNames.INBOX_PREFIX;
   }
 
   @BeforeAll
-  void start() {
+  @Override
+  protected void start() {
     if (started.start(this::configure)) {
-      createStore().migrate();
+      super.start();
     }
   }
 
@@ -58,39 +49,22 @@ public class MongoInboxTck extends InboxStoreTck<ClientSession>
     return started.database().getCollection(prefix() + name);
   }
 
-  private MongoInboxStore.Builder builder() {
-    return MongoInboxStore.builder(started.client(), started.database).prefix(prefix());
+  @Override
+  protected MongoClient client() {
+    return started.client();
   }
 
   @Override
-  protected MongoInboxStore createStore() {
-    return builder().build();
+  protected String database() {
+    return started.database;
   }
 
   @Override
   public InboxStore<ClientSession> createStore(Duration retention) {
-    return builder().retention(retention).build();
-  }
-
-  @Override
-  protected void inTransaction(Consumer<ClientSession> work) {
-    started.inTransaction(work);
-  }
-
-  @Override
-  public void withoutTransaction(Consumer<ClientSession> work) {
-    started.withoutTransaction(work);
-  }
-
-  @Override
-  public boolean isToRunAgain(Throwable failure) {
-    return failure instanceof MongoException e
-        && e.hasErrorLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL);
-  }
-
-  @Override
-  protected void reset() {
-    collection("message").deleteMany(empty());
+    return MongoInboxStore.builder(client(), database())
+        .prefix(prefix())
+        .retention(retention)
+        .build();
   }
 
   @Override
@@ -116,7 +90,7 @@ public class MongoInboxTck extends InboxStoreTck<ClientSession>
   @Override
   public void restoreSchema() {
     dropSchema();
-    createStore().migrate();
+    super.start();
   }
 
   /** The server's clock cannot be moved, but all times that are compared with it can. */

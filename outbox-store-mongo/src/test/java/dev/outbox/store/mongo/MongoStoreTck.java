@@ -2,26 +2,20 @@ package dev.outbox.store.mongo;
 
 import static com.mongodb.client.model.Filters.empty;
 import static com.mongodb.client.model.Filters.gt;
-import static com.mongodb.client.model.Updates.combine;
 import static com.mongodb.client.model.Updates.inc;
-import static com.mongodb.client.model.Updates.set;
-import static com.mongodb.client.model.Updates.unset;
 
 import com.mongodb.MongoClientSettings;
-import com.mongodb.MongoException;
 import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
-import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.Field;
 import dev.outbox.Archive;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.store.core.internal.Names;
-import dev.outbox.tck.AutoCommit;
+import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.tck.BreaksConnections;
-import dev.outbox.tck.FailsOnConflict;
 import dev.outbox.tck.LosesReplies;
 import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.SchemaFixture;
@@ -30,7 +24,7 @@ import dev.outbox.tck.store.DeadLetterRetentions;
 import dev.outbox.tck.store.DedupWindows;
 import dev.outbox.tck.store.ExpiresMessages;
 import dev.outbox.tck.store.FindsPoison;
-import dev.outbox.tck.store.OutboxStoreTck;
+import dev.outbox.tck.store.MongoOutboxStoreTck;
 import dev.outbox.tck.store.RawRows;
 import dev.outbox.tck.store.StalledClients;
 import java.time.Duration;
@@ -39,26 +33,22 @@ import java.util.Arrays;
 import java.util.Date;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.conversions.Bson;
 import org.bson.types.Binary;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.TestInstance;
 import org.opentest4j.TestAbortedException;
 
 /** The TCK on MongoDB, in a database of its own. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-public class MongoStoreTck extends OutboxStoreTck<ClientSession>
-    implements AutoCommit<ClientSession>,
-        BreaksConnections,
+public class MongoStoreTck extends MongoOutboxStoreTck
+    implements BreaksConnections,
         DeadLetterRetentions<ClientSession>,
         DedupWindows<ClientSession>,
         RawRows<ClientSession>,
-        FailsOnConflict,
         CountsWork<ClientSession>,
         ExpiresMessages,
         FindsPoison,
@@ -69,25 +59,24 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
   private final Stopping stopping = new Stopping();
   private final Breaking breaking = new Breaking();
   private final Started started = new Started();
-  private OutboxCollections collections;
 
   /** The client's settings; a variant changes them. */
   protected void configure(MongoClientSettings.Builder settings) {}
 
-  /** The prefix of the collections' names; a variant changes it. */
+  /** A variant changes it. */
+  @Override
   protected String prefix() {
-    return Names.DEFAULT_PREFIX;
+    return PrefixedNames.DEFAULT_PREFIX;
   }
 
   @BeforeAll
-  void start() {
+  @Override
+  protected void start() {
     if (started.start(
         settings -> {
           settings.addCommandListener(stopping).addCommandListener(breaking);
           configure(settings);
         })) {
-      collections =
-          OutboxCollections.of(started.client(), started.database, new Names(null, prefix()));
       migrate();
     }
   }
@@ -95,6 +84,16 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
   @AfterAll
   void stop() {
     started.close();
+  }
+
+  @Override
+  protected MongoClient client() {
+    return started.client();
+  }
+
+  @Override
+  protected String database() {
+    return started.database;
   }
 
   /** The outbox, and an archive beside it: stores that keep none use only the first. */
@@ -117,7 +116,7 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
   }
 
   private MongoOutboxStore.Builder builder() {
-    return MongoOutboxStore.builder(started.client(), started.database).prefix(prefix());
+    return MongoOutboxStore.builder(client(), database()).prefix(prefix());
   }
 
   @Override
@@ -131,51 +130,21 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
   }
 
   @Override
-  protected void inTransaction(Consumer<ClientSession> work) {
-    started.inTransaction(work);
-  }
-
-  @Override
-  public void withoutTransaction(Consumer<ClientSession> work) {
-    started.withoutTransaction(work);
-  }
-
-  @Override
   public boolean isToRunAgain(Throwable failure) {
-    return failure instanceof MongoException e
-        && e.hasErrorLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL)
-        && String.valueOf(e.getMessage()).contains("run the whole transaction again");
+    return super.isToRunAgain(failure)
+        && String.valueOf(failure.getMessage()).contains("run the whole transaction again");
   }
 
+  /** Those of the archive too. */
   @Override
-  protected void reset() {
-    MongoDatabase database = started.database();
-    for (MongoCollection<Document> emptied :
-        List.of(
-            collections.message(),
-            collections.blockedKey(),
-            collections.dedup(),
-            collections.pause(),
-            database.getCollection(prefix() + "archive_message"),
-            database.getCollection(prefix() + "archive_audit"))) {
-      emptied.deleteMany(empty());
-    }
-    collections
-        .bucket()
-        .updateMany(
-            empty(),
-            combine(
-                set("leaseUntil", new Date(0)),
-                set("takeovers", 0),
-                set("singles", 0),
-                unset("claimId"),
-                unset("session"),
-                unset("leasedAt")));
+  protected List<String> emptied() {
+    return Stream.concat(super.emptied().stream(), Stream.of("archive_message", "archive_audit"))
+        .toList();
   }
 
   @Override
   public void insertRaw(ClientSession transaction, RawRow row) {
-    collections.message().insertOne(transaction, document(row));
+    collection("message").insertOne(transaction, document(row));
   }
 
   private static Document document(RawRow row) {
@@ -194,7 +163,7 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
 
   @Override
   public void insertUndecodable(ClientSession transaction, RawRow row) {
-    collections.message().insertOne(transaction, document(row).append("headers", List.of(1)));
+    collection("message").insertOne(transaction, document(row).append("headers", List.of(1)));
   }
 
   /** What the server says it examined: keys of indexes and documents. */
@@ -207,8 +176,7 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
   }
 
   private long examined() {
-    Document status =
-        started.client().getDatabase("admin").runCommand(new Document("serverStatus", 1));
+    Document status = client().getDatabase("admin").runCommand(new Document("serverStatus", 1));
     if (!(status.get("metrics") instanceof Document metrics)) {
       throw new TestAbortedException(
           "skipped: this server does not count what it examines; a mongod does");
@@ -225,18 +193,18 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
 
   @Override
   public void makeSchemaOlder() {
-    collections.schema().updateMany(empty(), inc("version", -1));
+    collection("schema").updateMany(empty(), inc("version", -1));
   }
 
   @Override
   public void makeSchemaNewer() {
-    collections.schema().updateMany(empty(), inc("version", 1));
+    collection("schema").updateMany(empty(), inc("version", 1));
   }
 
   @Override
   public void emptyInternalRows() {
-    collections.bucket().deleteMany(empty());
-    collections.blockedKey().deleteMany(empty());
+    collection("bucket").deleteMany(empty());
+    collection("blocked_key").deleteMany(empty());
   }
 
   @Override
@@ -251,16 +219,16 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
    */
   @Override
   public void moveClock(Duration by) {
-    Instant now = new ServerClock(collections.schema(), Contents.OUTBOX, found -> {}).read();
+    Instant now = new ServerClock(collection("schema"), CollectionKind.OUTBOX, found -> {}).read();
     earlier(
-        collections.message(),
+        collection("message"),
         by.isNegative() ? empty() : gt("availableAt", Date.from(now)),
         by,
         "availableAt");
-    earlier(collections.message(), empty(), by, "createdAt");
-    earlier(collections.bucket(), empty(), by, "leasedAt", "leaseUntil", "servedAt");
-    earlier(collections.blockedKey(), empty(), by, "retryAt");
-    earlier(collections.dedup(), empty(), by, "createdAt");
+    earlier(collection("message"), empty(), by, "createdAt");
+    earlier(collection("bucket"), empty(), by, "leasedAt", "leaseUntil", "servedAt");
+    earlier(collection("blocked_key"), empty(), by, "retryAt");
+    earlier(collection("dedup"), empty(), by, "createdAt");
   }
 
   static void earlier(
@@ -284,13 +252,13 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
 
   @Override
   public void losingTheReply(Runnable work) {
-    new FailPoint(started.client(), started.database)
-        .losingTheReply(started.client(), started.database, "commitTransaction", work);
+    new FailPoint(client(), database())
+        .losingTheReply(client(), started.database, "commitTransaction", work);
   }
 
   @Override
   public boolean breakingAtWrite(int write, Runnable work) {
-    return breaking.atWrite(write, new FailPoint(started.client(), started.database), work);
+    return breaking.atWrite(write, new FailPoint(client(), database()), work);
   }
 
   /** Before it commits: the buckets are written. */

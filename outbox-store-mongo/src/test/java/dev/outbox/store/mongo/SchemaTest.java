@@ -15,7 +15,7 @@ import com.mongodb.client.model.IndexOptions;
 import com.mongodb.client.model.Updates;
 import dev.outbox.OutboxException;
 import dev.outbox.SchemaException;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.PrintStream;
@@ -155,7 +155,8 @@ class SchemaTest {
     public static void main(String[] arguments) {
       try (MongoClient client = MongoClients.create(arguments[0])) {
         Schema schema =
-            new Schema(client, arguments[1], Contents.OUTBOX, new Names(null, "outbox_"));
+            new Schema(
+                client, arguments[1], CollectionKind.OUTBOX, new PrefixedNames(null, "outbox_"));
         MongoDatabase database = client.getDatabase(arguments[1]);
         database.getCollection("ready").insertOne(new Document());
         await()
@@ -283,12 +284,12 @@ class SchemaTest {
   @Test
   @DisplayName("of an inbox is no outbox's, nor the other way round: neither changes the other")
   void ofTheOther() {
-    Schema inbox = database.schema(Contents.INBOX, "inbox_");
+    Schema inbox = database.schema(CollectionKind.INBOX, "inbox_");
     schema.migrate();
     inbox.migrate();
     var catalog = database.catalog();
     assertRefused(
-        database.schema(Contents.INBOX, "outbox_"),
+        database.schema(CollectionKind.INBOX, "outbox_"),
         "collection outbox_schema belongs to an outbox, and an inbox needs collections of its own:"
             + " give another prefix, or, when the outbox is meant, leave out --inbox");
     assertRefused(
@@ -318,7 +319,7 @@ class SchemaTest {
   @Test
   @DisplayName("of an inbox that is missing is made with --inbox, which the sentence says")
   void missingInbox() {
-    Schema inbox = database.schema(Contents.INBOX, "inbox_");
+    Schema inbox = database.schema(CollectionKind.INBOX, "inbox_");
     assertThatThrownBy(inbox::verify)
         .isInstanceOf(SchemaException.class)
         .hasMessage(
@@ -449,7 +450,10 @@ class SchemaTest {
 
   private Schema schemaWith(MongoClient client) {
     return new Schema(
-        client, database.database.getName(), Contents.OUTBOX, new Names(null, "outbox_"));
+        client,
+        database.database.getName(),
+        CollectionKind.OUTBOX,
+        new PrefixedNames(null, "outbox_"));
   }
 
   @Test
@@ -502,7 +506,8 @@ class SchemaTest {
     @Override
     public List<String> apply(String url, String database) {
       try (MongoClient client = MongoClients.create(url)) {
-        Schema schema = new Schema(client, database, Contents.OUTBOX, new Names(null, "outbox_"));
+        Schema schema =
+            new Schema(client, database, CollectionKind.OUTBOX, new PrefixedNames(null, "outbox_"));
         try {
           schema.migrate();
         } catch (OutboxException e) {

@@ -2,9 +2,6 @@ package dev.outbox.store.mongo;
 
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
-import com.mongodb.ReadPreference;
-import com.mongodb.TransactionOptions;
-import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoDatabase;
@@ -51,22 +48,6 @@ final class Started implements AutoCloseable {
 
   MongoDatabase database() {
     return client().getDatabase(database);
-  }
-
-  void inTransaction(Consumer<ClientSession> work) {
-    try (ClientSession session = client().startSession()) {
-      // The driver reads in transactions on the primary only, and an append with dedup keys reads.
-      session.startTransaction(
-          TransactionOptions.builder().readPreference(ReadPreference.primary()).build());
-      work.accept(session);
-      session.commitTransaction();
-    }
-  }
-
-  void withoutTransaction(Consumer<ClientSession> work) {
-    try (ClientSession session = client().startSession()) {
-      work.accept(session);
-    }
   }
 
   @Override

@@ -5,7 +5,7 @@ import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import dev.outbox.embedded.MongoServer;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,17 +37,17 @@ final class TestDatabase implements AutoCloseable {
   }
 
   Schema schema(String prefix) {
-    return schema(Contents.OUTBOX, prefix);
+    return schema(CollectionKind.OUTBOX, prefix);
   }
 
-  Schema schema(Contents contents, String prefix) {
-    return new Schema(client, database.getName(), contents, new Names(null, prefix));
+  Schema schema(CollectionKind contents, String prefix) {
+    return new Schema(client, database.getName(), contents, new PrefixedNames(null, prefix));
   }
 
   /** Of the archive of the outbox with this prefix. */
   ArchiveSchema archiveSchema(String prefix, Duration retention) {
     return new ArchiveSchema(
-        client, database.getName(), new Names(null, prefix).archive(), retention);
+        client, database.getName(), new PrefixedNames(null, prefix).archive(), retention);
   }
 
   MongoCollection<Document> collection(String name) {

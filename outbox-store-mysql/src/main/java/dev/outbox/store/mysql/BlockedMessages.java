@@ -5,7 +5,7 @@ import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Row.EmptyKey;
 import dev.outbox.store.jdbc.internal.JsonRows;
-import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.jdbc.internal.MessageRows;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -49,7 +49,7 @@ final class BlockedMessages {
       limit ${most})
       """;
 
-  private static final String READ_BLOCKED = "select " + Rows.COLUMNS + " from ${places}";
+  private static final String READ_BLOCKED = "select " + MessageRows.COLUMNS + " from ${places}";
 
   private final String dueKeys;
   private final String followers;
@@ -78,7 +78,7 @@ final class BlockedMessages {
 
   private record Message(int bucket, long sequence, int size) {}
 
-  List<Row> read(Handle handle, List<Lease> leases, Limits limits, Rows types) {
+  List<Row> read(Handle handle, List<Lease> leases, Limits limits, MessageRows types) {
     List<DueKey> keys = dueKeys(handle, leases, limits);
     List<Row> rows =
         new ArrayList<>(keys.stream().filter(key -> key.head() == 0).map(DueKey::empty).toList());
@@ -93,7 +93,7 @@ final class BlockedMessages {
         leases.stream()
             .map(l -> part(dueKeys, l.bucket(), l.single() ? 1 : limits.messages()))
             .collect(Collectors.joining(" union all "));
-    return Literal.query(handle, statement)
+    return UnparsedSql.query(handle, statement)
         .map(
             (row, context) ->
                 new DueKey(
@@ -139,7 +139,7 @@ final class BlockedMessages {
 
   private Map<Share.Key, List<Message>> followers(Handle handle, List<Share> shares) {
     Query query =
-        Literal.query(
+        UnparsedSql.query(
             handle,
             shares.stream()
                 .map(
@@ -172,7 +172,7 @@ final class BlockedMessages {
         .toList();
   }
 
-  private List<Row> messages(Handle handle, List<Message> messages, Rows rows) {
+  private List<Row> messages(Handle handle, List<Message> messages, MessageRows rows) {
     if (messages.isEmpty()) {
       return List.of();
     }

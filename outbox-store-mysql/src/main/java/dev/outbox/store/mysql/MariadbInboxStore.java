@@ -1,7 +1,7 @@
 package dev.outbox.store.mysql;
 
 import dev.outbox.store.jdbc.JdbcInboxStore;
-import dev.outbox.store.jdbc.internal.Tables;
+import dev.outbox.store.jdbc.internal.TableKind;
 import javax.sql.DataSource;
 
 /**
@@ -13,7 +13,8 @@ import javax.sql.DataSource;
 public final class MariadbInboxStore extends JdbcInboxStore {
 
   private MariadbInboxStore(Builder b) {
-    super(b, names -> new MysqlServer(names, Tables.INBOX, Flavor.MARIADB), MysqlInboxTexts.TEXTS);
+    super(
+        b, names -> new MysqlServer(names, TableKind.INBOX, Flavor.MARIADB), MysqlInboxTexts.TEXTS);
   }
 
   /** An inbox with the default names. */

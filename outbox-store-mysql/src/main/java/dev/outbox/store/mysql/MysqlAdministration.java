@@ -2,7 +2,7 @@ package dev.outbox.store.mysql;
 
 import dev.outbox.spi.store.Finding;
 import dev.outbox.store.jdbc.internal.JsonRows;
-import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.jdbc.internal.MessageRows;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
 import java.time.Duration;
 import java.util.List;
@@ -117,7 +117,7 @@ final class MysqlAdministration extends SqlAdministration {
           .replace("${haltsKey}", HALTS_KEY);
 
   /** In a subquery, or else the list, too, has a locking clause, and the statement is refused. */
-  private static final String LOCK_DEAD_LETTERS =
+  private static final String THESE =
       """
     select m.bucket, ${messageKey} as `key`, m.seq
     from (
@@ -125,8 +125,24 @@ final class MysqlAdministration extends SqlAdministration {
       from json_table(convert(:seqs using utf8mb4), '$[*]' columns (seq bigint path '$[0]')) j
     ) l
     straight_join ${q}${p}message m force index (${p}message_seq) on m.seq = l.seq
-    where m.status = 'DEAD' for update
     """;
+
+  private static final String LOCK_DEAD_LETTERS = THESE + "where m.status = 'DEAD' for update";
+
+  private static final String NOT_DUE = "status = 'SCHEDULED' and available_at > utc_timestamp(6)";
+
+  private static final String UNDUE = THESE + "where " + NOT_DUE;
+
+  private static final String LOCK_BUCKET =
+      "update ${q}${p}bucket set token = token where bucket = :bucket";
+
+  private static final String WITHDRAW =
+      """
+      update ${q}${p}message force index (${p}message_seq) set status = 'DEAD', place = default
+      where bucket = :bucket and seq = :seq and\
+      """
+          + " "
+          + NOT_DUE;
 
   /** Only the holder of the bucket deletes rows here: an operator makes them due. */
   private static final String UNHALT =
@@ -209,11 +225,14 @@ final class MysqlAdministration extends SqlAdministration {
   /** So many archived messages are deleted in one transaction. */
   private static final int PURGE_ARCHIVE = 1_000;
 
-  MysqlAdministration(Rows rows, MysqlArchive archive) {
+  MysqlAdministration(MessageRows rows, MysqlArchive archive) {
     super(
         new Texts(
             DEAD_LETTERS,
             LOCK_DEAD_LETTERS,
+            UNDUE,
+            LOCK_BUCKET,
+            WITHDRAW,
             UNHALT,
             REQUEUE,
             DISCARD,

@@ -27,7 +27,7 @@ final class MysqlHolding implements Holding<Handle> {
   private static final int ANSWERS_SECONDS = 5;
 
   /** Where each writes, but a named lock is known on one server only. */
-  private static final String IS_CLUSTER =
+  static final String IS_CLUSTER =
       """
       show global variables where variable_name = 'wsrep_on' and value = 'ON'
         or variable_name = 'group_replication_single_primary_mode' and value = 'OFF'
@@ -77,7 +77,7 @@ final class MysqlHolding implements Holding<Handle> {
   public boolean begin(Handle handle, int code) {
     settled = false;
     boolean shown =
-        Literal.query(handle, IS_CLUSTER).mapTo(String.class).findFirst().isEmpty()
+        UnparsedSql.query(handle, IS_CLUSTER).mapTo(String.class).findFirst().isEmpty()
             && locks.show(handle, code);
     if (shown) {
       handle.execute(LIMIT_SILENCE);
@@ -115,7 +115,7 @@ final class MysqlHolding implements Holding<Handle> {
   public Seen look(Handle handle) {
     List<SeenBucket> buckets = new ArrayList<>();
     List<Integer> codes = new ArrayList<>();
-    Literal.query(handle, look + locks.codes(handle))
+    UnparsedSql.query(handle, look + locks.codes(handle))
         .map(
             (row, context) -> {
               int bucket = row.getInt(1);
@@ -130,14 +130,14 @@ final class MysqlHolding implements Holding<Handle> {
 
   @Override
   public int relays(Handle handle) {
-    return Literal.query(handle, locks.codes(handle))
+    return UnparsedSql.query(handle, locks.codes(handle))
         .map((row, context) -> row.getInt(3))
         .list()
         .size();
   }
 
   private static int uptime(Handle handle) {
-    return Literal.query(handle, UPTIME).map((row, context) -> row.getInt(2)).one();
+    return UnparsedSql.query(handle, UPTIME).map((row, context) -> row.getInt(2)).one();
   }
 
   @Override

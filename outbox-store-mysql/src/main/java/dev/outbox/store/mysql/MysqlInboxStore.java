@@ -1,7 +1,7 @@
 package dev.outbox.store.mysql;
 
 import dev.outbox.store.jdbc.JdbcInboxStore;
-import dev.outbox.store.jdbc.internal.Tables;
+import dev.outbox.store.jdbc.internal.TableKind;
 import javax.sql.DataSource;
 
 /**
@@ -15,7 +15,7 @@ import javax.sql.DataSource;
 public final class MysqlInboxStore extends JdbcInboxStore {
 
   private MysqlInboxStore(Builder b) {
-    super(b, names -> new MysqlServer(names, Tables.INBOX, Flavor.MYSQL), MysqlInboxTexts.TEXTS);
+    super(b, names -> new MysqlServer(names, TableKind.INBOX, Flavor.MYSQL), MysqlInboxTexts.TEXTS);
   }
 
   /** An inbox with the default names. */

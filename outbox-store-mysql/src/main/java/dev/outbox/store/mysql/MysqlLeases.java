@@ -7,9 +7,9 @@ import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Database.Release;
 import dev.outbox.store.core.internal.FairShare;
 import dev.outbox.store.core.internal.Lease;
-import dev.outbox.store.core.internal.Served;
+import dev.outbox.store.core.internal.ServedLease;
 import dev.outbox.store.jdbc.internal.JsonRows;
-import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.jdbc.internal.MessageRows;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -102,13 +102,13 @@ final class MysqlLeases implements Leases<Handle> {
       where b.claim_id = :claimId
       """;
 
-  private final Rows rows;
+  private final MessageRows rows;
   private final MysqlHolding holding;
   private final String lock;
   private final String free;
   private final String lockHeld;
 
-  MysqlLeases(MysqlText text, Rows rows, RelayLocks locks) {
+  MysqlLeases(MysqlText text, MessageRows rows, RelayLocks locks) {
     this.rows = rows;
     holding = new MysqlHolding(this, locks, text);
     lock = text.fill(LOCK);
@@ -158,7 +158,7 @@ final class MysqlLeases implements Leases<Handle> {
         handle,
         claimId,
         request,
-        Served.upTo(share, candidates, some -> lock(handle, request, free(some))));
+        ServedLease.upTo(share, candidates, some -> lock(handle, request, free(some))));
   }
 
   /** Leases buckets that meet a condition and that nobody has locked. */
@@ -177,11 +177,11 @@ final class MysqlLeases implements Leases<Handle> {
           .bind("leaseMillis", request.lease().toMillis())
           .execute();
     }
-    return Served.inTurn(locked.stream().map(Locked::served).toList());
+    return ServedLease.inTurn(locked.stream().map(Locked::served).toList());
   }
 
   /** A bucket that is locked now, with what its row will have. */
-  private record Locked(Served served, int singles, int takeovers) {
+  private record Locked(ServedLease served, int singles, int takeovers) {
     List<?> columns() {
       return List.of(served.lease().bucket(), served.lease().token(), singles, takeovers);
     }
@@ -192,7 +192,7 @@ final class MysqlLeases implements Leases<Handle> {
   }
 
   private List<Locked> lock(Handle handle, Claim.Request request, String wanted) {
-    return Literal.query(handle, lock.replace("${wanted}", wanted))
+    return UnparsedSql.query(handle, lock.replace("${wanted}", wanted))
         .bind(0, request.maxMessages())
         .map(
             (row, context) ->
@@ -213,11 +213,11 @@ final class MysqlLeases implements Leases<Handle> {
     Map<Integer, Lease> byBucket = new HashMap<>();
     leases.forEach(lease -> byBucket.put(lease.bucket(), lease));
     String tokens = MysqlText.join(leases, " or ", l -> asIs(l.bucket(), l.token()));
-    return Literal.query(handle, lockHeld.replace("${tokens}", tokens))
+    return UnparsedSql.query(handle, lockHeld.replace("${tokens}", tokens))
         .bind(0, claimId.toString())
         .map(
             (row, context) ->
-                Rows.goesOn(
+                MessageRows.goesOn(
                     row, requireNonNull(byBucket.get(row.getInt("bucket"))), Lease.STATELESS))
         .list();
   }

@@ -6,7 +6,7 @@ import dev.outbox.store.core.internal.Database.Look;
 import dev.outbox.store.core.internal.Database.Pending;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Row;
-import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.jdbc.internal.MessageRows;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -46,7 +46,7 @@ final class MysqlLook {
   /** In place of a message, the token of each bucket that is as it was. */
   private static final String STILL_HELD =
       "union all (select b.bucket, "
-          + "null, ".repeat(Rows.HORIZON - 2)
+          + "null, ".repeat(MessageRows.HORIZON - 2)
           + "case when ${isSeen} and (b.bucket in (${some}) or not ${hasBlocked}) then b.token end"
           + " as horizon "
           + HELD
@@ -55,12 +55,12 @@ final class MysqlLook {
   private static final Look UNSURE = new Look(new Pending(List.of(), List.of()), false, false);
 
   private final MysqlReads reads;
-  private final Rows rows;
+  private final MessageRows rows;
   private final RelayLocks locks;
   private final String buckets;
   private final String stillHeld;
 
-  MysqlLook(MysqlReads reads, Rows rows, MysqlText text, RelayLocks locks) {
+  MysqlLook(MysqlReads reads, MessageRows rows, MysqlText text, RelayLocks locks) {
     this.reads = reads;
     this.rows = rows;
     this.locks = locks;
@@ -71,7 +71,7 @@ final class MysqlLook {
   /** See {@link dev.outbox.store.core.internal.Database.Reads#look}. */
   Look at(Handle handle, UUID claimId, List<Lease> leases, Limits limits) {
     Found found = new Found(leases);
-    Literal.query(handle, of(handle, buckets, claimId, leases))
+    UnparsedSql.query(handle, of(handle, buckets, claimId, leases))
         .scanResultSet((result, context) -> found.read(result.get()));
     if (!found.isSure(handle.isInTransaction())) {
       return UNSURE;
@@ -138,7 +138,7 @@ final class MysqlLook {
     String some = withBlocked.isEmpty() ? "-1" : MysqlText.join(withBlocked, ", ", b -> b);
     Map<Integer, Long> unseen = new HashMap<>();
     pending.forEach(lease -> unseen.put(lease.bucket(), lease.token()));
-    return Literal.query(
+    return UnparsedSql.query(
             handle,
             reads.pending(pending, withBlocked, limits)
                 + of(handle, stillHeld, claimId, pending).replace("${some}", some))
@@ -147,14 +147,15 @@ final class MysqlLook {
               ResultSet row = result.get();
               List<Row> found = new ArrayList<>();
               while (row.next()) {
-                if (Rows.isMessage(row)) {
+                if (MessageRows.isMessage(row)) {
                   Row message = rows.row(row, Status.PENDING);
                   if (message == null) {
                     return Optional.empty();
                   }
                   found.add(message);
                 } else {
-                  boolean ignored = unseen.remove(row.getInt("bucket"), row.getLong(Rows.HORIZON));
+                  boolean ignored =
+                      unseen.remove(row.getInt("bucket"), row.getLong(MessageRows.HORIZON));
                 }
               }
               found.sort(Comparator.comparingLong(Row::sequence));

@@ -7,7 +7,7 @@ import dev.outbox.store.core.internal.Database.Limits;
 import dev.outbox.store.core.internal.Database.Look;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Row;
-import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.jdbc.internal.MessageRows;
 import dev.outbox.store.jdbc.internal.SqlReads;
 import java.util.List;
 import java.util.Map;
@@ -49,7 +49,7 @@ final class MysqlReads extends SqlReads {
       """;
 
   private static final String CONTENT =
-      Rows.COLUMNS.replace(
+      MessageRows.COLUMNS.replace(
               "m.payload",
               "case when ${target} is null and m.payload_size <= ${bytes} then m.payload end")
           + ", ${target} as target, null as horizon";
@@ -84,7 +84,7 @@ final class MysqlReads extends SqlReads {
   private final String withBlockedKeys;
   private final String keyBlocked;
 
-  MysqlReads(Rows rows, MysqlText text, RelayLocks locks) {
+  MysqlReads(MessageRows rows, MysqlText text, RelayLocks locks) {
     super(rows);
     look = new MysqlLook(this, rows, text, locks);
     blockedMessages = new BlockedMessages(text);
@@ -126,12 +126,12 @@ final class MysqlReads extends SqlReads {
   private Query read(
       Handle handle, String sql, List<Lease> leases, ToIntFunction<Lease> most, long bytes) {
     Set<Integer> some =
-        Literal.query(
+        UnparsedSql.query(
                 handle,
                 withBlockedKeys.replace("${buckets}", MysqlText.join(leases, ", ", Lease::bucket)))
             .mapTo(Integer.class)
             .set();
-    return Literal.query(handle, parts(sql, leases, some, most, bytes));
+    return UnparsedSql.query(handle, parts(sql, leases, some, most, bytes));
   }
 
   /**

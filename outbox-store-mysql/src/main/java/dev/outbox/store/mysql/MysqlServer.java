@@ -1,10 +1,10 @@
 package dev.outbox.store.mysql;
 
 import dev.outbox.PermanentOutboxException;
-import dev.outbox.store.core.internal.Names;
-import dev.outbox.store.jdbc.internal.Distributed;
+import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.jdbc.internal.Server;
-import dev.outbox.store.jdbc.internal.Tables;
+import dev.outbox.store.jdbc.internal.TableKind;
+import dev.outbox.store.jdbc.internal.UnsupportedDatabase;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -25,29 +25,29 @@ final class MysqlServer implements Server {
   private static final String PLACE =
       "select concat('database ', coalesce(nullif(substring_index('${q}', '.', 1), ''), database()))";
 
-  private static final List<Distributed> DISTRIBUTED =
+  private static final List<UnsupportedDatabase> DISTRIBUTED =
       List.of(
-          new Distributed(
+          new UnsupportedDatabase(
               "TiDB",
               "tidb",
               "it takes \"for update skip locked\" for a read without locks, so two relays would publish one key at the same time"),
-          new Distributed(
+          new UnsupportedDatabase(
               "Vitess",
               "vitess",
               "the shards of a keyspace have no sequence in common, so messages of one key would lose their order"));
 
-  private final Names names;
-  private final Tables tables;
+  private final PrefixedNames names;
+  private final TableKind tables;
   private final Flavor flavor;
   private final MysqlText text;
-  private final Session session;
+  private final TransactionSettings session;
 
-  MysqlServer(Names names, Tables tables, Flavor flavor) {
+  MysqlServer(PrefixedNames names, TableKind tables, Flavor flavor) {
     this.names = names;
     this.tables = tables;
     this.flavor = flavor;
     text = new MysqlText(names, flavor);
-    session = new Session(flavor);
+    session = new TransactionSettings(flavor);
   }
 
   @Override
@@ -56,12 +56,12 @@ final class MysqlServer implements Server {
   }
 
   @Override
-  public Names names() {
+  public PrefixedNames names() {
     return names;
   }
 
   @Override
-  public Tables tables() {
+  public TableKind tables() {
     return tables;
   }
 
@@ -107,8 +107,8 @@ final class MysqlServer implements Server {
         ResultSet rows = statement.executeQuery()) {
       rows.next();
       String server = rows.getString(1);
-      if (tables != Tables.INBOX) { // which has no order to lose
-        Distributed.refuse(DISTRIBUTED, name(), server + " " + rows.getString(2));
+      if (tables != TableKind.INBOX) { // which has no order to lose
+        UnsupportedDatabase.refuse(DISTRIBUTED, name(), server + " " + rows.getString(2));
       }
       if (server.contains("MariaDB") != (flavor == Flavor.MARIADB)) {
         throw new PermanentOutboxException(

@@ -3,8 +3,8 @@ package dev.outbox.store.mysql;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.outbox.store.core.internal.Database;
-import dev.outbox.store.core.internal.Names;
-import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.core.internal.PrefixedNames;
+import dev.outbox.store.jdbc.internal.MessageRows;
 import java.util.Collection;
 import java.util.HexFormat;
 import java.util.function.Function;
@@ -88,9 +88,9 @@ final class MysqlText {
 
   /**
    * A lease counts while it lasts; one that lies too far ahead is from before the clock jumped
-   * back. The latter is asked of the very moment, in the session's time zone, which {@link Session}
-   * sets: a statement that was held up for longer than a lease must not take a live one for one
-   * from before a jump.
+   * back. The latter is asked of the very moment, in the session's time zone, which {@link
+   * TransactionSettings} sets: a statement that was held up for longer than a lease must not take a
+   * live one for one from before a jump.
    */
   private static final String FREE =
       """
@@ -156,10 +156,10 @@ final class MysqlText {
           .mapToObj(Integer::toString)
           .collect(Collectors.joining(", "));
 
-  private final Names names;
+  private final PrefixedNames names;
   private final Flavor flavor;
 
-  MysqlText(Names names, Flavor flavor) {
+  MysqlText(PrefixedNames names, Flavor flavor) {
     this.names = names;
     this.flavor = flavor;
   }
@@ -183,7 +183,7 @@ final class MysqlText {
                 .replace("${hasBlocked}", HAS_BLOCKED)
                 .replace("${durable}", DURABLE)
                 .replace("${blockedOfKey}", BLOCKED_OF_KEY)
-                .replace("${columns}", Rows.COLUMNS)
+                .replace("${columns}", MessageRows.COLUMNS)
                 .replace("${clock}", "utc_timestamp(6)")
                 .replace("${everyBucket}", EVERY_BUCKET))
         .replaceAll("and m\\.status = ('[A-Z]+')", "and m.status = " + flavor.status)

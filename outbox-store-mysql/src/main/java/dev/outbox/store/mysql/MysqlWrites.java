@@ -5,7 +5,7 @@ import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Key;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Row.OfMessage;
-import dev.outbox.store.jdbc.internal.Batches;
+import dev.outbox.store.jdbc.internal.JdbcBatches;
 import dev.outbox.store.jdbc.internal.JsonRows;
 import dev.outbox.store.jdbc.internal.ListWrites;
 import java.util.Collection;
@@ -177,7 +177,7 @@ final class MysqlWrites extends ListWrites {
             entry ->
                 THESE_OF_BUCKET.formatted(
                     entry.getKey(), MysqlText.join(entry.getValue(), ",", Claimable::sequence)));
-    return Literal.update(
+    return UnparsedSql.update(
         handle,
         deletePending
             .replace("${these}", "(" + these + ")")
@@ -193,7 +193,7 @@ final class MysqlWrites extends ListWrites {
 
   @Override
   public void block(Handle handle, List<Block> blocks) {
-    int[] ignored = Batches.run(handle, BLOCK, blocks, Batches::bind);
+    int[] ignored = JdbcBatches.run(handle, BLOCK, blocks, JdbcBatches::bind);
   }
 
   @Override

@@ -1,6 +1,6 @@
 package dev.outbox.store.mysql;
 
-import dev.outbox.store.core.internal.RelaySign;
+import dev.outbox.store.core.internal.RelayPresence;
 import java.sql.SQLException;
 import java.util.Optional;
 import java.util.UUID;
@@ -72,7 +72,7 @@ final class RelayLocks {
   private String fill(Handle handle, String sql) {
     String known = names;
     if (known == null) {
-      known = Literal.query(handle, asksNames).mapTo(String.class).one();
+      known = UnparsedSql.query(handle, asksNames).mapTo(String.class).one();
       names = known;
     }
     return sql.replace("${names}", known);
@@ -85,7 +85,8 @@ final class RelayLocks {
 
   /** An expression: whether the relay with this claim id is seen on the server that is asked. */
   String isSeen(Handle handle, UUID claimId) {
-    return "is_used_lock(%s) is not null".formatted(ofNumber(handle, RelaySign.number(claimId)));
+    return "is_used_lock(%s) is not null"
+        .formatted(ofNumber(handle, RelayPresence.number(claimId)));
   }
 
   /** The lock of a relay's number, in quotes. */
@@ -101,7 +102,7 @@ final class RelayLocks {
    * @throws TransactionException when another session has not let go yet; to be tried again
    */
   boolean show(Handle handle, int code) {
-    String number = ofNumber(handle, RelaySign.number(code));
+    String number = ofNumber(handle, RelayPresence.number(code));
     ask(handle, "select if(get_lock(%1$s, 0), null, is_used_lock(%1$s))".formatted(number))
         .ifPresent(session -> kill(handle, session));
     lock(handle, "get_lock(%s, 1)".formatted(number));
@@ -120,7 +121,7 @@ final class RelayLocks {
   }
 
   private static void kill(Handle handle, long session) {
-    int ignored = Literal.update(handle, "kill " + session);
+    int ignored = UnparsedSql.update(handle, "kill " + session);
   }
 
   /** Shows another code in its place; for a moment, the bits of both. */
@@ -158,6 +159,6 @@ final class RelayLocks {
   }
 
   private Optional<Long> ask(Handle handle, String sql) {
-    return Literal.query(handle, fill(handle, sql)).mapTo(Long.class).findFirst();
+    return UnparsedSql.query(handle, fill(handle, sql)).mapTo(Long.class).findFirst();
   }
 }

@@ -54,6 +54,21 @@ final class ServerSettings {
       limit 5
       """;
 
+  /**
+   * Galera's servers draw numbers of one residue each, as it sets them; when a server comes or goes
+   * they change. So only messages of the last minute are looked at; and only those that wait still
+   * are there.
+   */
+  private static final String WRITERS =
+      """
+      select count(distinct m.seq mod @@global.auto_increment_increment) from (
+        select m.seq, m.created_at from ${q}${p}message m force index (${p}message_seq)
+        order by m.seq desc limit 100) m
+      where m.created_at > utc_timestamp(6) - interval 1 minute
+      """;
+
+  private static final String CLUSTER = "cluster";
+
   /** The user lacks PROCESS. */
   private static final int ACCESS_DENIED = 1227;
 
@@ -66,8 +81,31 @@ final class ServerSettings {
 
   static List<Finding> findings(Handle handle, Duration old) {
     List<Finding> findings = new ArrayList<>(CHECKS.findings(handle));
+    findings.addAll(cluster(handle));
     findings.addAll(Finding.orFine(OPEN, oldTransactions(handle, old)));
     return findings;
+  }
+
+  private static List<Finding> cluster(Handle handle) {
+    return UnparsedSql.query(handle, MysqlHolding.IS_CLUSTER)
+        .map((row, context) -> row.getString(1) + " is " + row.getString(2))
+        .list()
+        .stream()
+        .map(is -> cluster(is, handle.createQuery(WRITERS).mapTo(Integer.class).one()))
+        .toList();
+  }
+
+  private static Finding cluster(String is, int writers) {
+    return writers > 1
+        ? Finding.warning(
+            CLUSTER,
+            "%s, and what waits came in by %d servers in the last minute, so keys may lose their order"
+                .formatted(is, writers),
+            "let all producers, relays and operators write to one server")
+        : Finding.fine(
+            CLUSTER,
+            is
+                + ": keys keep their order while all producers, relays and operators write to one server");
   }
 
   private static List<Finding> oldTransactions(Handle handle, Duration old) {

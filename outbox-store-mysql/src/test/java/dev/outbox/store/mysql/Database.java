@@ -35,6 +35,11 @@ public final class Database extends TestDatabase {
     return new Database(server(), schema(), config -> config.setMaximumPoolSize(1));
   }
 
+  /** The same database on another server of a cluster; the caller closes its pool. */
+  Database on(DatabaseServer other) {
+    return new Database(other, schema(), config -> {});
+  }
+
   @Override
   protected void drop() {
     administer(server(), "drop database " + schema());

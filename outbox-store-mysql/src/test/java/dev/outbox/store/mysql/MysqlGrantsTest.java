@@ -17,7 +17,7 @@ import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.jdbc.HoldingTests;
 import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
@@ -195,7 +195,8 @@ class MysqlGrantsTest extends HoldingTests {
           .isEmpty();
     }
     MysqlText text =
-        new MysqlText(new Names(null, Names.DEFAULT_PREFIX), ((Tested) tested()).flavor);
+        new MysqlText(
+            new PrefixedNames(null, PrefixedNames.DEFAULT_PREFIX), ((Tested) tested()).flavor);
     try (Connection last = relays.getConnection();
         Connection next = relays.getConnection()) {
       assertThat(new RelayLocks(text).show(Jdbi.open(last), 16)).isTrue();

@@ -8,9 +8,10 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.jdbc.HoldingTests;
 import dev.outbox.store.jdbc.Rewriting;
 import dev.outbox.store.jdbc.TestDatabase;
@@ -80,9 +81,18 @@ class MysqlHoldingTest extends HoldingTests {
   }
 
   @Test
-  @DisplayName("nothing in a cluster, where a lock is one server's")
+  @DisplayName("nothing in a cluster, where a lock is one server's, and finds it worth a sentence")
   void cluster() throws InterruptedException {
-    holdsNothing(sql -> sql.replace("'wsrep_on'", "'autocommit'")); // which is ON
+    UnaryOperator<String> cluster = sql -> sql.replace("'wsrep_on'", "'autocommit'"); // which is ON
+    holdsNothing(cluster);
+    assertThat(builder(Rewriting.of(database.pool, cluster)).build().findings())
+        .filteredOn(finding -> finding.what().equals("cluster"))
+        .singleElement()
+        .matches(Finding::isFine)
+        .extracting(Finding::sentence)
+        .asString()
+        .startsWith("autocommit is ON: ");
+    assertThat(store.findings()).noneMatch(finding -> finding.what().equals("cluster"));
   }
 
   private void holdsNothing(UnaryOperator<String> change) throws InterruptedException {
@@ -131,7 +141,7 @@ class MysqlHoldingTest extends HoldingTests {
   }
 
   private boolean show(Connection connection, int code) {
-    MysqlText text = new MysqlText(new Names(null, Names.DEFAULT_PREFIX), flavor);
+    MysqlText text = new MysqlText(new PrefixedNames(null, PrefixedNames.DEFAULT_PREFIX), flavor);
     return new RelayLocks(text).show(Jdbi.open(connection), code);
   }
 

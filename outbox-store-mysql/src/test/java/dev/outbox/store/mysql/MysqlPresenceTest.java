@@ -1,8 +1,8 @@
 package dev.outbox.store.mysql;
 
 import dev.outbox.Archive;
-import dev.outbox.store.core.internal.Names;
-import dev.outbox.store.core.internal.RelaySign;
+import dev.outbox.store.core.internal.PrefixedNames;
+import dev.outbox.store.core.internal.RelayPresence;
 import dev.outbox.store.jdbc.PresenceTests;
 import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.util.Set;
@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @EnumSource
 @DisplayName("A relay that shows that it lives")
 class MysqlPresenceTest extends PresenceTests {
-  private static final Names NAMES = new Names(null, Names.DEFAULT_PREFIX);
+  private static final PrefixedNames NAMES = new PrefixedNames(null, PrefixedNames.DEFAULT_PREFIX);
 
   private final Tested server;
 
@@ -47,12 +47,12 @@ class MysqlPresenceTest extends PresenceTests {
     MysqlText text = new MysqlText(NAMES, server.flavor);
     RelayLocks locks = new RelayLocks(text);
     try (Handle handle = Jdbi.create(database.pool).open()) {
-      return Literal.query(handle, locks.codes(handle))
-          .map((row, context) -> locks.ofNumber(handle, RelaySign.number(row.getInt(3))))
+      return UnparsedSql.query(handle, locks.codes(handle))
+          .map((row, context) -> locks.ofNumber(handle, RelayPresence.number(row.getInt(3))))
           .stream()
           .flatMap(
               number ->
-                  Literal.query(handle, "select is_used_lock(" + number + ")")
+                  UnparsedSql.query(handle, "select is_used_lock(" + number + ")")
                       .mapTo(Long.class)
                       .stream())
           .collect(Collectors.toSet());

@@ -4,11 +4,11 @@ import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.StoredMessage;
-import dev.outbox.store.core.internal.Alone;
 import dev.outbox.store.core.internal.Announcement;
 import dev.outbox.store.core.internal.AppendReport;
+import dev.outbox.store.core.internal.HandOverCandidate;
 import dev.outbox.store.core.internal.Lease;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.sql.Connection;
@@ -209,7 +209,7 @@ final class Append implements SqlDialect.Append {
   private final String manyWithDedup;
   private final String oneWithDedup;
 
-  Append(Names names) {
+  Append(PrefixedNames names) {
     plain = forFew(names, "", "");
     placing = forFew(names, "", PLACE);
     asking = forFew(names, NO_SEQUENTIAL_SCANS, ALONE);
@@ -220,7 +220,7 @@ final class Append implements SqlDialect.Append {
     oneWithDedup = withDedup(names, ONE);
   }
 
-  private static List<String> forFew(Names names, String before, String after) {
+  private static List<String> forFew(PrefixedNames names, String before, String after) {
     return IntStream.rangeClosed(1, FEW)
         .mapToObj(
             n -> before + PLAIN + String.join(", ", Collections.nCopies(n, PLAIN_ROW)) + after)
@@ -228,7 +228,7 @@ final class Append implements SqlDialect.Append {
         .toList();
   }
 
-  private static String withoutDedup(Names names, String input) {
+  private static String withoutDedup(PrefixedNames names, String input) {
     return names.fill(input + insert("") + " order by i.position");
   }
 
@@ -237,7 +237,7 @@ final class Append implements SqlDialect.Append {
    * deadlock. A key older than the window that was not purged yet is taken over. One inside the
    * window stays as it is and makes its message a duplicate.
    */
-  private static String withDedup(Names names, String input) {
+  private static String withDedup(PrefixedNames names, String input) {
     return names.fill(
         input
             + """
@@ -323,7 +323,7 @@ final class Append implements SqlDialect.Append {
       return Optional.empty();
     }
     try {
-      return Optional.of(appendAsking(connection, messages, Mark.Asked.of(open)));
+      return Optional.of(appendAsking(connection, messages, LowWaterMark.Asked.of(open)));
     } catch (SQLException e) {
       if (FORBIDDEN.equals(e.getSQLState())) { // the role was set to another one
         mayRead.put(user(connection), false);
@@ -351,7 +351,8 @@ final class Append implements SqlDialect.Append {
   }
 
   private AppendReport appendAsking(
-      Connection connection, List<OutboxMessage> messages, Mark.Asked asked) throws SQLException {
+      Connection connection, List<OutboxMessage> messages, LowWaterMark.Asked asked)
+      throws SQLException {
     boolean asksAlone = asked.buckets() != 0;
     try (PreparedStatement statement =
         connection.prepareStatement((asksAlone ? asking : placing).get(messages.size() - 1))) {
@@ -371,7 +372,7 @@ final class Append implements SqlDialect.Append {
 
   private static AppendReport report(
       List<OutboxMessage> messages, ResultSet rows, boolean asksAlone) throws SQLException {
-    List<Alone> alone = new ArrayList<>();
+    List<HandOverCandidate> alone = new ArrayList<>();
     Map<Long, Integer> buckets = new HashMap<>();
     for (OutboxMessage message : messages) {
       boolean ignored = rows.next();
@@ -386,11 +387,11 @@ final class Append implements SqlDialect.Append {
     return new AppendReport(alone, new Announcement(buckets));
   }
 
-  private static Alone alone(OutboxMessage message, ResultSet rows, String[] lease)
+  private static HandOverCandidate alone(OutboxMessage message, ResultSet rows, String[] lease)
       throws SQLException {
     long sequence = rows.getLong(1);
     Instant createdAt = rows.getObject(4, OffsetDateTime.class).toInstant();
-    return new Alone(
+    return new HandOverCandidate(
         new Claimable(
             rows.getInt(2),
             sequence,

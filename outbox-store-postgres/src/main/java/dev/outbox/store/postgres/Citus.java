@@ -2,7 +2,7 @@ package dev.outbox.store.postgres;
 
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.spi.store.Finding;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -26,7 +26,7 @@ final class Citus {
   private Citus() {}
 
   /** Refuses tables that Citus has spread or copied. */
-  static void refuseDistributed(Connection connection, Names names) throws SQLException {
+  static void refuseDistributed(Connection connection, PrefixedNames names) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(names.fill(KNOWN_TO_IT));
         ResultSet rows = statement.executeQuery()) {
       if (rows.next()) {

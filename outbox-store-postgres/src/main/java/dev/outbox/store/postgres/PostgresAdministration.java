@@ -3,7 +3,7 @@ package dev.outbox.store.postgres;
 import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.StatisticsStore.Flow;
 import dev.outbox.store.core.internal.Database;
-import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.jdbc.internal.MessageRows;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -66,19 +66,32 @@ final class PostgresAdministration extends SqlAdministration {
 
   private static final String DEAD_LETTERS =
       "select "
-          + Rows.COLUMNS
+          + MessageRows.COLUMNS
           + ", m.last_error, m.last_failed_at, ("
           + HALTS_KEY
           + ")::int as halts_key from ${q}${p}message m"
           + " where m.status = 'DEAD' and m.seq + 0 > :after order by m.seq + 0 limit :limit";
 
-  private static final String LOCK_DEAD_LETTERS =
+  private static final String THESE =
       """
     select m.bucket, ${messageKey} as key, m.seq from ${q}${p}message m
-    where m.status = 'DEAD' and m.seq = any (array(
+    where m.seq = any (array(
       select (r ->> 0)::bigint from json_array_elements(cast(:seqs as json)) r))
-    order by m.seq for update
     """;
+
+  private static final String LOCK_DEAD_LETTERS =
+      THESE + " and m.status = 'DEAD' order by m.seq for update";
+
+  private static final String NOT_DUE =
+      " and status = 'SCHEDULED' and available_at > statement_timestamp()";
+
+  private static final String UNDUE = THESE + NOT_DUE;
+
+  private static final String LOCK_BUCKET =
+      "update ${q}${p}bucket set token = token where bucket = :bucket";
+
+  private static final String WITHDRAW =
+      "update ${q}${p}message set status = 'DEAD' where bucket = :bucket and seq = :seq" + NOT_DUE;
 
   /** Only the holder of the bucket deletes rows here: an operator makes them due. */
   private static final String UNHALT =
@@ -164,11 +177,14 @@ final class PostgresAdministration extends SqlAdministration {
   /** A hundred years, the most that the function takes. */
   private static final int MOST_DAYS = 36_500;
 
-  PostgresAdministration(Rows rows, PostgresArchive archive) {
+  PostgresAdministration(MessageRows rows, PostgresArchive archive) {
     super(
         new Texts(
             DEAD_LETTERS,
             LOCK_DEAD_LETTERS,
+            UNDUE,
+            LOCK_BUCKET,
+            WITHDRAW,
             UNHALT,
             REQUEUE,
             DISCARD,

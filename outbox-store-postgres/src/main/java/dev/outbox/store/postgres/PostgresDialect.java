@@ -2,29 +2,29 @@ package dev.outbox.store.postgres;
 
 import dev.outbox.Archive;
 import dev.outbox.store.core.internal.Database;
-import dev.outbox.store.core.internal.Names;
-import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.core.internal.PrefixedNames;
+import dev.outbox.store.jdbc.internal.MessageRows;
 import dev.outbox.store.jdbc.internal.SqlDialect;
 import dev.outbox.store.jdbc.internal.SqlInspection;
-import dev.outbox.store.jdbc.internal.Tables;
+import dev.outbox.store.jdbc.internal.TableKind;
 import java.time.Duration;
 
 /** What an outbox on PostgreSQL is made of. */
 final class PostgresDialect {
   private PostgresDialect() {}
 
-  static SqlDialect of(Names names, Pooler pooler, Archive kept) {
-    return of(names, pooler, kept, Certified.PATIENCE);
+  static SqlDialect of(PrefixedNames names, Pooler pooler, Archive kept) {
+    return of(names, pooler, kept, CertifiedSequences.PATIENCE);
   }
 
   /**
-   * @param patience as {@link Certified#PATIENCE}
+   * @param patience as {@link CertifiedSequences#PATIENCE}
    */
-  static SqlDialect of(Names names, Pooler pooler, Archive kept, Duration patience) {
-    PostgresServer server = new PostgresServer(names, Tables.outbox(kept), pooler);
+  static SqlDialect of(PrefixedNames names, Pooler pooler, Archive kept, Duration patience) {
+    PostgresServer server = new PostgresServer(names, TableKind.outbox(kept), pooler);
     PostgresArchive archive = new PostgresArchive(kept);
-    Certified certified = new Certified(System::nanoTime, patience);
-    Rows rows = new PostgresRows();
+    CertifiedSequences certified = new CertifiedSequences(System::nanoTime, patience);
+    MessageRows rows = new PostgresRows();
     return new SqlDialect(
         server,
         new Append(names),
@@ -35,7 +35,7 @@ final class PostgresDialect {
             new PostgresAdministration(rows, archive),
             new SqlInspection(new PostgresInspection(archive), rows)),
         archive.keepsArchive()
-            ? new PostgresServer(names.archive(), Tables.ARCHIVE, pooler)
+            ? new PostgresServer(names.archive(), TableKind.ARCHIVE, pooler)
             : null);
   }
 }

@@ -14,8 +14,8 @@ import org.jdbi.v3.core.Handle;
  *       buckets are even, and where there is little, that is all.
  *   <li>Only where one bucket has more than its part, and all together less than the cap, counting
  *       goes on bucket by bucket, up to the cap.
- *   <li>Counting begins at a bucket's mark ({@link Mark}), where that is still of use: before it
- *       there may be what was deleted and waits for a vacuum.
+ *   <li>Counting begins at a bucket's mark ({@link LowWaterMark}), where that is still of use:
+ *       before it there may be what was deleted and waits for a vacuum.
  *   <li>The oldest that is free is the oldest of the first of each bucket.
  *   <li>The oldest that is blocked is one of those keys, as many as the cap, that have the lowest
  *       sequences.

@@ -6,7 +6,7 @@ import dev.outbox.store.core.internal.Database.Holding;
 import dev.outbox.store.core.internal.Database.Seen;
 import dev.outbox.store.core.internal.Database.SeenBucket;
 import dev.outbox.store.core.internal.Lease;
-import dev.outbox.store.core.internal.Served;
+import dev.outbox.store.core.internal.ServedLease;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -239,7 +239,7 @@ final class PostgresHolding implements Holding<Handle> {
             claimId,
             request)
         .stream()
-        .map(Served::lease)
+        .map(ServedLease::lease)
         .toList();
   }
 
@@ -260,6 +260,6 @@ final class PostgresHolding implements Holding<Handle> {
 
   @Override
   public Lease forget(Lease lease) {
-    return lease.with(Mark.stored(0, Mark.of(lease).sample()));
+    return lease.with(LowWaterMark.stored(0, LowWaterMark.of(lease).sample()));
   }
 }

@@ -1,7 +1,7 @@
 package dev.outbox.store.postgres;
 
 import dev.outbox.store.jdbc.JdbcInboxStore;
-import dev.outbox.store.jdbc.internal.Tables;
+import dev.outbox.store.jdbc.internal.TableKind;
 import javax.sql.DataSource;
 
 /**
@@ -16,7 +16,7 @@ public final class PostgresInboxStore extends JdbcInboxStore {
   private PostgresInboxStore(Builder b) {
     super(
         b,
-        names -> new PostgresServer(names, Tables.INBOX, new Pooler(b.poolerKeepsSessions)),
+        names -> new PostgresServer(names, TableKind.INBOX, new Pooler(b.poolerKeepsSessions)),
         PostgresInboxTexts.TEXTS);
   }
 

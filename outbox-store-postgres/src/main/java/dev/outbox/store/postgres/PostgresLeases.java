@@ -8,13 +8,13 @@ import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Database.Release;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Row.Claimable;
-import dev.outbox.store.core.internal.Served;
-import dev.outbox.store.jdbc.internal.Batches;
-import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.core.internal.ServedLease;
+import dev.outbox.store.jdbc.internal.JdbcBatches;
+import dev.outbox.store.jdbc.internal.MessageRows;
 import dev.outbox.store.jdbc.internal.SqlReads.Reader;
 import dev.outbox.store.postgres.BatchStatements.Parameters;
-import dev.outbox.store.postgres.Certified.Sample;
-import dev.outbox.store.postgres.Mark.Ahead;
+import dev.outbox.store.postgres.CertifiedSequences.Sample;
+import dev.outbox.store.postgres.LowWaterMark.Ahead;
 import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -29,7 +29,9 @@ import java.util.UUID;
 import java.util.function.Function;
 import org.jdbi.v3.core.Handle;
 
-/** Who holds which buckets, and each bucket's {@link Mark}, which is a lease's state here. */
+/**
+ * Who holds which buckets, and each bucket's {@link LowWaterMark}, which is a lease's state here.
+ */
 final class PostgresLeases implements Leases<Handle> {
 
   /**
@@ -198,18 +200,18 @@ final class PostgresLeases implements Leases<Handle> {
       where b.bucket = l.bucket and b.claim_id = ?
       """;
 
-  private final Rows rows;
+  private final MessageRows rows;
   private final BatchStatements statements;
-  private final Certified certified;
+  private final CertifiedSequences certified;
   private final PostgresArchive archive;
   private final PostgresHolding holding;
   private final String lockHeldAndDelete;
 
   PostgresLeases(
-      Rows rows,
+      MessageRows rows,
       BatchStatements statements,
       Pooler pooler,
-      Certified certified,
+      CertifiedSequences certified,
       PostgresArchive archive) {
     this.archive = archive;
     holding = new PostgresHolding(this, statements, pooler);
@@ -225,7 +227,7 @@ final class PostgresLeases implements Leases<Handle> {
 
   @Override
   public List<Lease> lease(Handle handle, UUID claimId, Claim.Request request, int most) {
-    return Served.inTurn(
+    return ServedLease.inTurn(
         take(
             handle,
             LEASE,
@@ -238,7 +240,7 @@ final class PostgresLeases implements Leases<Handle> {
    * @param sql a statement that ends with {@link #TAKE}
    * @param picked binds what comes before that
    */
-  List<Served> take(
+  List<ServedLease> take(
       Handle handle,
       String sql,
       BatchStatements.Binder picked,
@@ -258,12 +260,12 @@ final class PostgresLeases implements Leases<Handle> {
         each((row, sample) -> rows.served(row, mark(row, sample), request)));
   }
 
-  private static Mark mark(ResultSet row, Sample sample) throws SQLException {
+  private static LowWaterMark mark(ResultSet row, Sample sample) throws SQLException {
     long low = row.getLong("low_water");
     Array open = row.getArray("ahead_of");
     return open == null
-        ? Mark.stored(low, sample)
-        : Mark.stored(
+        ? LowWaterMark.stored(low, sample)
+        : LowWaterMark.stored(
             low,
             new Ahead(row.getLong("low_water_ahead"), Set.of((Long[]) open.getArray())),
             sample);
@@ -307,7 +309,7 @@ final class PostgresLeases implements Leases<Handle> {
     leases.forEach(lease -> byBucket.put(lease.bucket(), lease));
     return (row, sample) -> {
       Lease lease = requireNonNull(byBucket.get(row.getInt("bucket")));
-      return Rows.goesOn(row, lease, Mark.of(lease).in(sample));
+      return MessageRows.goesOn(row, lease, LowWaterMark.of(lease).in(sample));
     };
   }
 
@@ -335,7 +337,7 @@ final class PostgresLeases implements Leases<Handle> {
     Set<Integer> buckets = held.stream().map(Lease::bucket).collect(toSet());
     long ours = delivered.stream().filter(row -> buckets.contains(row.bucket())).count();
     return cleared.stream().allMatch(each -> each.deleted() == ours)
-        ? Mark.afterDelete(held, delivered)
+        ? LowWaterMark.afterDelete(held, delivered)
         : held;
   }
 
@@ -347,7 +349,7 @@ final class PostgresLeases implements Leases<Handle> {
   @Override
   public Set<Integer> renew(Handle handle, UUID claimId, Collection<Lease> leases, Duration lease) {
     statements.begin(handle);
-    return Batches.renew(handle, RENEW, leases, claimId, Function.identity(), lease);
+    return JdbcBatches.renew(handle, RENEW, leases, claimId, Function.identity(), lease);
   }
 
   @Override
@@ -370,8 +372,8 @@ final class PostgresLeases implements Leases<Handle> {
                     .integers(releases, Release::decided)
                     .booleans(releases, Release::settled)
                     .booleans(releases, Release::keepsTurn)
-                    .longs(releases, release -> Mark.of(release.lease()).low())
-                    .longs(releases, release -> Mark.of(release.lease()).ahead().low())
+                    .longs(releases, release -> LowWaterMark.of(release.lease()).low())
+                    .longs(releases, release -> LowWaterMark.of(release.lease()).ahead().low())
                     .add(claimId));
   }
 }

@@ -6,8 +6,8 @@ import dev.outbox.store.core.internal.Database.Look;
 import dev.outbox.store.core.internal.Database.Pending;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Row;
-import dev.outbox.store.jdbc.internal.Rows;
-import dev.outbox.store.postgres.Certified.Sample;
+import dev.outbox.store.jdbc.internal.MessageRows;
+import dev.outbox.store.postgres.CertifiedSequences.Sample;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -59,12 +59,12 @@ final class PostgresLook {
                   "as any_blocked",
                   "as any_blocked, " + PostgresText.DUE.replace("${bucket}", "l.bucket"));
 
-  private static final int HELD = Rows.HORIZON + 1;
-  private static final int HISTORY = Rows.HORIZON + 2;
-  private static final int PID = Rows.HORIZON + 3;
-  private static final int WRITTEN = Rows.HORIZON + 4;
-  private static final int FLUSHED = Rows.HORIZON + 5;
-  private static final int OTHERS_DUE = Rows.HORIZON + 6;
+  private static final int HELD = MessageRows.HORIZON + 1;
+  private static final int HISTORY = MessageRows.HORIZON + 2;
+  private static final int PID = MessageRows.HORIZON + 3;
+  private static final int WRITTEN = MessageRows.HORIZON + 4;
+  private static final int FLUSHED = MessageRows.HORIZON + 5;
+  private static final int OTHERS_DUE = MessageRows.HORIZON + 6;
 
   static final String IS_FLUSHED =
       "select pg_backend_pid() = ? and pg_current_wal_flush_lsn() >= ?::pg_lsn";
@@ -76,12 +76,12 @@ final class PostgresLook {
   /** What servers say that have no such log, or do not let everybody ask about it. */
   private static final Set<String> LACKS = Set.of("0A000", "42883", "42501");
 
-  private final Rows rows;
+  private final MessageRows rows;
   private final BatchStatements statements;
-  private final Certified certified;
+  private final CertifiedSequences certified;
   private final Snapshots snapshots;
 
-  PostgresLook(Rows rows, BatchStatements statements, Certified certified) {
+  PostgresLook(MessageRows rows, BatchStatements statements, CertifiedSequences certified) {
     this.rows = rows;
     this.statements = statements;
     snapshots = new Snapshots(statements, certified);
@@ -102,7 +102,7 @@ final class PostgresLook {
     static Moment of(ResultSet row) throws SQLException {
       return new Moment(
           row.getString(HISTORY),
-          row.getLong(Rows.HORIZON),
+          row.getLong(MessageRows.HORIZON),
           row.getInt(PID),
           row.getString(WRITTEN),
           row.getBoolean(FLUSHED));
@@ -118,7 +118,7 @@ final class PostgresLook {
     Sample known = certified.known();
     snapshots.ask(handle, known);
     List<Lease> leases =
-        kept.stream().map(lease -> lease.with(Mark.of(lease).knowing(known))).toList();
+        kept.stream().map(lease -> lease.with(LowWaterMark.of(lease).knowing(known))).toList();
     try {
       return Optional.of(
           read(handle, claimId, leases, limits)
@@ -154,7 +154,8 @@ final class PostgresLook {
       Handle handle, List<Lease> leases, Limits limits, Found found, Set<Long> durable) {
     Moment moment = found.moment;
     List<Lease> after =
-        Mark.afterRead(leases, found.rows, lease -> limits.messages(), certified, moment.horizon);
+        LowWaterMark.afterRead(
+            leases, found.rows, lease -> limits.messages(), certified, moment.horizon);
     boolean areDurable =
         moment.flushed
             || found.rows.stream().allMatch(row -> durable.contains(row.sequence()))
@@ -186,11 +187,11 @@ final class PostgresLook {
       moment = moment == null ? Moment.of(row) : moment;
       Lease lease = unseen.remove(row.getInt(HELD));
       boolean sameHistory =
-          lease == null || Mark.of(lease).sample().history().equals(moment.history);
+          lease == null || LowWaterMark.of(lease).sample().history().equals(moment.history);
       if (!sameHistory || row.getBoolean(OTHERS_DUE)) {
         return Optional.empty();
       }
-      if (Rows.isMessage(row)) {
+      if (MessageRows.isMessage(row)) {
         Row message = rows.row(row, Status.PENDING);
         if (message == null) {
           return Optional.empty();

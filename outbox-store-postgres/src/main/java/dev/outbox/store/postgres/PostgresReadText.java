@@ -1,7 +1,7 @@
 package dev.outbox.store.postgres;
 
 import dev.outbox.store.core.internal.Lease;
-import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.jdbc.internal.MessageRows;
 import dev.outbox.store.postgres.BatchStatements.Parameters;
 import java.sql.SQLException;
 import java.util.List;
@@ -33,7 +33,10 @@ final class PostgresReadText {
           + HORIZON
           + """
                as horizon,
-              (select true from ${q}${p}blocked_key k
+              """
+          + PostgresText.ANY_BLOCKED
+          + """
+               is not null and (select true from ${q}${p}blocked_key k
                 where k.bucket = l.bucket limit 1) is not null as any_blocked
             from ${leased} l
             offset 0
@@ -63,7 +66,10 @@ final class PostgresReadText {
           .replace("${where}", "m.status = 'SCHEDULED' and m.available_at <= statement_timestamp()")
           .replace("${order}", "m.available_at, m.seq");
 
-  /** Reading begins further ahead as long as some transactions are open, see {@link Mark.Ahead}. */
+  /**
+   * Reading begins further ahead as long as some transactions are open, see {@link
+   * LowWaterMark.Ahead}.
+   */
   static final String LEASED_AHEAD =
       """
       (select l.bucket, case when o.ahead then l.ahead else l.low_water end as low_water,
@@ -92,7 +98,7 @@ final class PostgresReadText {
 
   static String messages(String read) {
     String content =
-        Rows.COLUMNS.replace(
+        MessageRows.COLUMNS.replace(
             "m.payload",
             "case when m.target is null and octet_length(m.payload) <= ? then m.payload end");
     return read.replace("${columns}", content + ", m.target, l.horizon")
@@ -109,7 +115,7 @@ final class PostgresReadText {
       throws SQLException {
     return parameters
         .integers(leases, Lease::bucket)
-        .longs(leases, lease -> Mark.of(lease).low())
+        .longs(leases, lease -> LowWaterMark.of(lease).low())
         .integers(leases, most);
   }
 
@@ -122,8 +128,8 @@ final class PostgresReadText {
     bind(parameters, leases, most);
     return ahead
         ? parameters
-            .longs(leases, lease -> Mark.of(lease).ahead().low())
-            .longs(Mark.Ahead.openOf(leases), Long::longValue)
+            .longs(leases, lease -> LowWaterMark.of(lease).ahead().low())
+            .longs(LowWaterMark.Ahead.openOf(leases), Long::longValue)
         : parameters;
   }
 }

@@ -6,7 +6,7 @@ import dev.outbox.store.core.internal.Database.Look;
 import dev.outbox.store.core.internal.Database.Pending;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Row;
-import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.jdbc.internal.MessageRows;
 import dev.outbox.store.jdbc.internal.SqlReads;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,7 +16,7 @@ import java.util.UUID;
 import java.util.function.ToIntFunction;
 import org.jdbi.v3.core.Handle;
 
-/** The statements that read messages, from each bucket's {@link Mark} on. */
+/** The statements that read messages, from each bucket's {@link LowWaterMark} on. */
 final class PostgresReads extends SqlReads {
   /** The head is read first by itself: whether it failed before says how many come with it. */
   private static final String READ_BLOCKED =
@@ -47,7 +47,7 @@ final class PostgresReads extends SqlReads {
       left join lateral (
         select
       """
-          + Rows.COLUMNS
+          + MessageRows.COLUMNS
           + """
             from ${q}${p}message m
             where m.bucket = d.bucket and m.status = 'BLOCKED'
@@ -61,11 +61,11 @@ final class PostgresReads extends SqlReads {
           """;
 
   private final BatchStatements statements;
-  private final Certified certified;
+  private final CertifiedSequences certified;
   private final Snapshots snapshots;
   private final PostgresLook look;
 
-  PostgresReads(Rows rows, BatchStatements statements, Certified certified) {
+  PostgresReads(MessageRows rows, BatchStatements statements, CertifiedSequences certified) {
     super(rows);
     this.statements = statements;
     this.certified = certified;
@@ -78,7 +78,7 @@ final class PostgresReads extends SqlReads {
     Found found = read(handle, Status.PENDING, leases, limits);
     return new Pending(
         found.rows(),
-        Mark.afterRead(leases, found.rows(), found.most(), certified, found.horizon()));
+        LowWaterMark.afterRead(leases, found.rows(), found.most(), certified, found.horizon()));
   }
 
   @Override
@@ -95,7 +95,7 @@ final class PostgresReads extends SqlReads {
       ToIntFunction<Lease> most,
       long bytes,
       Reader<R> reader) {
-    snapshots.ask(handle, Mark.of(leases.get(0)).sample());
+    snapshots.ask(handle, LowWaterMark.of(leases.get(0)).sample());
     boolean ahead = isAhead(status, leases);
     return statements.query(
         handle,
@@ -109,7 +109,7 @@ final class PostgresReads extends SqlReads {
   }
 
   private static boolean isAhead(Status status, List<Lease> leases) {
-    return status == Status.PENDING && !Mark.Ahead.openOf(leases).isEmpty();
+    return status == Status.PENDING && !LowWaterMark.Ahead.openOf(leases).isEmpty();
   }
 
   @Override

@@ -1,6 +1,6 @@
 package dev.outbox.store.postgres;
 
-import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.jdbc.internal.MessageRows;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
@@ -9,7 +9,7 @@ import java.time.OffsetDateTime;
 import org.jspecify.annotations.Nullable;
 
 /** Rows with times that say their zone. */
-final class PostgresRows extends Rows {
+final class PostgresRows extends MessageRows {
 
   /** The year 9999 begins. */
   private static final long LAST_USUAL = Instant.parse("9999-01-01T00:00:00Z").toEpochMilli();

@@ -1,10 +1,10 @@
 package dev.outbox.store.postgres;
 
 import dev.outbox.PermanentOutboxException;
-import dev.outbox.store.core.internal.Names;
-import dev.outbox.store.jdbc.internal.Distributed;
+import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.jdbc.internal.Server;
-import dev.outbox.store.jdbc.internal.Tables;
+import dev.outbox.store.jdbc.internal.TableKind;
+import dev.outbox.store.jdbc.internal.UnsupportedDatabase;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -44,21 +44,21 @@ final class PostgresServer implements Server {
           .replace("${signs}", SIGNS)
           .replace("${citus}", Citus.IS_THERE);
 
-  private static final List<Distributed> DISTRIBUTED =
+  private static final List<UnsupportedDatabase> DISTRIBUTED =
       List.of(
-          new Distributed(
+          new UnsupportedDatabase(
               "YugabyteDB",
               "-yb-",
               "each of its sessions draws sequences from a cache of its own, so messages of one key would lose their order"),
-          new Distributed(
+          new UnsupportedDatabase(
               "CockroachDB",
               "cockroachdb",
               "it has no transaction ids and snapshots as PostgreSQL has, by which the store knows that no earlier message is still to come"),
-          new Distributed(
+          new UnsupportedDatabase(
               "Aurora DSQL",
               "sys.iam_pg_role_mappings",
               "it locks no row before the commit, so relays could not lease past one another"),
-          new Distributed(
+          new UnsupportedDatabase(
               "Spanner",
               "spanner_sys",
               "the numbers of its sequences do not ascend, so messages of one key would have no order"));
@@ -83,14 +83,14 @@ final class PostgresServer implements Server {
       """;
 
   private final TransactionSettings settings = new TransactionSettings();
-  private final Names names;
-  private final Tables tables;
+  private final PrefixedNames names;
+  private final TableKind tables;
   private final Pooler pooler;
 
   /** Runs the statements of each batch. */
   final BatchStatements statements = new BatchStatements(settings, this::fill);
 
-  PostgresServer(Names names, Tables tables, Pooler pooler) {
+  PostgresServer(PrefixedNames names, TableKind tables, Pooler pooler) {
     this.names = names;
     this.tables = tables;
     this.pooler = pooler;
@@ -102,12 +102,12 @@ final class PostgresServer implements Server {
   }
 
   @Override
-  public Names names() {
+  public PrefixedNames names() {
     return names;
   }
 
   @Override
-  public Tables tables() {
+  public TableKind tables() {
     return tables;
   }
 
@@ -194,8 +194,8 @@ final class PostgresServer implements Server {
   }
 
   /** An inbox has no order to lose. */
-  private List<Distributed> distributed() {
-    return tables == Tables.INBOX ? List.of() : DISTRIBUTED;
+  private List<UnsupportedDatabase> distributed() {
+    return tables == TableKind.INBOX ? List.of() : DISTRIBUTED;
   }
 
   /** One statement after the other, because not each of these servers takes both. */
@@ -205,7 +205,7 @@ final class PostgresServer implements Server {
       try (Statement statement = connection.createStatement();
           ResultSet rows = statement.executeQuery(question)) {
         while (rows.next()) {
-          Distributed.refuse(distributed(), name(), rows.getString(1));
+          UnsupportedDatabase.refuse(distributed(), name(), rows.getString(1));
         }
       }
     }
@@ -213,7 +213,7 @@ final class PostgresServer implements Server {
 
   /** An expression: what is wrong with the sequence that gives rows their order; or null. */
   private String wrongSequence() {
-    return tables == Tables.INBOX || tables == Tables.ARCHIVE ? "null" : WRONG_SEQUENCE;
+    return tables == TableKind.INBOX || tables == TableKind.ARCHIVE ? "null" : WRONG_SEQUENCE;
   }
 
   @Override
@@ -231,7 +231,7 @@ final class PostgresServer implements Server {
             "the database's encoding is %s, which cannot hold every text: use one that was created with encoding 'UTF8'"
                 .formatted(encoding));
       }
-      Distributed.refuse(distributed(), name(), rows.getString("said"));
+      UnsupportedDatabase.refuse(distributed(), name(), rows.getString("said"));
       if (rows.getBoolean("citus") && !distributed().isEmpty()) {
         Citus.refuseDistributed(connection, names);
       }

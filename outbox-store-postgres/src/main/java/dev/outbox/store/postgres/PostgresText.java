@@ -40,7 +40,7 @@ final class PostgresText {
    * older copy of the disk may give numbers again that were given already, and each of them is
    * another start. And the sequence that comes next: a mark beyond it is from before the sequence
    * was set back. And whether this transaction has no id yet: one that it draws from here on is
-   * drawn after the sample of the sequence, as {@link Certified} needs it.
+   * drawn after the sample of the sequence, as {@link CertifiedSequences} needs it.
    */
   static final String HISTORY =
       """
@@ -67,18 +67,28 @@ final class PostgresText {
           + ALL_OPEN.replace("${open}", "b.ahead_of")
           + " then b.low_water_ahead else b.low_water end";
 
+  /**
+   * Whether the outbox has blocked keys at all: asked once, it mostly spares a question a bucket.
+   */
+  static final String ANY_BLOCKED =
+      "(select true from ${q}${p}blocked_key order by bucket, key limit 1)";
+
   /** Whether a bucket has SCHEDULED messages and blocked keys that are due. */
   static final String DUE =
       """
-      (select true from ${q}${p}message m
-        where m.bucket = ${bucket} and m.status = 'SCHEDULED'
-          and m.available_at <= statement_timestamp()
-        order by m.available_at limit 1) is not null as scheduled,
-      (select true from ${q}${p}blocked_key k
-        where k.bucket = ${bucket} and k.halted_by is null
-          and k.retry_at <= statement_timestamp()
-        order by k.retry_at limit 1) is not null as blocked
-      """;
+      (select true from ${q}${p}message where status = 'SCHEDULED'
+        order by bucket, available_at, seq limit 1) is not null
+        and (select true from ${q}${p}message m
+          where m.bucket = ${bucket} and m.status = 'SCHEDULED'
+            and m.available_at <= statement_timestamp()
+          order by m.available_at limit 1) is not null as scheduled,
+      ${any_blocked} is not null
+        and (select true from ${q}${p}blocked_key k
+          where k.bucket = ${bucket} and k.halted_by is null
+            and k.retry_at <= statement_timestamp()
+          order by k.retry_at limit 1) is not null as blocked
+      """
+          .replace("${any_blocked}", ANY_BLOCKED);
 
   /**
    * The rows with these sequences and ids. The ids are bytes, which the driver sends as they are;

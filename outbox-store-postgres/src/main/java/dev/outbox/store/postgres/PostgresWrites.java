@@ -7,7 +7,7 @@ import dev.outbox.store.core.internal.Database.Key;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Row.OfMessage;
-import dev.outbox.store.jdbc.internal.Batches;
+import dev.outbox.store.jdbc.internal.JdbcBatches;
 import dev.outbox.store.jdbc.internal.SqlWrites;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -156,20 +156,20 @@ final class PostgresWrites extends SqlWrites {
   public List<Lease> delete(
       Handle handle, Collection<Lease> leases, Collection<Claimable> delivered) {
     boolean byRange = exactDeletes.getAndUpdate(left -> Math.max(0, left - 1)) == 0;
-    int[] inFront = Mark.inFront(leases, delivered);
+    int[] inFront = LowWaterMark.inFront(leases, delivered);
     List<Range> ranges = new ArrayList<>();
     Set<Long> open = Set.of();
     long[] upTo = new long[Database.BUCKETS];
     Arrays.fill(upTo, Long.MIN_VALUE);
     List<Lease> after = new ArrayList<>();
     for (Lease lease : leases) {
-      Mark mark = Mark.of(lease);
+      LowWaterMark mark = LowWaterMark.of(lease);
       int messages = inFront[lease.bucket()];
       after.add(lease.with(mark.afterDelete(messages)));
       OptionalLong last = byRange ? mark.certifiedUpTo(messages) : OptionalLong.empty();
       if (last.isPresent()) {
         ranges.add(new Range(lease.bucket(), mark.ahead().low(), last.getAsLong(), messages));
-        open = Mark.Ahead.both(open, mark.read().below().open());
+        open = LowWaterMark.Ahead.both(open, mark.read().below().open());
         upTo[lease.bucket()] = last.getAsLong();
       }
     }
@@ -231,12 +231,12 @@ final class PostgresWrites extends SqlWrites {
 
   @Override
   public void block(Handle handle, List<Block> blocks) {
-    int[] ignored = Batches.run(handle, BLOCK, blocks, Batches::bind);
+    int[] ignored = JdbcBatches.run(handle, BLOCK, blocks, JdbcBatches::bind);
   }
 
   @Override
   public void advance(Handle handle, Collection<Key> keys) {
-    Batches.forKeys(handle, FREE_KEY, keys);
-    Batches.forKeys(handle, ADVANCE, keys);
+    JdbcBatches.forKeys(handle, FREE_KEY, keys);
+    JdbcBatches.forKeys(handle, ADVANCE, keys);
   }
 }

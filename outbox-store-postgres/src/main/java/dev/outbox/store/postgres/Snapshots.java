@@ -1,13 +1,13 @@
 package dev.outbox.store.postgres;
 
-import dev.outbox.store.postgres.Certified.Sample;
-import dev.outbox.store.postgres.Certified.Snapshot;
+import dev.outbox.store.postgres.CertifiedSequences.Sample;
+import dev.outbox.store.postgres.CertifiedSequences.Snapshot;
 import java.util.HashSet;
 import java.util.Set;
 import org.jdbi.v3.core.Handle;
 
-/** Asks for the snapshots that {@link Certified} wants. */
-record Snapshots(BatchStatements statements, Certified certified) {
+/** Asks for the snapshots that {@link CertifiedSequences} wants. */
+record Snapshots(BatchStatements statements, CertifiedSequences certified) {
 
   /** The next transaction's id, and a row for each transaction that is open. */
   private static final String SNAPSHOT =

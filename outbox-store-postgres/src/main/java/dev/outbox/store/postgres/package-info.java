@@ -6,10 +6,10 @@
  * four steps. {@code PostgresDialect} puts the other classes together. {@code Append} stores
  * messages. {@code PostgresLeases} leases, locks and releases buckets; {@code PostgresReads} and
  * {@code PostgresWrites} read and change messages, by texts that {@code PostgresText} and {@code
- * PostgresReadText} share. {@code Mark} is where reading begins in a bucket, and {@code Certified}
- * says how far it may move. {@code PostgresServer} says what errors mean, and begins transactions:
- * {@code TransactionSettings} has what each of them sets, and {@code BatchStatements} sends that
- * along with the first statement.
+ * PostgresReadText} share. {@code LowWaterMark} is where reading begins in a bucket, and {@code
+ * CertifiedSequences} says how far it may move. {@code PostgresServer} says what errors mean, and
+ * begins transactions: {@code TransactionSettings} has what each of them sets, and {@code
+ * BatchStatements} sends that along with the first statement.
  */
 @NullMarked
 package dev.outbox.store.postgres;

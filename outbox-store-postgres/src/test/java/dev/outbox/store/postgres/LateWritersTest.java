@@ -105,7 +105,7 @@ class LateWritersTest {
   @DisplayName("messages would be lost if marks did not wait for them")
   void noticed() throws Exception {
     for (int seed = 0; seed < TRIES; seed++) {
-      try (World world = new World(new WrongMarks.NoHorizon(), seed)) {
+      try (World world = new World(new WrongLowWaterMarks.NoHorizon(), seed)) {
         world.run();
         if (!world.lost().isEmpty()) {
           return;

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** The rule itself is tested by {@link MarkRuleTest}. */
+/** The rule itself is tested by {@link LowWaterMarkRuleTest}. */
 @DisplayName("Low-water marks")
 class LowWaterTest extends DatabaseTest {
   private static final Duration PATIENCE = Duration.ofMinutes(1);

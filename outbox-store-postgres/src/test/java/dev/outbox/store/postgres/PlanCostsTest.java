@@ -1,5 +1,6 @@
 package dev.outbox.store.postgres;
 
+import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -156,6 +158,13 @@ class PlanCostsTest extends DatabaseTest {
     watched
         .deadLetters(0, 2)
         .forEach(dead -> assertThat(watched.discard(dead.message().sequence())).isTrue());
+    long undue =
+        Long.parseLong(
+            database.query(
+                "select coalesce(min(seq), 0) from outbox_message"
+                    + " where status = 'SCHEDULED' and available_at > now()"));
+    assertThat(watched.cancel(LongStream.range(undue, undue + 15).boxed().collect(toSet())))
+        .hasSize(undue == 0 ? 0 : 15);
     watched.statistics(
         100); // one with a larger cap looks dear, and is not compiled: TransactionSettings
     assertThat(watched.leases().orElseThrow()).isEmpty();

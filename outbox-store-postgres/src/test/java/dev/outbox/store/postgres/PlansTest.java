@@ -147,6 +147,18 @@ class PlansTest extends DatabaseTest {
           .isLessThan(MOST_PAGES);
       database.execute("analyze outbox_message", "analyze outbox_bucket");
     }
+    Claim.Request single = new Claim.Request("test", 1, 10_000_000, Duration.ofMinutes(5));
+    for (int i = 0; i < 12; i++) {
+      Claim claim = keeper.claim(single);
+      assertThat(claim.messages()).hasSize(1);
+      claim.settle(delivered(claim));
+    }
+    assertThat(
+            database.query(
+                "select coalesce(sum(custom_plans), -1) from pg_prepared_statements"
+                    + " where statement like '%deleted as (%'"))
+        .as("settles that were planned anew")
+        .isEqualTo("0");
     keeper.close();
     holder.pool.close();
   }
@@ -184,7 +196,7 @@ class PlansTest extends DatabaseTest {
   private static final long MOST_READ_PAGES = 3 * InspectionStore.MOST_READ / 10;
 
   private static Query of(Status status, String key, String error) {
-    return new Query(status, null, key, null, null, error, null, null, 50);
+    return new Query(status, null, key, null, null, null, error, null, null, 50);
   }
 
   private void assertReadsFew(long pages, Supplier<?> look) {

@@ -6,22 +6,29 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.InspectionStore;
+import dev.outbox.spi.store.InspectionStore.Query;
+import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /**
- * F1, by index entries: what one reading of the metrics costs beside a large backlog. How long that
- * took is printed and not judged, nor are the pages. {@code -Doutbox.test.backlog=1000000} makes it
- * larger than each build has the time for.
+ * F1 and F2, by index entries: what one reading of the metrics and one look cost beside a large
+ * backlog. How long that took is printed and not judged, nor are the pages. {@code
+ * -Doutbox.test.backlog=1000000} makes it larger than each build has the time for.
  */
 @DisplayName("One reading of the statistics")
 class StatisticsCostTest extends DatabaseTest {
@@ -32,6 +39,9 @@ class StatisticsCostTest extends DatabaseTest {
 
   /** Of three kinds the messages are counted twice at most; four other lists are read once. */
   private static final long MOST_ENTRIES = 10 * CAP + 1_000;
+
+  /** A page's, each by an index, with whether a dead letter halts its key; and as many of keys. */
+  private static final long MOST_LOOKED_AT = 5 * InspectionStore.MOST_READ;
 
   private Reads reads;
 
@@ -110,6 +120,57 @@ class StatisticsCostTest extends DatabaseTest {
     insert(BACKLOG / 10, "'late ' || n", "SCHEDULED", "now() + interval '1 day'");
     database.execute("analyze outbox_message", "analyze outbox_blocked_key");
     assertCostsLittle("%,d messages of all kinds".formatted(BACKLOG * 12 / 10));
+    assertLooksReadFew();
+  }
+
+  /** F2: what the page and the commands ask for. */
+  private void assertLooksReadFew() {
+    Map<String, Supplier<?>> looks = new LinkedHashMap<>();
+    for (Status status : Status.values()) {
+      looks.put("the first " + status, () -> store.messages(Query.first(status, 50)));
+    }
+    looks.put("all dead letters of a page", () -> store.messages(Query.first(Status.DEAD, 10_000)));
+    looks.put("those to requeue", () -> store.deadLetters(0, 100));
+    String none = "there is none";
+    looks.put("a type", () -> store.messages(query(none, null, null, null, null, null)));
+    looks.put("a key", () -> store.messages(query(null, "order/key 7", null, null, null, null)));
+    looks.put("no key", () -> store.messages(query(null, none, null, null, null, null)));
+    looks.put("an event", () -> store.messages(query(null, null, none, null, null, null)));
+    looks.put(
+        "an id", () -> store.messages(query(null, null, null, UUID.randomUUID(), null, null)));
+    looks.put("a dedup key", () -> store.messages(query(null, null, null, null, none, null)));
+    looks.put("an error", () -> store.messages(query(null, null, null, null, null, none)));
+    looks.put("keys", () -> store.waitingKeys(false, null, 100));
+    looks.put("halted keys", () -> store.waitingKeys(true, null, 100));
+    looks.put("one message", () -> store.message(1));
+    looks.forEach(this::assertReadsFew);
+  }
+
+  /**
+   * Looks twice; prints the time of the second, which finds the classes and plans that it needs.
+   */
+  private void assertReadsFew(String what, Supplier<?> look) {
+    for (int i = 1; i <= 2; i++) {
+      long before = reads.rows();
+      long begin = System.nanoTime();
+      assertThat(look.get()).isNotNull();
+      double millis = (System.nanoTime() - begin) / 1e6;
+      long rows = reads.rows() - before;
+      assertThat(rows).as("rows and entries read for " + what).isLessThan(MOST_LOOKED_AT);
+      if (i == 2) {
+        System.out.printf("a look at %s: %,d rows and entries, %.1f ms%n", what, rows, millis);
+      }
+    }
+  }
+
+  private static Query query(
+      @Nullable String type,
+      @Nullable String key,
+      @Nullable String event,
+      @Nullable UUID id,
+      @Nullable String dedup,
+      @Nullable String error) {
+    return new Query(null, type, key, event, id, dedup, error, null, null, 50);
   }
 
   @Test

@@ -1,7 +1,7 @@
 package dev.outbox.store.postgres;
 
 import dev.outbox.Archive;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.core.internal.Retention;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.internal.SqlDialect;
@@ -10,7 +10,7 @@ import javax.sql.DataSource;
 
 /** The store with another dialect. */
 final class VariantStore extends JdbcOutboxStore {
-  private static final Names NAMES = new Names(null, Names.DEFAULT_PREFIX);
+  private static final PrefixedNames NAMES = new PrefixedNames(null, PrefixedNames.DEFAULT_PREFIX);
 
   VariantStore(DataSource dataSource, SqlDialect dialect) {
     super(dataSource, Retention.of(DEFAULT_DEDUP_WINDOW), dialect);
@@ -18,7 +18,7 @@ final class VariantStore extends JdbcOutboxStore {
 
   /** The dialect that is right. */
   static SqlDialect right() {
-    return right(Certified.PATIENCE);
+    return right(CertifiedSequences.PATIENCE);
   }
 
   /**

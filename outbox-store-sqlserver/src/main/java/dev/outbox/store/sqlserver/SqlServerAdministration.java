@@ -1,7 +1,7 @@
 package dev.outbox.store.sqlserver;
 
 import dev.outbox.store.core.internal.Database;
-import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.jdbc.internal.MessageRows;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
 import java.time.Duration;
 import java.util.stream.Collectors;
@@ -108,7 +108,7 @@ final class SqlServerAdministration extends SqlAdministration {
 
   private static final String DEAD_LETTERS =
       "select top (:limit) "
-          + Rows.COLUMNS
+          + MessageRows.COLUMNS
           + """
         , m.last_error, m.last_failed_at,
           case when ${haltsKey} then 1 else 0 end as halts_key
@@ -127,6 +127,29 @@ final class SqlServerAdministration extends SqlAdministration {
     where m.status = N'DEAD'
     option (loop join, force order)
     """;
+
+  private static final String SCHEDULED =
+      "m.status = N'SCHEDULED' and m.place = 0x00 and m.seq = ${seq} and m.available_at > ${utc}";
+
+  private static final String UNDUE =
+      """
+      select m.bucket, m.message_key as [key], m.seq
+      from openjson(:seqs) with (seq bigint '$[0]') l
+      cross apply (
+        select m.bucket, ${messageKey} as message_key, m.seq
+        from ${q}${p}message m ${dirtyKey}
+        where m.bucket in (${numbers}) and ${scheduled}) m
+      """
+          .replace("${numbers}", EVERY_BUCKET.replaceAll("[()]", ""))
+          .replace("${scheduled}", SCHEDULED.replace("${seq}", "l.seq"));
+
+  /** It really changes the row, as a settle does. */
+  private static final String LOCK_BUCKET =
+      "update ${q}${p}bucket set settles = settles + 1 where bucket = :bucket";
+
+  private static final String WITHDRAW =
+      "update ${q}${p}message set status = N'DEAD' where bucket = :bucket and "
+          + SCHEDULED.replace("m.", "").replace("${seq}", ":seq");
 
   /** Only the holder of the bucket deletes rows here: an operator makes them due. */
   private static final String UNHALT =
@@ -226,11 +249,14 @@ final class SqlServerAdministration extends SqlAdministration {
   /** So many are deleted in one transaction. */
   private static final int MOST_ARCHIVED_PURGED = 1_000;
 
-  SqlServerAdministration(Rows rows, SqlServerArchive archive) {
+  SqlServerAdministration(MessageRows rows, SqlServerArchive archive) {
     super(
         new Texts(
             DEAD_LETTERS,
             LOCK_DEAD_LETTERS,
+            UNDUE,
+            LOCK_BUCKET,
+            WITHDRAW,
             UNHALT,
             REQUEUE,
             DISCARD,

@@ -1,7 +1,7 @@
 package dev.outbox.store.sqlserver;
 
 import dev.outbox.store.jdbc.JdbcInboxStore;
-import dev.outbox.store.jdbc.internal.Tables;
+import dev.outbox.store.jdbc.internal.TableKind;
 import javax.sql.DataSource;
 
 /**
@@ -16,7 +16,7 @@ import javax.sql.DataSource;
 public final class SqlServerInboxStore extends JdbcInboxStore {
 
   private SqlServerInboxStore(Builder b) {
-    super(b, names -> new SqlServerServer(names, Tables.INBOX), SqlServerInboxTexts.TEXTS);
+    super(b, names -> new SqlServerServer(names, TableKind.INBOX), SqlServerInboxTexts.TEXTS);
   }
 
   /** An inbox with the default names. */

@@ -5,9 +5,9 @@ import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Database.Release;
 import dev.outbox.store.core.internal.FairShare;
 import dev.outbox.store.core.internal.Lease;
-import dev.outbox.store.core.internal.Served;
-import dev.outbox.store.jdbc.internal.Batches;
-import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.core.internal.ServedLease;
+import dev.outbox.store.jdbc.internal.JdbcBatches;
+import dev.outbox.store.jdbc.internal.MessageRows;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -112,9 +112,9 @@ final class SqlServerLeases implements Leases<Handle> {
       where bucket = :bucket and claim_id = :claimId
       """;
 
-  private final Rows rows;
+  private final MessageRows rows;
 
-  SqlServerLeases(Rows rows) {
+  SqlServerLeases(MessageRows rows) {
     this.rows = rows;
   }
 
@@ -132,7 +132,7 @@ final class SqlServerLeases implements Leases<Handle> {
       }
     }
     List<Integer> leased =
-        Served.upTo(share.of(most), free, some -> lease(handle, claimId, request, some));
+        ServedLease.upTo(share.of(most), free, some -> lease(handle, claimId, request, some));
     return leased.isEmpty() ? List.of() : leased(handle, claimId, request, Set.copyOf(leased));
   }
 
@@ -162,7 +162,7 @@ final class SqlServerLeases implements Leases<Handle> {
   private Set<Integer> lease(
       Handle handle, UUID claimId, Claim.Request request, List<Integer> buckets) {
     return Set.copyOf(
-        Batches.changed(
+        JdbcBatches.changed(
             handle,
             LEASE,
             buckets,
@@ -177,7 +177,7 @@ final class SqlServerLeases implements Leases<Handle> {
 
   private List<Lease> leased(
       Handle handle, UUID claimId, Claim.Request request, Set<Integer> buckets) {
-    return Served.inTurn(
+    return ServedLease.inTurn(
         handle
             .createQuery(LEASED)
             .bind("claimId", claimId.toString())
@@ -194,7 +194,7 @@ final class SqlServerLeases implements Leases<Handle> {
   @Override
   public List<Lease> lockHeld(Handle handle, UUID claimId, Collection<Lease> leases) {
     Set<Integer> locked =
-        Batches.changedBuckets(
+        JdbcBatches.changedBuckets(
             handle,
             LOCK,
             leases,
@@ -218,7 +218,7 @@ final class SqlServerLeases implements Leases<Handle> {
               Lease lease = held.get(row.getInt("bucket"));
               return lease == null
                   ? Optional.<Lease>empty()
-                  : Optional.of(Rows.goesOn(row, lease, Lease.STATELESS));
+                  : Optional.of(MessageRows.goesOn(row, lease, Lease.STATELESS));
             })
         .stream()
         .flatMap(Optional::stream)
@@ -227,13 +227,13 @@ final class SqlServerLeases implements Leases<Handle> {
 
   @Override
   public Set<Integer> renew(Handle handle, UUID claimId, Collection<Lease> leases, Duration lease) {
-    return Batches.renew(handle, RENEW, leases, claimId, UUID::toString, lease);
+    return JdbcBatches.renew(handle, RENEW, leases, claimId, UUID::toString, lease);
   }
 
   @Override
   public void release(Handle handle, UUID claimId, List<Release> releases) {
     int[] ignored =
-        Batches.run(
+        JdbcBatches.run(
             handle,
             RELEASE,
             releases,

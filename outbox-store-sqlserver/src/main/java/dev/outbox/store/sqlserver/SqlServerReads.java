@@ -5,8 +5,8 @@ import dev.outbox.store.core.internal.Database.Limits;
 import dev.outbox.store.core.internal.Database.Pending;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Row;
-import dev.outbox.store.jdbc.internal.Placed;
-import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.jdbc.internal.MessageRows;
+import dev.outbox.store.jdbc.internal.PlacedRow;
 import dev.outbox.store.jdbc.internal.SqlReads;
 import java.util.List;
 import java.util.Set;
@@ -38,7 +38,7 @@ final class SqlServerReads extends SqlReads {
    *
    * <p>TOP may name columns of an outer query. Messages are not sorted: the order in which each
    * bucket's first are chosen is an index's, and a sort sets memory aside for the largest payloads
-   * that there might be. {@link Placed} puts them in order.
+   * that there might be. {@link PlacedRow} puts them in order.
    */
   private static final String READ =
       """
@@ -58,12 +58,12 @@ final class SqlServerReads extends SqlReads {
         order by ${order}
       ) m
       """
-          .replace("${content}", Rows.COLUMNS);
+          .replace("${content}", MessageRows.COLUMNS);
 
   private static final String SORTED = "order by l.bucket, ${order}\n";
 
   private static final String CONTENT =
-      Rows.COLUMNS.replace(
+      MessageRows.COLUMNS.replace(
               "m.payload",
               "case when m.target is null and datalength(m.payload) <= :bytes then m.payload end as payload")
           + ", m.target, convert(bigint, 0) as horizon";
@@ -151,9 +151,9 @@ final class SqlServerReads extends SqlReads {
       where d.bytes_before < :bytes
       option (max_grant_percent = 1)
       """
-          .replace("${columns}", Rows.COLUMNS);
+          .replace("${columns}", MessageRows.COLUMNS);
 
-  SqlServerReads(Rows rows) {
+  SqlServerReads(MessageRows rows) {
     super(rows);
   }
 
@@ -202,12 +202,12 @@ final class SqlServerReads extends SqlReads {
 
   @Override
   public List<Row> readBlocked(Handle handle, List<Lease> leases, Limits limits) {
-    return Placed.inOrder(
+    return PlacedRow.inOrder(
         handle
             .createQuery(READ_BLOCKED)
             .bind("buckets", buckets(leases, most(limits)))
             .bind("bytes", limits.bytes())
-            .map((row, context) -> new Placed(rows.blocked(row), null, row.getLong("turn")))
+            .map((row, context) -> new PlacedRow(rows.blocked(row), null, row.getLong("turn")))
             .list());
   }
 }

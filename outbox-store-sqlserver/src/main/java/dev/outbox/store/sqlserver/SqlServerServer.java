@@ -1,9 +1,9 @@
 package dev.outbox.store.sqlserver;
 
 import dev.outbox.PermanentOutboxException;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.jdbc.internal.Server;
-import dev.outbox.store.jdbc.internal.Tables;
+import dev.outbox.store.jdbc.internal.TableKind;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -36,12 +36,12 @@ final class SqlServerServer implements Server {
 
   private static final String YIELD = "set deadlock_priority low";
 
-  private final Names names;
-  private final Tables tables;
+  private final PrefixedNames names;
+  private final TableKind tables;
   private final SqlServerText text;
   private final String objects;
 
-  SqlServerServer(Names names, Tables tables) {
+  SqlServerServer(PrefixedNames names, TableKind tables) {
     this.names = names;
     this.tables = tables;
     text = new SqlServerText(names);
@@ -52,7 +52,7 @@ final class SqlServerServer implements Server {
   }
 
   /** The tables whose rows are locked one by one, named without the prefix. */
-  private static List<String> rowsLocked(Tables tables) {
+  private static List<String> rowsLocked(TableKind tables) {
     return switch (tables) {
       case OUTBOX, OUTBOX_WITH_ARCHIVE -> List.of("message", "blocked_key", "bucket", "dedup");
       case ARCHIVE -> List.of("message", "audit");
@@ -66,12 +66,12 @@ final class SqlServerServer implements Server {
   }
 
   @Override
-  public Names names() {
+  public PrefixedNames names() {
     return names;
   }
 
   @Override
-  public Tables tables() {
+  public TableKind tables() {
     return tables;
   }
 

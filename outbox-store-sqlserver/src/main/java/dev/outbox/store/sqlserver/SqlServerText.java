@@ -1,6 +1,6 @@
 package dev.outbox.store.sqlserver;
 
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.jdbc.internal.JsonRows;
 import java.sql.Types;
 import java.time.Duration;
@@ -113,7 +113,7 @@ final class SqlServerText {
           .replace("${scheduled}", SCHEDULED_DUE)
           .replace("${blocked}", BLOCKED_DUE);
 
-  private final Names names;
+  private final PrefixedNames names;
 
   /**
    * When a bucket was served last. What was served in the future was served before the clock was
@@ -125,7 +125,7 @@ final class SqlServerText {
         then cast('1970-01-01' as datetime2(6)) else b.served_at end
       """;
 
-  SqlServerText(Names names) {
+  SqlServerText(PrefixedNames names) {
     this.names = names;
   }
 

@@ -5,7 +5,7 @@ import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Failure;
 import dev.outbox.store.core.internal.Database.Key;
 import dev.outbox.store.core.internal.Row.OfMessage;
-import dev.outbox.store.jdbc.internal.Batches;
+import dev.outbox.store.jdbc.internal.JdbcBatches;
 import dev.outbox.store.jdbc.internal.ListWrites;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -136,7 +136,7 @@ final class SqlServerWrites extends ListWrites {
     }
 
     byte[] bytes() {
-      return key == null ? new byte[1] : Hash.of(key);
+      return key == null ? new byte[1] : KeyHash.of(key);
     }
   }
 
@@ -152,7 +152,7 @@ final class SqlServerWrites extends ListWrites {
         rows.stream()
             .collect(Collectors.groupingBy(Place::of, LinkedHashMap::new, Collectors.toList()));
     int[] changed =
-        Batches.run(
+        JdbcBatches.run(
             handle,
             sql,
             places.entrySet(),
@@ -175,13 +175,13 @@ final class SqlServerWrites extends ListWrites {
   @Override
   public void block(Handle handle, List<Block> blocks) {
     List<Block> added = new ArrayList<>(blocks);
-    added.removeAll(Batches.changed(handle, BLOCK, blocks, Batches::bind));
-    int[] ignored = Batches.run(handle, INSERT_BLOCKED, added, Batches::bind);
+    added.removeAll(JdbcBatches.changed(handle, BLOCK, blocks, JdbcBatches::bind));
+    int[] ignored = JdbcBatches.run(handle, INSERT_BLOCKED, added, JdbcBatches::bind);
   }
 
   @Override
   public void advance(Handle handle, Collection<Key> keys) {
-    Batches.forKeys(handle, FREE, keys);
-    Batches.forKeys(handle, ADVANCE, keys);
+    JdbcBatches.forKeys(handle, FREE, keys);
+    JdbcBatches.forKeys(handle, ADVANCE, keys);
   }
 }

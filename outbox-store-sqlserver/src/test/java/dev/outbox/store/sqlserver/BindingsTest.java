@@ -345,8 +345,8 @@ class BindingsTest {
     for (Query query :
         List.of(
             Query.first(10),
-            new Query(Status.DEAD, null, null, null, null, null, null, null, 10),
-            new Query(Status.BLOCKED, null, "order/k", null, null, null, null, null, 10))) {
+            Query.first(Status.DEAD, 10),
+            new Query(Status.BLOCKED, null, "order/k", null, null, null, null, null, null, 10))) {
       assertThat(store.messages(query).found())
           .singleElement()
           .satisfies(message -> assertThat(message.sequence()).isEqualTo(5))
@@ -385,6 +385,7 @@ class BindingsTest {
               "order/k",
               "Placed",
               UUID.fromString(ID),
+              "d",
               "no",
               Instant.MAX,
               null,
@@ -448,6 +449,8 @@ class BindingsTest {
     int discards = executions("DISCARD").size();
     forgetting.housekeep();
     assertThat(executions("DISCARD")).as("dead letters that expired").hasSize(discards + 1);
+    answers.put("UNDUE", List.of(row("bucket", 3, "key", "k", "seq", 5L)));
+    assertThat(store.cancel(Set.of(5L))).containsExactly(5L);
   }
 
   private void appends() throws SQLException {
@@ -529,7 +532,7 @@ class BindingsTest {
         .containsExactly(
             "[[3,11,\"" + ID + "\"]]", "[[3,21,\"" + ID + "\"]]", "[[3,31,\"" + ID + "\"]]");
     assertThat(deletes.stream().map(e -> parameter(e, "place").value()))
-        .containsExactly(new byte[] {0}, new byte[] {0}, Hash.of("order/blocked"));
+        .containsExactly(new byte[] {0}, new byte[] {0}, KeyHash.of("order/blocked"));
     assertThat(executions("MOVE_TO_BLOCKED").stream().map(e -> parameter(e, "messages").value()))
         .containsExactly("[[3,14,\"" + ID + "\"]]");
     assertThat(executions("MOVE_TO_SCHEDULED").stream().map(e -> parameter(e, "messages").value()))
@@ -600,10 +603,12 @@ class BindingsTest {
     answers.put("LOCK_DEAD_LETTERS", List.of(row("bucket", 3, "key", "k", "seq", 5L)));
     assertThat(store.requeue(5, alice)).isTrue();
     assertThat(store.discard(5, alice)).isTrue();
+    answers.put("UNDUE", List.of(row("bucket", 3, "key", "k", "seq", 5L)));
+    assertThat(store.cancel(Set.of(5L), alice)).containsExactly(5L);
     assertThat(
             executions("ARCHIVE NOTE_DEAD_LETTER").stream()
                 .map(e -> parameter(e, "action").value()))
-        .containsExactly("REQUEUED", "DISCARDED");
+        .containsExactly("REQUEUED", "DISCARDED", "DISCARDED");
     assertThat(parameter(executions("ARCHIVE DEAD_LETTER").get(0), "outcome").value())
         .isEqualTo("DISCARDED");
   }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.microsoft.sqlserver.jdbc.SQLServerDataSource;
 import dev.outbox.Archive;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.jdbc.SchemaTests;
 import java.io.StringWriter;
 import java.nio.file.Path;
@@ -34,7 +34,7 @@ class SchemaTest {
             .prefix("billing_")
             .build()
             .ddl();
-    assertThat(offline("changelog.sql", new Names("shop", "billing_"), directory))
+    assertThat(offline("changelog.sql", new PrefixedNames("shop", "billing_"), directory))
         .isEqualTo(statements(ddl))
         .hasSize(17);
   }
@@ -48,7 +48,7 @@ class SchemaTest {
             .prefix("billing_")
             .build()
             .ddl();
-    assertThat(offline("inbox-changelog.sql", new Names("shop", "billing_"), directory))
+    assertThat(offline("inbox-changelog.sql", new PrefixedNames("shop", "billing_"), directory))
         .isEqualTo(statements(ddl))
         .hasSize(7);
   }
@@ -60,7 +60,9 @@ class SchemaTest {
         SqlServerOutboxStore.builder(new SQLServerDataSource()).schema("shop").prefix("billing_");
     int before = statements(outbox.build().ddl()).size();
     List<String> both = statements(outbox.archive(Archive.FULL).build().ddl());
-    assertThat(offline("archive-changelog.sql", new Names("shop", "billing_archive_"), directory))
+    assertThat(
+            offline(
+                "archive-changelog.sql", new PrefixedNames("shop", "billing_archive_"), directory))
         .isEqualTo(both.subList(before, both.size()))
         .hasSize(6);
   }
@@ -70,11 +72,12 @@ class SchemaTest {
   void fromRelease(@TempDir Path directory) throws Exception {
     SqlServerOutboxStore outbox = SqlServerOutboxStore.of(new SQLServerDataSource());
     SqlServerInboxStore inbox = SqlServerInboxStore.of(new SQLServerDataSource());
-    assertThat(offline("changelog.sql", new Names(null, "outbox_"), directory))
+    assertThat(offline("changelog.sql", new PrefixedNames(null, "outbox_"), directory))
         .startsWith(released("outbox", outbox));
-    assertThat(offline("archive-changelog.sql", new Names(null, "outbox_archive_"), directory))
+    assertThat(
+            offline("archive-changelog.sql", new PrefixedNames(null, "outbox_archive_"), directory))
         .startsWith(released("archive", outbox));
-    assertThat(offline("inbox-changelog.sql", new Names(null, "inbox_"), directory))
+    assertThat(offline("inbox-changelog.sql", new PrefixedNames(null, "inbox_"), directory))
         .startsWith(released("inbox", inbox));
   }
 
@@ -83,7 +86,7 @@ class SchemaTest {
   }
 
   /** What Liquibase would send to a server. */
-  private static List<String> offline(String changelog, Names names, Path directory)
+  private static List<String> offline(String changelog, PrefixedNames names, Path directory)
       throws Exception {
     Logger.getLogger("liquibase").setLevel(Level.WARNING); // it says more than our tests need
     StringWriter out = new StringWriter();

@@ -1,6 +1,6 @@
 package dev.outbox.store.sqlserver;
 
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcInboxTck;
 import javax.sql.DataSource;
@@ -18,6 +18,6 @@ public class SqlServerInboxTck extends JdbcInboxTck implements OnSqlServer {
   /** T-SQL lets no connection choose its schema, so the tables are named with it. */
   @Override
   protected String named(String sql) {
-    return sql.replace(Names.INBOX_PREFIX, database().schema() + "." + prefix());
+    return sql.replace(PrefixedNames.INBOX_PREFIX, database().schema() + "." + prefix());
   }
 }

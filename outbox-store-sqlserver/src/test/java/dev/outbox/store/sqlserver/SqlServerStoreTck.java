@@ -2,7 +2,7 @@ package dev.outbox.store.sqlserver;
 
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.JdbcStoreTck;
 import dev.outbox.store.jdbc.TestDatabase;
@@ -23,7 +23,7 @@ public class SqlServerStoreTck extends JdbcStoreTck implements OnSqlServer {
   /** T-SQL lets no connection choose its schema, so the tables are named with it. */
   @Override
   protected String named(String sql) {
-    return sql.replace("outbox_", database().schema() + "." + Names.DEFAULT_PREFIX);
+    return sql.replace("outbox_", database().schema() + "." + PrefixedNames.DEFAULT_PREFIX);
   }
 
   @Override

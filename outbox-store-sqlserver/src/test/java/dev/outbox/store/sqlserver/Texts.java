@@ -3,12 +3,12 @@ package dev.outbox.store.sqlserver;
 import dev.outbox.Archive;
 import dev.outbox.spi.store.InspectionStore.Query;
 import dev.outbox.spi.store.InspectionStore.Status;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.jdbc.internal.InboxTexts;
 import dev.outbox.store.jdbc.internal.InspectionTexts;
 import dev.outbox.store.jdbc.internal.Server;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
-import dev.outbox.store.jdbc.internal.Tables;
+import dev.outbox.store.jdbc.internal.TableKind;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.reflect.Field;
@@ -23,8 +23,9 @@ import java.util.regex.Pattern;
 
 /** All texts that are sent to a server. */
 final class Texts {
-  private static final Names NAMES = new Names("shop", Names.DEFAULT_PREFIX);
-  private static final Names INBOX = new Names("shop", Names.INBOX_PREFIX);
+  private static final PrefixedNames NAMES =
+      new PrefixedNames("shop", PrefixedNames.DEFAULT_PREFIX);
+  private static final PrefixedNames INBOX = new PrefixedNames("shop", PrefixedNames.INBOX_PREFIX);
 
   private Texts() {}
 
@@ -39,7 +40,7 @@ final class Texts {
 
   /** Each statement of the inbox by its name. */
   static Map<String, String> inboxStatements() {
-    Server server = new SqlServerServer(INBOX, Tables.INBOX);
+    Server server = new SqlServerServer(INBOX, TableKind.INBOX);
     InboxTexts texts = SqlServerInboxTexts.TEXTS;
     Map<String, String> statements = new LinkedHashMap<>();
     statements.put("INSERT", texts.insert());
@@ -56,7 +57,7 @@ final class Texts {
   /** Each statement of the archive by its name. */
   static Map<String, String> archiveStatements() {
     SqlServerArchive archive = new SqlServerArchive(Archive.FULL);
-    Server server = new SqlServerServer(NAMES, Tables.OUTBOX_WITH_ARCHIVE);
+    Server server = new SqlServerServer(NAMES, TableKind.OUTBOX_WITH_ARCHIVE);
     Map<String, String> statements = new LinkedHashMap<>();
     statements.put("COPY", archive.copy());
     statements.put("FIND", archive.archived().replace("${and}", ""));
@@ -75,10 +76,10 @@ final class Texts {
   /** Each statement by which messages and keys are looked at. */
   static Map<String, String> inspectionStatements() {
     SqlServerInspection texts = new SqlServerInspection(new SqlServerArchive(Archive.NONE));
-    Server server = new SqlServerServer(NAMES, Tables.OUTBOX);
+    Server server = new SqlServerServer(NAMES, TableKind.OUTBOX);
     Query all = Query.first(1);
-    Query dead = new Query(Status.DEAD, null, null, null, null, null, null, null, 1);
-    Query ofKey = new Query(Status.BLOCKED, null, "k", null, null, null, null, null, 1);
+    Query dead = Query.first(Status.DEAD, 1);
+    Query ofKey = new Query(Status.BLOCKED, null, "k", null, null, null, null, null, null, 1);
     Map<String, String> statements = new LinkedHashMap<>();
     Map.of("LIST", all, "LIST_DEAD", dead, "LIST_OF_KEY", ofKey)
         .forEach(
@@ -96,7 +97,7 @@ final class Texts {
 
   /** Each statement of the outbox by its name. */
   static Map<String, String> outboxStatements() {
-    Server server = new SqlServerServer(NAMES, Tables.OUTBOX);
+    Server server = new SqlServerServer(NAMES, TableKind.OUTBOX);
     Map<String, String> statements = new LinkedHashMap<>();
     try {
       for (Class<?> owner :
@@ -130,7 +131,7 @@ final class Texts {
 
   /** The statements of a script of ours, without comments. */
   static List<String> script(String name) {
-    Names names =
+    PrefixedNames names =
         switch (name) {
           case "archive-changelog.sql" -> NAMES.archive();
           case "inbox-changelog.sql", "inbox-grants.sql" -> INBOX;
@@ -138,7 +139,7 @@ final class Texts {
         };
     String text =
         names
-            .fill(Names.resource(SqlServerOutboxStore.class, name))
+            .fill(PrefixedNames.resource(SqlServerOutboxStore.class, name))
             .replaceAll("\\$\\{(producer|relay|consumer|housekeeper)\\}", "$1");
     return split(text);
   }

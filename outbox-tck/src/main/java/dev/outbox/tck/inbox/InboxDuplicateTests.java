@@ -38,7 +38,7 @@ abstract class InboxDuplicateTests<T> extends InboxTests<T> {
       boolean first = one.get("firstTime", one.start(t -> store().firstTime(t, KEY)));
       expect("firstTime of a new key", first).isTrue();
       other.get("firstTime", other.start(t -> store().firstTime(t, key("before"))));
-      CompletableFuture<Boolean> waiting = other.start(t -> store().firstTime(t, KEY));
+      CompletableFuture<Boolean> waiting = other.startWaiting(t -> store().firstTime(t, KEY));
       if (tck.is(FailsOnConflict.class)) {
         other.assertToRunAgain("firstTime", waiting);
         one.end(commits);

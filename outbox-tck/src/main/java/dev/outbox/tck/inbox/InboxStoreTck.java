@@ -7,7 +7,8 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * What every inbox must pass. The author of one writes one test class with three methods:
+ * What every inbox must pass. The author of one writes one test class with three methods, or on
+ * JDBC a {@link JdbcInboxStoreTck}; our inbox on MongoDB has a {@link MongoInboxStoreTck}:
  *
  * <pre>{@code
  * class MyInboxTest extends InboxStoreTck<Connection> {

@@ -19,7 +19,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -236,32 +235,20 @@ final class InboxStory<T> extends InboxTests<T> implements Story<InboxStory.Step
 
   // ---- transactions
 
-  private static final class RollBack extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-  }
-
   private String inTransaction(boolean commits, Function<T, Object> work) {
-    return in(commits, work, tck::inTransaction);
+    return (commits ? tck.commit(work) : tck.rollBack(work)).toString();
   }
 
   private String inMemory(boolean commits, Function<MemoryTransaction, Object> work) {
-    return in(commits, work, expected.database()::inTransaction);
-  }
-
-  private static <U> String in(
-      boolean commits, Function<U, Object> work, Consumer<Consumer<U>> inTransaction) {
-    List<Object> said = new ArrayList<>();
+    MemoryTransaction transaction = expected.database().begin();
     try {
-      inTransaction.accept(
-          t -> {
-            said.add(work.apply(t));
-            if (!commits) {
-              throw new RollBack();
-            }
-          });
-    } catch (RollBack e) {
-      // as it was told
+      String said = work.apply(transaction).toString();
+      if (commits) {
+        transaction.commit();
+      }
+      return said;
+    } finally {
+      transaction.rollback(); // does nothing after the commit
     }
-    return said.get(0).toString();
   }
 }

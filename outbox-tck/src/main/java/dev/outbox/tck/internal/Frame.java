@@ -147,9 +147,11 @@ public abstract class Frame
     }
     if (thrown instanceof OtherRuleBroken broken) {
       failing += System.nanoTime() - began;
-      blamed.putIfAbsent(broken.rule(), context.getDisplayName());
+      String why = String.valueOf(broken.getMessage()).replaceAll("\\s+", " ");
+      blamed.putIfAbsent(broken.rule(), "'%s': %s".formatted(context.getDisplayName(), why));
       return new TestAbortedException(
-          "skipped: builds on %s, which is broken".formatted(broken.rule()));
+          "skipped: builds on %s, which is broken: %s".formatted(broken.rule(), why),
+          broken.getCause());
     }
     if (thrown instanceof TestAbortedException
         || !(thrown instanceof AssertionError || thrower != null)) {
@@ -230,7 +232,7 @@ public abstract class Frame
       throw new AssertionFailedError(
           "broken, though none of their own tests failed in this run: "
               + blamed.entrySet().stream()
-                  .map(blamed -> "%s, says '%s'".formatted(blamed.getKey(), blamed.getValue()))
+                  .map(blamed -> "%s, says %s".formatted(blamed.getKey(), blamed.getValue()))
                   .collect(Collectors.joining("; ")));
     }
     if (skips > 0

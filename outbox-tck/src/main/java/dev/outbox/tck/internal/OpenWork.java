@@ -66,6 +66,23 @@ public final class OpenWork<T> implements AutoCloseable {
     return result;
   }
 
+  /** Begins what has to wait for another transaction, and gives it time to end without. */
+  public <R> CompletableFuture<R> startWaiting(Function<T, R> action) {
+    CompletableFuture<Boolean> begun = new CompletableFuture<>();
+    CompletableFuture<R> result =
+        start(
+            t -> {
+              begun.complete(true);
+              return action.apply(t);
+            });
+    boolean ignored = get("the beginning", begun);
+    try {
+      R unused = new Deadline(tck.shortTime()).get(result);
+    } catch (TimeoutException | ExecutionException e) { // the caller hears of it
+    }
+    return result;
+  }
+
   public void commit() {
     work.add(
         t -> {

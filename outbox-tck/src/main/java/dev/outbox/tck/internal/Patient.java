@@ -248,8 +248,11 @@ public abstract class Patient<T, S> {
   /** Looks at what is passed to a method. */
   protected void passing(Method method, @Nullable Object argument) {}
 
+  /** Knows that a method of what the store or the fixture itself made has returned. */
+  protected void returned(Method method, Object actual) {}
+
   /** What the store or the fixture itself made. */
-  protected @Nullable Object actual(@Nullable Object known) {
+  private @Nullable Object actual(@Nullable Object known) {
     return known != null
             && Proxy.isProxyClass(known.getClass())
             && Proxy.getInvocationHandler(known) instanceof Patient<?, ?>.Handler handler
@@ -299,6 +302,7 @@ public abstract class Patient<T, S> {
         }
         throw e;
       }
+      returned(method, actual);
       return known(result[0]);
     }
   }

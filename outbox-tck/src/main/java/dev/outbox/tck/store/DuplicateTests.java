@@ -130,7 +130,8 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
       append(one, first);
       OutboxMessage before = message("before").build();
       append(other, before);
-      CompletableFuture<Set<UUID>> waiting = startAppend(other, List.of(second));
+      CompletableFuture<Set<UUID>> waiting =
+          other.startWaiting(t -> store().append(t, List.of(second)).duplicates());
       if (tck.is(FailsOnConflict.class)) {
         other.assertToRunAgain("append", waiting);
         one.end(commits);

@@ -78,6 +78,10 @@ abstract class InspectionTests<T> extends StoreTests<T> {
     return query(status, null, null, null, null, null, null);
   }
 
+  private static Query ofDedupKey(String dedupKey) {
+    return new Query(null, null, null, null, null, dedupKey, null, null, null, ALL.limit());
+  }
+
   private static Query query(
       @Nullable Status status,
       @Nullable String aggregateType,
@@ -87,7 +91,7 @@ abstract class InspectionTests<T> extends StoreTests<T> {
       @Nullable String error,
       @Nullable Instant appendedBefore) {
     return new Query(
-        status, aggregateType, key, eventType, id, error, appendedBefore, null, ALL.limit());
+        status, aggregateType, key, eventType, id, null, error, appendedBefore, null, ALL.limit());
   }
 
   /** One message of each status; the names are those of the keys. */
@@ -163,7 +167,8 @@ abstract class InspectionTests<T> extends StoreTests<T> {
           .contains(requireNonNull(one.get(status)).id().toString());
     }
     OutboxMessage other =
-        committed(message("free").aggregate("invoice", "7").eventType("InvoiceSent"));
+        committed(message("free").aggregate("invoice", "7").eventType("InvoiceSent").dedupKey("d"));
+    committed(message("another").dedupKey("d "));
     OutboxMessage free = requireNonNull(one.get(Status.PENDING));
     expect("of a type", listedIds(listed(query(null, "invoice", null, null, null, null, null))))
         .isEqualTo(textOf(other));
@@ -174,6 +179,7 @@ abstract class InspectionTests<T> extends StoreTests<T> {
         .isEqualTo(textOf(other));
     expect("of an id", listedIds(listed(query(null, null, null, null, free.id(), null, null))))
         .isEqualTo(textOf(free));
+    expect("of a dedup key", listedIds(listed(ofDedupKey("d")))).isEqualTo(textOf(other));
     OutboxMessage dead = requireNonNull(one.get(Status.DEAD));
     for (String part : List.of("unknown topic", "topic: o", "orders")) {
       expect(
@@ -200,7 +206,7 @@ abstract class InspectionTests<T> extends StoreTests<T> {
     expect(
             "appended before tomorrow",
             listed(query(null, null, null, null, null, null, first.plus(LONG))).size())
-        .isEqualTo(6);
+        .isEqualTo(7);
   }
 
   @Sentence("read page by page, each message that waits throughout comes once, whatever others do")

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * What every store must pass. The author of a store writes one test class with three methods, or on
- * JDBC a {@link JdbcOutboxStoreTck}:
+ * JDBC a {@link JdbcOutboxStoreTck}; our stores on MongoDB have {@link MongoOutboxStoreTck}:
  *
  * <pre>{@code
  * class MyStoreTest extends OutboxStoreTck<Connection> {
@@ -97,6 +97,9 @@ public abstract class OutboxStoreTck<T> extends Suite<T, OutboxStore<T>> {
 
   @Nested
   class DeadLetters extends DeadLetterTests<T> {}
+
+  @Nested
+  class Cancelled extends CancelTests<T> {}
 
   @Nested
   class Archived extends ArchiveTests<T> {}

@@ -12,15 +12,15 @@ import dev.outbox.tck.internal.Patience;
 import dev.outbox.tck.internal.Patient;
 import dev.outbox.tck.internal.Suite;
 import java.lang.reflect.Method;
-import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.stream.Collectors;
@@ -45,10 +45,13 @@ final class PatientFixture<T> extends Patient<T, OutboxStore<T>> {
   /** So many claims of nothing may be open. */
   private static final int MOST_EMPTY = 2;
 
-  private final Set<PatientClaim> open = ConcurrentHashMap.newKeySet();
+  /** What the store itself made, and nobody has settled. */
+  private final Set<Claim> open =
+      Collections.synchronizedSet(Collections.newSetFromMap(new IdentityHashMap<>()));
+
   private final Queue<Keeper> keepers = new ConcurrentLinkedQueue<>();
   private final Queue<Thread> holding = new ConcurrentLinkedQueue<>();
-  private final Queue<PatientClaim> empty = new ConcurrentLinkedQueue<>();
+  private final Queue<Claim> empty = new ConcurrentLinkedQueue<>();
 
   /** What was handed out, until it is settled as delivered or dead. */
   private final Map<Long, StoredMessage> undecided = new ConcurrentSkipListMap<>();
@@ -74,10 +77,28 @@ final class PatientFixture<T> extends Patient<T, OutboxStore<T>> {
                 Collectors.mapping(one -> one.message().id(), Collectors.toList())));
   }
 
-  private void handedOut(Claim claim) {
+  /** Who waits for something claims nothing again and again: few of those stay open. */
+  private Claim handedOut(Claim claim) {
+    open.add(claim);
     claim.messages().stream()
         .filter(one -> one.problem() == null)
         .forEach(one -> undecided.put(one.sequence(), one));
+    if (claim.messages().isEmpty()) {
+      empty.add(claim);
+      Claim oldest = empty.size() > MOST_EMPTY ? empty.poll() : null;
+      if (oldest != null && open.remove(oldest)) {
+        giveBack(oldest);
+      }
+    }
+    return patient(claim);
+  }
+
+  private void giveBack(Claim claim) {
+    try {
+      Set<Long> ignored = call("settle", () -> claim.settle(Map.of()));
+    } catch (RuntimeException e) {
+      // It may be settled already, or the schema gone: all that matters is that nothing is held.
+    }
   }
 
   private void decided(Map<?, ?> decisions) {
@@ -92,11 +113,11 @@ final class PatientFixture<T> extends Patient<T, OutboxStore<T>> {
   /** Ends what a test has left open. */
   @Override
   protected void giveBack() {
-    List<PatientClaim> left = new ArrayList<>(open);
+    List<Claim> left = new ArrayList<>(open);
     open.clear();
     empty.clear();
     try {
-      left.forEach(PatientClaim::giveBack);
+      left.forEach(this::giveBack);
       for (Keeper keeper = keepers.poll(); keeper != null; keeper = keepers.poll()) {
         letGo(keeper);
       }
@@ -141,18 +162,18 @@ final class PatientFixture<T> extends Patient<T, OutboxStore<T>> {
   }
 
   @Override
-  protected @Nullable Object actual(@Nullable Object known) {
-    return known instanceof PatientFixture<?>.PatientClaim claim
-        ? claim.actual
-        : super.actual(known);
+  protected void returned(Method method, Object actual) {
+    if (actual instanceof Claim claim && method.getName().equals("settle")) {
+      open.remove(claim);
+    }
   }
 
   @Override
   protected @Nullable Object known(@Nullable Object result) {
     if (result instanceof Claim claim) {
-      return new PatientClaim(claim).counted();
+      return handedOut(claim);
     } else if (result instanceof Settled settled) {
-      return new Settled(settled.lost(), new PatientClaim(settled.next()).counted());
+      return new Settled(settled.lost(), handedOut(settled.next()));
     } else if (result instanceof CountsWork.Counted<?> counted) {
       return new CountsWork.Counted<>(
           Objects.requireNonNull(known(counted.result())), counted.work());
@@ -164,63 +185,5 @@ final class PatientFixture<T> extends Patient<T, OutboxStore<T>> {
       return patient(other);
     }
     return result;
-  }
-
-  private final class PatientClaim implements Claim {
-    private final Claim actual;
-
-    PatientClaim(Claim actual) {
-      this.actual = actual;
-      open.add(this);
-      handedOut(actual);
-    }
-
-    /** Who waits for something claims nothing again and again: few of those stay open. */
-    PatientClaim counted() {
-      if (actual.messages().isEmpty()) {
-        empty.add(this);
-        PatientClaim oldest = empty.size() > MOST_EMPTY ? empty.poll() : null;
-        if (oldest != null && open.remove(oldest)) {
-          oldest.giveBack();
-        }
-      }
-      return this;
-    }
-
-    @Override
-    public List<StoredMessage> messages() {
-      return actual.messages();
-    }
-
-    @Override
-    public boolean pollAgain() {
-      return actual.pollAgain();
-    }
-
-    @Override
-    public Set<Long> renew(Duration lease) {
-      return call("renew", () -> actual.renew(lease));
-    }
-
-    @Override
-    public Set<Long> settle(Map<Long, Decision> decisions) {
-      decided(decisions);
-      Set<Long> lost = call("settle", () -> actual.settle(decisions));
-      open.remove(this);
-      return lost;
-    }
-
-    private void giveBack() {
-      try {
-        Set<Long> ignored = call("settle", () -> actual.settle(Map.of()));
-      } catch (RuntimeException e) {
-        // It may be settled already, or the schema gone: all that matters is that nothing is held.
-      }
-    }
-
-    @Override
-    public String toString() {
-      return actual.toString();
-    }
   }
 }

@@ -14,6 +14,7 @@ import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
 import dev.outbox.tck.store.CountsWork.Counted;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
@@ -143,62 +144,61 @@ abstract class WorkTests<T> extends StoreTests<T> {
         });
   }
 
-  private Counted<Statistics> countedStatistics() {
-    tck.ability(StatisticsStore.class);
+  private <A, R> Counted<R> counted(Class<A> ability, Function<A, R> asks) {
+    tck.ability(ability);
     return fixture()
         .counted(
             store(),
             store ->
-                store instanceof StatisticsStore counting
-                    ? counting.statistics(CAP)
-                    : fail("the store that counts its work has no statistics"));
+                ability.isInstance(store)
+                    ? asks.apply(ability.cast(store))
+                    : fail("the store that counts its work is no " + ability.getSimpleName()));
   }
 
-  /** The least of some, as for claims. */
-  private void assertCountsNoFurtherThanTheCap(String what, Runnable build) {
+  /**
+   * That what is asked costs no more than so many steps more beside what {@code build} makes wait
+   * than beside nothing. The least of some, as for claims.
+   *
+   * @param looks at each answer
+   * @param otherwise a sentence, of the cap, the cost, how many wait, and the cost beside nothing
+   */
+  private <A, R> void assertCapped(
+      Class<A> ability, Function<A, R> asks, Runnable build, Consumer<R> looks, String otherwise) {
     tck.prepare();
-    long alone = countedStatistics().work();
+    long alone = counted(ability, asks).work();
     build.run();
     fixture().backlogBuilt();
     long least = Long.MAX_VALUE;
     for (int i = 0; i < 3; i++) {
-      least = Math.min(least, countedStatistics().work());
+      Counted<R> counted = counted(ability, asks);
+      looks.accept(counted.result());
+      least = Math.min(least, counted.work());
     }
-    if (least > alone + MOST_FOR_EACH_COUNTED * CAP) {
-      throw failed(
-          "statistics with a cap of %,d cost %,d beside %,d %s, and %,d beside nothing: do they count to the end? A count of the first entries of an index, with a limit, does not",
-          CAP, least, MANY, what, alone);
-    }
-  }
-
-  private <R> Counted<R> countedInspection(Function<InspectionStore, R> looks) {
-    tck.ability(InspectionStore.class);
-    return fixture()
-        .counted(
-            store(),
-            store ->
-                store instanceof InspectionStore looking
-                    ? looks.apply(looking)
-                    : fail("the store that counts its work lists nothing"));
+    check(least <= alone + MOST_FOR_EACH_COUNTED * CAP, otherwise, CAP, least, MANY, alone);
   }
 
   private void assertReadsAPage(
-      String what, Runnable build, Function<InspectionStore, Page<?>> looks) {
-    tck.prepare();
-    long alone = countedInspection(looks).work();
-    build.run();
-    fixture().backlogBuilt();
-    long least = Long.MAX_VALUE;
-    for (int i = 0; i < 3; i++) {
-      Counted<Page<?>> counted = countedInspection(looks);
-      expect("whether there is another page of " + what, counted.result().next()).isNotNull();
-      least = Math.min(least, counted.work());
-    }
-    if (least > alone + MOST_FOR_EACH_COUNTED * CAP) {
-      throw failed(
-          "a page of %,d %s costs %,d beside %,d, and %,d beside nothing: does it sort all that there are? The order of an index, with a limit, needs no sort",
-          CAP, what, least, MANY, alone);
-    }
+      String what, Runnable build, Function<InspectionStore, Page<?>> asks) {
+    assertCapped(
+        InspectionStore.class,
+        asks,
+        build,
+        page -> expect("whether there is another page of " + what, page.next()).isNotNull(),
+        "a page of %,d "
+            + what
+            + " costs %,d beside %,d, and %,d beside nothing: does it sort all that there are? The order of an index, with a limit, needs no sort");
+  }
+
+  /** That statistics count no further than the cap, beside what {@code build} makes wait. */
+  private void assertStatistics(String what, Runnable build, Consumer<Statistics> looks) {
+    assertCapped(
+        StatisticsStore.class,
+        store -> store.statistics(CAP),
+        build,
+        looks,
+        "statistics with a cap of %,d cost %,d beside %,d "
+            + what
+            + ", and %,d beside nothing: do they count to the end? A count of the first entries of an index, with a limit, does not");
   }
 
   @Rule("F2")
@@ -225,35 +225,40 @@ abstract class WorkTests<T> extends StoreTests<T> {
   @Rule("F1")
   @Sentence("statistics read no further than the cap where many messages are free or delayed")
   void statisticsOfABacklog() {
-    assertCountsNoFurtherThanTheCap(
+    assertStatistics(
         "messages, free and delayed",
         () ->
-            commitEach(MANY, i -> message("k" + i).deliverAfter(i % 3 == 0 ? LONG : null).build()));
-    assertThat(countedStatistics().result())
-        .extracting(Statistics::pending, Statistics::scheduled)
-        .containsExactly((long) CAP, (long) CAP);
+            commitEach(MANY, i -> message("k" + i).deliverAfter(i % 3 == 0 ? LONG : null).build()),
+        statistics ->
+            assertThat(statistics)
+                .extracting(Statistics::pending, Statistics::scheduled)
+                .containsOnly((long) CAP));
   }
 
   @Rule("F1")
   @Sentence(
       "statistics read no further than the cap where many keys wait and many messages are dead")
   void statisticsOfFailures() {
-    assertCountsNoFurtherThanTheCap(
+    assertStatistics(
         "messages of as many keys, retried, dead or halting",
         () -> {
           commitEach(MANY, i -> message("k" + i).build());
           decideAll(
               1_000,
               m ->
-                  m.sequence() % 3 == 0
-                      ? Decision.retry(LONG, "refused")
-                      : m.sequence() % 3 == 1
-                          ? Decision.dead("rejected")
-                          : Decision.deadHaltingKey("rejected"));
-        });
-    assertThat(countedStatistics().result())
-        .extracting(
-            Statistics::blocked, Statistics::dead, Statistics::blockedKeys, Statistics::haltedKeys)
-        .containsOnly((long) CAP);
+                  switch (Integer.parseInt(m.message().aggregateId().substring(1)) % 3) {
+                    case 0 -> Decision.retry(LONG, "refused");
+                    case 1 -> Decision.dead("rejected");
+                    default -> Decision.deadHaltingKey("rejected");
+                  });
+        },
+        statistics ->
+            assertThat(statistics)
+                .extracting(
+                    Statistics::blocked,
+                    Statistics::dead,
+                    Statistics::blockedKeys,
+                    Statistics::haltedKeys)
+                .containsOnly((long) CAP));
   }
 }

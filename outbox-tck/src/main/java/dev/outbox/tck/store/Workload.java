@@ -28,6 +28,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -174,30 +175,29 @@ final class Workload<T> {
     return builder.build();
   }
 
-  private static final class RollBack extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-  }
-
   private void transaction(OutboxStore<T> store, List<OutboxMessage> messages, Random random) {
     messages.forEach(oracle::appending);
     boolean rollBack = random.nextInt(10) == 0;
     Set<UUID> duplicates = new HashSet<>();
     List<Uncommitted> uncommitted = new ArrayList<>();
+    Function<T, Boolean> work =
+        t -> {
+          if (handing != null && keeper != null && random.nextBoolean()) {
+            Uncommitted appended = handing.append(keeper, t, messages);
+            uncommitted.add(appended);
+            duplicates.addAll(appended.appended().duplicates());
+          } else {
+            duplicates.addAll(store.append(t, messages).duplicates());
+          }
+          return true;
+        };
+    boolean stored;
     try {
-      tck.inTransaction(
-          t -> {
-            if (handing != null && keeper != null && random.nextBoolean()) {
-              Uncommitted appended = handing.append(keeper, t, messages);
-              uncommitted.add(appended);
-              duplicates.addAll(appended.appended().duplicates());
-            } else {
-              duplicates.addAll(store.append(t, messages).duplicates());
-            }
-            if (rollBack) {
-              throw new RollBack();
-            }
-          });
-    } catch (RollBack | TransientOutboxException e) {
+      stored = rollBack ? !tck.rollBack(work) : tck.commit(work);
+    } catch (TransientOutboxException e) {
+      stored = false;
+    }
+    if (!stored) {
       oracle.notStored(messages);
       return;
     }

@@ -375,6 +375,7 @@ public final class BrokenStores {
           m.key(),
           m.aggregateType(),
           m.eventType(),
+          m.dedupKey(),
           m.attempts(),
           m.appendedAt(),
           m.dueAt(),
@@ -524,6 +525,24 @@ public final class BrokenStores {
       }
       List<Listed> all = super.messages(Query.first(Integer.MAX_VALUE)).found();
       return new Page<>(all.stream().filter(m -> m.key().startsWith(key)).toList(), null);
+    }
+  }
+
+  /** Compares dedup keys as databases do that pad texts with blanks. */
+  @Rule("F2")
+  static final class TakesDedupKeysWithBlanks extends Broken {
+    @Override
+    public synchronized Page<Listed> messages(Query query) {
+      String dedup = query.dedupKey();
+      if (dedup == null) {
+        return super.messages(query);
+      }
+      List<Listed> all = super.messages(Query.first(Integer.MAX_VALUE)).found();
+      return new Page<>(
+          all.stream()
+              .filter(m -> m.dedupKey() != null && m.dedupKey().strip().equals(dedup))
+              .toList(),
+          null);
     }
   }
 
@@ -1411,6 +1430,31 @@ public final class BrokenStores {
         }
       }
     }
+  }
+
+  /** Looks whether a message was delayed, and not whether that is over. */
+  @Rule("S8")
+  static final class CancelsWhatIsDue extends Broken {
+    @Override
+    boolean mayBeCancelled(Row row, Instant now) {
+      return !row.dead && !row.failed && row.dueAt != Row.ALWAYS;
+    }
+  }
+
+  /** Looks at the time alone: it may wait for its second try. */
+  @Rule("S8")
+  static final class CancelsWhatWaitsForItsRetry extends Broken {
+    @Override
+    boolean mayBeCancelled(Row row, Instant now) {
+      return !row.dead && !row.isDue(now);
+    }
+  }
+
+  /** Remembers it with what lives as long as the process. */
+  @Rule("S8")
+  static final class ForgetsWhatWasCancelled extends Broken {
+    @Override
+    void cancel(Row row) {}
   }
 
   /** Says what it was asked to do, and not what it did. */

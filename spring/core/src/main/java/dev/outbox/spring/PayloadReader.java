@@ -3,8 +3,9 @@ package dev.outbox.spring;
 import dev.outbox.OutboxMessage;
 
 /**
- * Reads payloads for methods with {@link OutboxHandler}. By default it is Boot's Jackson; a bean of
- * the application takes its place. Safe for use by many threads.
+ * Reads payloads for methods with {@link OutboxHandler}. By default it is Boot's Jackson, but a
+ * {@code String} or {@code byte[]} is the payload as it is; a bean of the application takes its
+ * place. Safe for use by many threads.
  */
 @FunctionalInterface
 public interface PayloadReader {

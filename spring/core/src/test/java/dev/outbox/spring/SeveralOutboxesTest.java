@@ -10,6 +10,7 @@ import dev.outbox.JoinedOutbox;
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.EmbeddedPostgres;
+import dev.outbox.spring.autoconfigure.Endpoints;
 import dev.outbox.spring.autoconfigure.Healths;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -109,6 +110,7 @@ class SeveralOutboxesTest {
             "--outbox.http.destination=http://127.0.0.1:%d/{aggregateId}"
                 .formatted(endpoint.getAddress().getPort()),
             "--outbox.http.cloud-events-source=https://shop.example",
+            "--management.endpoints.web.exposure.include=health,outbox",
             "--billing.url=" + billing.jdbcUrl(),
             "--billing.username=" + billing.user(),
             "--billing.password=" + billing.password());
@@ -185,7 +187,7 @@ class SeveralOutboxesTest {
   }
 
   @Test
-  void metersAndHealthAreTheirsByName() {
+  void metersHealthAndEndpointAreTheirsByName() {
     for (String name : List.of("outbox", "billing")) {
       assertThat(shop.bean(MeterRegistry.class).find("outbox.relays").tag("database", name).gauge())
           .isInstanceOf(Gauge.class);
@@ -193,6 +195,9 @@ class SeveralOutboxesTest {
     assertThat(Healths.status(shop.context())).isEqualTo("UP");
     assertThat((Map<String, Object>) Healths.detail(shop.context(), "billing"))
         .containsKey("broker");
+    assertThat(Endpoints.relays(shop.context()))
+        .containsOnlyKeys("outbox", "billing")
+        .allSatisfy((name, relay) -> assertThat(relay).contains("state=running", "broker="));
   }
 
   @Test

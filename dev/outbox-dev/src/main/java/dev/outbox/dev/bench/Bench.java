@@ -103,7 +103,16 @@ final class Bench {
 
   /** How long something is watched; at least a second. */
   Duration scaled(Duration full) {
-    return Duration.ofMillis(Math.max(1_000, Math.round(full.toMillis() * scale)));
+    return times(full, scale);
+  }
+
+  /** In full from the scale {@value #QUICK} on; below it shorter, at least a second. */
+  Duration unscaled(Duration full) {
+    return times(full, Math.min(1, scale / QUICK));
+  }
+
+  private static Duration times(Duration full, double factor) {
+    return Duration.ofMillis(Math.max(1_000, Math.round(full.toMillis() * factor)));
   }
 
   BenchDatabase<?> database() {

@@ -3,15 +3,15 @@ package dev.outbox.dev.bench;
 import dev.outbox.cli.Cleanup;
 import dev.outbox.cli.Failure;
 import dev.outbox.cli.Logs;
-import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.dev.common.Resources;
 import dev.outbox.dev.database.ServerOptions;
 import dev.outbox.dev.database.StartedServer;
+import dev.outbox.embedded.EmbeddedKafka;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
@@ -103,10 +103,14 @@ public final class BenchCommand implements Callable<Integer> {
 
   private String kafka() {
     if (kafka == null) {
-      KafkaBroker started = resources.add(new KafkaBroker(null, "", List.of()));
-      started.start();
-      cpu.add(started.pid());
-      kafka = started.address();
+      EmbeddedKafka started =
+          resources.add(
+              EmbeddedKafka.builder()
+                  .setting("auto.create.topics.enable", "false")
+                  .jvmDefaults()
+                  .start());
+      cpu.add(OptionalLong.of(started.pid()));
+      kafka = started.bootstrapServers();
     }
     return kafka;
   }

@@ -61,8 +61,6 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
   enum Pin {
     /** A read-only snapshot: vacuum can remove nothing that is deleted from now on. */
     SNAPSHOT,
-    /** A transaction that has written something else, so that it has an id. */
-    WRITER,
     /** A transaction that has appended a message; it does not commit. */
     APPENDER
   }

@@ -103,35 +103,32 @@ final class Draining {
   static void pinned(Bench bench) throws Exception {
     BenchDatabase<?> database = bench.database();
     Throughput throughput = new Throughput(bench, PARTS);
-    for (Pin pin : List.of(Pin.SNAPSHOT, Pin.WRITER)) {
-      String what = pin == Pin.SNAPSHOT ? "read-only snapshot" : "transaction that has written";
-      for (int workers : WORKERS) {
-        Backlog load = new Backlog(bench.scaled(PINNED_MESSAGES), MANY_KEYS);
-        throughput.add(
-            new Case(
-                what + ", " + count(workers, "worker"),
-                BenchDatabase.connections(workers),
-                pinned(database, pin, ours(database, load, workers)),
-                pinned(database, pin, limit(database, load, workers))));
-      }
-      Backlog blocked = new Backlog(bench.scaled(BLOCKED), 1);
+    for (int workers : WORKERS) {
+      Backlog load = new Backlog(bench.scaled(PINNED_MESSAGES), MANY_KEYS);
       throughput.add(
           new Case(
-              what + ", 1 blocked key, 1 worker",
-              2,
-              pinned(database, pin, blockedKey(database, blocked)),
-              pinned(database, pin, limit(database, blocked, 1))));
+              "read-only snapshot, " + count(workers, "worker"),
+              BenchDatabase.connections(workers),
+              pinned(database, ours(database, load, workers)),
+              pinned(database, limit(database, load, workers))));
     }
+    Backlog blocked = new Backlog(bench.scaled(BLOCKED), 1);
+    throughput.add(
+        new Case(
+            "read-only snapshot, 1 blocked key, 1 worker",
+            2,
+            pinned(database, blockedKey(database, blocked)),
+            pinned(database, limit(database, blocked, 1))));
     throughput.measure();
   }
 
-  /** Holds the pin from before another round is made ready until it is over. */
-  private static Round pinned(BenchDatabase<?> database, Pin pin, Round round) {
+  /** Holds a snapshot from before another round is made ready until it is over. */
+  private static Round pinned(BenchDatabase<?> database, Round round) {
     Deque<AutoCloseable> held = new ArrayDeque<>();
     return new Round(
         round.tables(),
         () -> {
-          held.push(database.pin(pin));
+          held.push(database.pin(Pin.SNAPSHOT));
           round.prepare().run();
         },
         access -> {

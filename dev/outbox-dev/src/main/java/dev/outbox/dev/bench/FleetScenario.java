@@ -3,6 +3,7 @@ package dev.outbox.dev.bench;
 import dev.outbox.dev.bench.Pod.Usage;
 import dev.outbox.dev.common.Percentiles;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -19,12 +20,17 @@ final class FleetScenario {
   private static final int RATE = 200;
   private static final double[] PERCENTILES = {50, 99};
 
-  /** Until JVMs have compiled what a message needs; at any scale. */
+  /** Until JVMs have compiled what a message needs. */
   private static final Duration WARM_UP = Duration.ofSeconds(30);
 
   private static final int WARM_UP_RATE = 1_500;
   private static final Duration BEFORE_IDLE = Duration.ofMinutes(1);
   private static final Duration TIME = Duration.ofSeconds(20);
+
+  private static final int KILLS = 50;
+
+  /** Before a pod ends, and before another takes its place. */
+  private static final Duration REST = Duration.ofSeconds(5);
 
   /** At less than this scale, times this, fleets are smaller. */
   private static final int MOST = 400;
@@ -40,9 +46,12 @@ final class FleetScenario {
     }
     int relays = Math.min(most, IN_ONE_PROCESS);
     measure(bench, "%d relays in one process".formatted(relays), 1, relays);
+  }
+
+  static void ends(Bench bench) throws Exception {
     for (int pods : PODS_THAT_END) {
-      if (pods <= most) {
-        endings(bench, pods);
+      if (pods <= bench.scaled(MOST, 2)) {
+        ends(bench, pods);
       }
     }
   }
@@ -51,7 +60,7 @@ final class FleetScenario {
     bench.say(who, 0);
     Fleet fleet = new Fleet(bench, pods, relays);
     try {
-      OpenLoad ignored = fleet.run(WARM_UP_RATE, WARM_UP);
+      OpenLoad ignored = fleet.run(WARM_UP_RATE, bench.unscaled(WARM_UP));
       return fleet;
     } catch (Exception e) {
       fleet.close();
@@ -94,32 +103,33 @@ final class FleetScenario {
 
   /** Something that ends pods; returns the keys that it may hold up. */
   private interface Ending {
-    Predicate<String> end(Fleet fleet, Duration after) throws InterruptedException;
+    Predicate<String> end(Fleet fleet) throws InterruptedException;
   }
 
-  private static void endings(Bench bench, int pods) throws Exception {
+  private static void ends(Bench bench, int pods) throws Exception {
     String who = Draining.count(pods, "pod");
+    Duration rest = bench.unscaled(REST);
     try (Fleet fleet = warm(bench, who, pods, 1)) {
-      measure(bench, who + ", one is killed", fleet, (f, after) -> one(f, after, Pod::kill));
-      measure(bench, who + ", one ends", fleet, (f, after) -> one(f, after, Pod::end));
-      measure(bench, who + ", each is replaced", fleet, FleetScenario::each);
+      measure(bench, who + ", one is killed", fleet, KILLS, f -> one(f, Pod::kill, rest));
+      measure(bench, who + ", one ends", fleet, 1, f -> one(f, Pod::end, rest));
+      measure(bench, who + ", each is replaced", fleet, 1, FleetScenario::each);
     }
   }
 
   /** Ends the pod that has published last for the most keys, and starts another after a time. */
-  private static Predicate<String> one(Fleet fleet, Duration after, Consumer<Pod> how)
+  private static Predicate<String> one(Fleet fleet, Consumer<Pod> how, Duration rest)
       throws InterruptedException {
     Map.Entry<Pod, Set<String>> most =
         fleet.ledger().keys().entrySet().stream()
             .max(Comparator.comparing(keys -> keys.getValue().size()))
             .orElseThrow();
     how.accept(most.getKey());
-    Thread.sleep(after.toMillis());
+    Thread.sleep(rest.toMillis());
     fleet.replace(most.getKey(), RATE);
     return most.getValue()::contains;
   }
 
-  private static Predicate<String> each(Fleet fleet, Duration after) {
+  private static Predicate<String> each(Fleet fleet) {
     for (Pod pod : fleet.pods()) {
       pod.end();
       fleet.replace(pod, RATE);
@@ -127,22 +137,30 @@ final class FleetScenario {
     return key -> true;
   }
 
-  private static void measure(Bench bench, String name, Fleet fleet, Ending ending)
+  /**
+   * In each run it ends something as often as {@code full} says at full scale; of each time counts
+   * the key that stood still the longest.
+   */
+  private static void measure(Bench bench, String name, Fleet fleet, int full, Ending ending)
       throws Exception {
-    Duration half = bench.scaled(TIME.dividedBy(2));
     for (int run = 1; run <= bench.runs(); run++) {
       bench.say(name, run);
-      fleet.load(RATE);
-      Thread.sleep(half.toMillis());
-      Usage ignored = fleet.work(); // what they said so far is known
-      long begin = System.nanoTime();
-      Predicate<String> concerned = ending.end(fleet, half);
-      fleet.halt();
-      OpenLoad.await(fleet.ledger(), fleet::work);
-      List<Double> times = fleet.ledger().standstills(concerned, begin);
-      bench.report(name + ", standstill, p50", "ms", Percentiles.of(times, 50));
-      bench.report(name + ", standstill, max", "ms", Percentiles.of(times, 100));
-      bench.report(name + ", published again", "messages", fleet.ledger().repeats());
+      List<Double> longest = new ArrayList<>();
+      int repeats = 0;
+      for (int i = 0; i < bench.scaled(full, 1); i++) {
+        fleet.load(RATE);
+        Thread.sleep(bench.unscaled(REST).toMillis());
+        Usage ignored = fleet.work(); // what they said so far is known
+        long begin = System.nanoTime();
+        Predicate<String> concerned = ending.end(fleet);
+        fleet.halt();
+        OpenLoad.await(fleet.ledger(), fleet::work);
+        longest.add(Percentiles.of(fleet.ledger().standstills(concerned, begin), 100));
+        repeats += fleet.ledger().repeats();
+      }
+      bench.report(name + ", standstill, p50", "ms", Percentiles.of(longest, 50));
+      bench.report(name + ", standstill, max", "ms", Percentiles.of(longest, 100));
+      bench.report(name + ", published again", "messages", (double) repeats / longest.size());
     }
   }
 }

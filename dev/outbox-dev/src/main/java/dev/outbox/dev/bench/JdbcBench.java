@@ -333,7 +333,6 @@ final class JdbcBench extends BenchDatabase<Connection> {
             Jdbc.execute(connection, sql);
           }
         }
-        case WRITER -> business(place, connection);
         case APPENDER -> {
           var unused = place.store().append(connection, OpenLoad.message(0));
         }

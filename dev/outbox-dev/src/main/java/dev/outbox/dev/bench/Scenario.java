@@ -35,8 +35,8 @@ enum Scenario {
   PINNED(
       Draining::pinned,
       """
-      500,000 messages of 10,000 keys drained while another session holds a transaction open, from before the fill to the end: \
-      a read-only snapshot, or one that has written. And one key with 100,000 messages that were blocked \
+      500,000 messages of 10,000 keys drained while another session holds a read-only snapshot, from before the fill to the end. \
+      And one key with 100,000 messages that were blocked \
       behind its head until the broker took it. Limit: its loop on as many messages under the same pin."""),
 
   END_TO_END(
@@ -72,7 +72,13 @@ enum Scenario {
       and clients (4 in all, at least one each) that append one message of 200 bytes a transaction by their relay and tell it of the commit; \
       1,000 keys, a fixed schedule; before that half a minute at 1,500/s, for JVMs to compile. And one process with 20 relays. Rates are of all pods together; times are from the commit in any pod to the publisher. \
       Statements and CPU are those of all pods and of the server; commits are no statements. \
-      At 200/s one pod is killed (SIGKILL) or ends in good order: the one that published last for most keys, and of those keys the longest time in which there was something to publish and nothing was published; \
+      There is no limit to compare with."""),
+
+  FLEET_ENDS(
+      FleetScenario::ends,
+      """
+      The same pods at 200/s, and one is killed (SIGKILL), 50 times one after another, or ends in good order: \
+      the one that published last for most keys, and of those keys the longest time in which there was something to publish and nothing was published; \
       or all pods are replaced one after another: the same of all keys. There is no limit to compare with."""),
 
   WORK(

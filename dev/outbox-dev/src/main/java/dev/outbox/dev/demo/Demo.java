@@ -9,6 +9,7 @@ import dev.outbox.cli.Failure;
 import dev.outbox.cli.Logs;
 import dev.outbox.cli.Main;
 import dev.outbox.cli.RelayProcess;
+import dev.outbox.cli.Secrets;
 import dev.outbox.cli.Terminal;
 import dev.outbox.dev.broker.BrokerKind;
 import dev.outbox.dev.broker.Source;
@@ -26,6 +27,8 @@ import dev.outbox.embedded.ParentJvm;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.store.core.BucketStore;
+import dev.outbox.ui.OutboxPage;
+import dev.outbox.ui.PageServer;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -74,6 +77,7 @@ final class Demo {
    * @param database the user's own, or null
    * @param broker the kind of broker
    * @param bootstrapServers of the user's own Kafka, or null
+   * @param ui whether the operator's page is served
    */
   record Settings(
       int transactions,
@@ -84,7 +88,8 @@ final class Demo {
       StoreKind store,
       @Nullable Address database,
       BrokerKind broker,
-      @Nullable String bootstrapServers) {
+      @Nullable String bootstrapServers,
+      boolean ui) {
     private static final int QUIET_RATE = 200;
 
     /** Transactions a second in quiet times: so few that a machine with two cores can idle. */
@@ -122,6 +127,12 @@ final class Demo {
   /** The consumer's process; another follows each that is killed. */
   private @Nullable ChildJvm shipping;
 
+  /** Those that live to the end. */
+  private List<ChildJvm> relays = List.of();
+
+  /** The address of the operator's page, if it is served. */
+  private String page = "";
+
   private int consumers;
   private volatile boolean allPublished;
   private volatile boolean keepLogs;
@@ -149,6 +160,10 @@ final class Demo {
       out.println();
       out.println(lastSentence(verdict));
       out.flush();
+      if (pageStays()) {
+        String unused = Terminal.ask("The page stays at %s. Enter ends it. ".formatted(page), out);
+        relays.forEach(Demo::stop);
+      }
       keepLogs = !verdict.good();
       return verdict.good() ? 0 : Main.CHECK_FAILED;
     } finally {
@@ -174,6 +189,10 @@ final class Demo {
     resources.add(servers);
     servers.start();
     progress.event(servers.names());
+    if (settings.ui()) {
+      page = servePage();
+      progress.event("the operator's page: " + page);
+    }
     keepLogs = true;
     Place<?> place = resources.add(DemoServers.open(servers.outbox(), settings.threads() + 1));
     BucketStore<?> store = (BucketStore<?>) place.store();
@@ -202,8 +221,9 @@ final class Demo {
       show();
     }
     awaitDelivered(store);
-    for (ChildJvm relay : List.of(b, incidents.join())) {
-      stop(relay);
+    relays = List.of(b, incidents.join());
+    if (!pageStays()) {
+      relays.forEach(Demo::stop);
     }
     allPublished = true;
     result(reading, "the consumer failed: ");
@@ -217,6 +237,18 @@ final class Demo {
         shipped(),
         settings,
         servers.broker().canStop() ? "the kill and the outage are in it" : "the kill is in it");
+  }
+
+  /** Whether somebody can look at it after the demo. */
+  private boolean pageStays() {
+    return settings.ui() && Terminal.canAsk();
+  }
+
+  /** It only shows, to those who have its address. */
+  private String servePage() {
+    Place<?> place = resources.add(DemoServers.open(servers.outbox(), OutboxPage.MOST_READS));
+    OutboxPage shown = OutboxPage.builder(place.store()).mask(Secrets::mask).build();
+    return resources.add(PageServer.start(Map.of("", shown), Map.of(), "127.0.0.1", 0, null)).url();
   }
 
   private List<Customer> customers(Place<?> place) {

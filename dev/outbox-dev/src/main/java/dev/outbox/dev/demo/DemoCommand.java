@@ -48,6 +48,12 @@ public final class DemoCommand implements Callable<Integer> {
       description = "Your own Kafka (topics of its own are used; it is not stopped).")
   private @Nullable String bootstrapServers;
 
+  @Option(
+      names = "--ui",
+      description =
+          "Serve the operator's page of the demo's outbox, too; at a terminal it stays until Enter.")
+  private boolean ui;
+
   @Spec
   @SuppressWarnings("NullAway.Init") // set by picocli
   private CommandSpec spec;
@@ -65,7 +71,8 @@ public final class DemoCommand implements Callable<Integer> {
             server.kind(),
             own == null ? null : own.address(),
             broker(),
-            bootstrapServers);
+            bootstrapServers,
+            ui);
     return new Demo(settings, spec.commandLine().getOut()).run();
   }
 

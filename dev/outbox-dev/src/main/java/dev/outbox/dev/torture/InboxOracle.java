@@ -78,13 +78,7 @@ final class InboxOracle {
                     .add(new Held(lock, line.at(), end));
               }
             });
-    byKey.forEach(
-        (key, all) ->
-            Held.compare(
-                all,
-                (latest, next) ->
-                    wrong.accept(
-                        "key %s has two live locks: %s and %s".formatted(key, latest, next))));
+    Held.compare(byKey, "key %s has two live locks: %s and %s", wrong);
   }
 
   private static String lock(Line line) {

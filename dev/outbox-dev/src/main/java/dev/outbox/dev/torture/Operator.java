@@ -6,6 +6,10 @@ import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.store.InspectionStore;
+import dev.outbox.spi.store.InspectionStore.Listed;
+import dev.outbox.spi.store.InspectionStore.Query;
+import dev.outbox.spi.store.InspectionStore.Status;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
@@ -13,11 +17,12 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Somebody who repairs and requeues dead letters, or discards them. Those that cannot be repaired
- * stay as they are. Used by one thread.
+ * Somebody who repairs and requeues dead letters, or discards them, and cancels messages that are
+ * not due. Dead letters that cannot be repaired stay as they are. Used by one thread.
  */
 final class Operator {
   private static final int MOST = 1_000;
+  private static final Query SCHEDULED = Query.first(Status.SCHEDULED, MOST);
   private static final Who MYSELF = Who.named("operator");
 
   private final DeadLetterStore store;
@@ -30,6 +35,7 @@ final class Operator {
   /**
    * Somebody.
    *
+   * @param store which is an {@link InspectionStore}, too
    * @param audited whether the store, which is then an {@link ArchiveStore}, remembers who decided
    */
   Operator(DeadLetterStore store, boolean audited, Repairs repairs, Journal journal, long seed) {
@@ -40,12 +46,12 @@ final class Operator {
     random = new Random(seed);
   }
 
-  /** Which messages it discarded, or may have: the answer was lost. */
+  /** Which messages it discarded or cancelled, or may have: the answer was lost. */
   Set<UUID> discarded() {
     return discarded;
   }
 
-  /** Looks at some dead letters, or at all. */
+  /** Looks at some dead letters and what is not due, or at all dead letters. */
   void look(boolean all) {
     try {
       long after = 0;
@@ -57,6 +63,9 @@ final class Operator {
           decide(letter, all);
         }
       } while (letters.size() == MOST);
+      if (!all) {
+        cancelSome();
+      }
     } catch (OutboxException e) {
       // the database is away
     }
@@ -77,6 +86,25 @@ final class Operator {
       }
       journal.write("requeue", sequence, work.id(), requeue(sequence));
     }
+  }
+
+  private void cancelSome() {
+    for (Listed one : ((InspectionStore) store).messages(SCHEDULED).found()) {
+      if (random.nextInt(4) == 0) {
+        UUID id = UUID.fromString(one.id());
+        boolean isFirstTry = discarded.add(id);
+        boolean cancelled = cancel(one.sequence());
+        if (!cancelled && isFirstTry) {
+          discarded.remove(id); // it is too late: it has to come
+        }
+        journal.write("cancel", one.sequence(), id, cancelled);
+      }
+    }
+  }
+
+  private boolean cancel(long sequence) {
+    Set<Long> one = Set.of(sequence);
+    return !(audited ? ((ArchiveStore) store).cancel(one, MYSELF) : store.cancel(one)).isEmpty();
   }
 
   private boolean discard(long sequence) {

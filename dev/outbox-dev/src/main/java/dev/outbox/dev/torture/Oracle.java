@@ -21,7 +21,7 @@ import java.util.NavigableSet;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
-import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -56,21 +56,23 @@ public final class Oracle {
   record Held(String by, long begin, long end) {
 
     /**
-     * Compares all that had one key.
+     * Compares all that had a key.
      *
-     * @param overlap is told of each that began before an earlier one's end
+     * @param sentence of the key, and two of which one began before the other's end
+     * @param wrong is told it
      */
-    static void compare(List<Held> all, BiConsumer<Held, Held> overlap) {
-      all.sort(Comparator.comparingLong(Held::begin));
-      Held latest = all.get(0);
-      for (Held next : all.subList(1, all.size())) {
-        if (next.begin() < latest.end()) {
-          overlap.accept(latest, next);
-        }
-        if (next.end() > latest.end()) {
-          latest = next;
-        }
-      }
+    static void compare(Map<String, List<Held>> byKey, String sentence, Consumer<String> wrong) {
+      byKey.forEach(
+          (key, all) -> {
+            all.sort(Comparator.comparingLong(Held::begin));
+            Held latest = all.get(0);
+            for (Held next : all.subList(1, all.size())) {
+              if (next.begin() < latest.end()) {
+                wrong.accept(sentence.formatted(key, latest, next));
+              }
+              latest = next.end() > latest.end() ? next : latest;
+            }
+          });
     }
   }
 
@@ -201,11 +203,24 @@ public final class Oracle {
    */
   void compareAudit(List<Line> lines, List<String> audit) {
     List<String> left = new ArrayList<>(audit);
-    for (Line line : Journal.of(lines, "requeue", "discard")) {
-      if (line.detail(2).equals("true") && !left.remove(line.what() + " " + line.number(0))) {
+    for (Line line : Journal.of(lines, "requeue", "discard", "cancel")) {
+      String what = line.what().equals("requeue") ? "requeue " : "discard ";
+      if (line.detail(2).equals("true") && !left.remove(what + line.number(0))) {
         wrong(Wrong.OTHER, "decided, but not in the audit: %s", line);
       }
     }
+  }
+
+  /** What was cancelled, as somebody was told, never comes (S8). Returns how many were. */
+  int compareCancelled(List<Line> lines, Set<UUID> delivered) {
+    List<Line> cancelled =
+        Journal.of(lines, "cancel").stream().filter(line -> line.detail(2).equals("true")).toList();
+    for (Line line : cancelled) {
+      if (delivered.contains(UUID.fromString(line.detail(1)))) {
+        wrong(Wrong.OTHER, "delivered, though it was cancelled: %s", line);
+      }
+    }
+    return cancelled.size();
   }
 
   /** What producers were told stands in their table, where the commit was durable. */
@@ -290,17 +305,7 @@ public final class Oracle {
     Map<String, List<Held>> byKey = new HashMap<>();
     Seen seen = new Seen(lines);
     claims.forEach((name, span) -> span.lived(name, seen, byKey));
-    byKey.forEach(
-        (key, all) ->
-            Held.compare(
-                all,
-                (latest, next) ->
-                    wrong(
-                        Wrong.OTHER,
-                        "key %s is in two live claims: %s and %s",
-                        key,
-                        latest,
-                        next)));
+    Held.compare(byKey, "key %s is in two live claims: %s and %s", this::saw);
     return claims.size();
   }
 

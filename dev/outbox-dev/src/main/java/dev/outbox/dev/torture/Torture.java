@@ -301,6 +301,7 @@ final class Torture implements AutoCloseable {
     List<DeadLetter> letters = servers.place().deadLetters();
     Set<UUID> delivered = oracle.compareDeliveries(log);
     oracle.compareLost(delivered, letters, operator.discarded());
+    int cancelled = oracle.compareCancelled(lines, delivered);
     Optional<Kept> kept = servers.place().kept();
     kept.ifPresent(
         archive -> {
@@ -345,13 +346,15 @@ final class Torture implements AutoCloseable {
     did.put("troubles", list(troubles(lines)));
     did.put(
         "messages",
-        "%d committed, %d deliveries of which %d again, %d dead letters left, %d discarded"
+        "%d committed, %d deliveries of which %d again, %d dead letters left, %d discarded, %d cancelled and %d too late"
             .formatted(
                 oracle.count(),
                 log.size(),
                 log.size() - delivered.size(),
                 letters.size(),
-                operator.discarded().size()));
+                operator.discarded().size() - cancelled,
+                cancelled,
+                Journal.of(lines, "cancel").size() - cancelled));
     did.put(
         "archive",
         "%s, %d messages"

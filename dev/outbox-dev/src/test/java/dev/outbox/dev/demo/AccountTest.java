@@ -47,7 +47,7 @@ class AccountTest {
 
   private Verdict verdict(UUID... dead) {
     Demo.Settings settings =
-        new Demo.Settings(5, 1, 1, 5, 42, StoreKind.POSTGRES, null, BrokerKind.KAFKA, null);
+        new Demo.Settings(5, 1, 1, 5, 42, StoreKind.POSTGRES, null, BrokerKind.KAFKA, null, false);
     return account.verdict(Set.of(dead), shipments(), settings, "");
   }
 

@@ -1,17 +1,31 @@
 package dev.outbox.dev.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.abort;
 
 import dev.outbox.cli.Failure;
 import dev.outbox.dev.broker.BrokerKind;
 import dev.outbox.dev.database.StoreKind;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PipedInputStream;
+import java.io.PipedOutputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.CookieManager;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.FutureTask;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
@@ -24,19 +38,20 @@ class DemoTest {
 
   @ParameterizedTest
   @CsvSource({
-    "POSTGRES, KAFKA, Kafka",
-    "MYSQL, KAFKA, Kafka",
-    "MONGO, KAFKA, Kafka",
-    "POSTGRES, RABBITMQ, RabbitMQ",
+    "POSTGRES, KAFKA, Kafka, true",
+    "MYSQL, KAFKA, Kafka, false",
+    "MONGO, KAFKA, Kafka, false",
+    "POSTGRES, RABBITMQ, RabbitMQ, false",
   })
   @DisplayName("messages get through a kill and an outage, and nothing is left behind")
-  void small(StoreKind store, BrokerKind broker, String label) throws Exception {
+  void small(StoreKind store, BrokerKind broker, String label, boolean ui) throws Exception {
     assumeThereIs(store);
     StringWriter text = new StringWriter();
-    Demo.Settings settings = new Demo.Settings(300, 20, 2, 150, 42, store, null, broker, null);
+    Demo.Settings settings = new Demo.Settings(300, 20, 2, 150, 42, store, null, broker, null, ui);
     Set<Path> before = directories();
 
-    int code = run(new Demo(settings, new PrintWriter(text)));
+    Demo demo = new Demo(settings, new PrintWriter(text));
+    int code = ui ? runWithPage(demo, text) : run(demo);
 
     String out = text.toString();
     assertThat(code).as(out).isZero();
@@ -61,6 +76,57 @@ class DemoTest {
         .contains("Next: README.md shows ");
     assertThat(ProcessHandle.current().children()).isEmpty();
     assertThat(directories()).isSubsetOf(before);
+  }
+
+  /** With a person at the terminal. */
+  private static int runWithPage(Demo demo, StringWriter text) throws Exception {
+    InputStream before = System.in;
+    System.setProperty("outbox.terminal.in", "true");
+    try (PipedOutputStream keys = new PipedOutputStream();
+        InputStream in = new PipedInputStream(keys)) {
+      System.setIn(in);
+      FutureTask<Boolean> person = new FutureTask<>(() -> look(text, keys));
+      Thread thread = new Thread(person, "person");
+      thread.setDaemon(true);
+      thread.start();
+      int code = run(demo);
+      assertThat(person.get()).isTrue();
+      return code;
+    } finally {
+      System.setIn(before);
+      System.clearProperty("outbox.terminal.in");
+    }
+  }
+
+  /** Looks at the page while the demo runs, and when it is over; then Enter, whatever was seen. */
+  private static boolean look(StringWriter text, OutputStream keys) throws Exception {
+    try (keys) {
+      URI page = URI.create(printed(text, "the operator's page: (\\S+)"));
+      assertThat(get(page)).contains("outbox_demo_", "Messages by state");
+      String end = printed(text, "(Enter ends it)");
+      assertThat(get(page)).as(end).contains("nothing to do", "2 relays live.");
+      keys.write('\n');
+      return true;
+    }
+  }
+
+  private static String printed(StringWriter text, String pattern) {
+    Pattern sought = Pattern.compile(pattern);
+    return await()
+        .atMost(Duration.ofMinutes(5))
+        .until(
+            () -> sought.matcher(text.toString()).results().map(found -> found.group(1)).findAny(),
+            Optional::isPresent)
+        .orElseThrow();
+  }
+
+  private static String get(URI page) throws Exception {
+    HttpClient browser =
+        HttpClient.newBuilder()
+            .cookieHandler(new CookieManager())
+            .followRedirects(HttpClient.Redirect.NORMAL)
+            .build();
+    return browser.send(HttpRequest.newBuilder(page).build(), BodyHandlers.ofString()).body();
   }
 
   private static String count(List<String> lines, String name) {

@@ -161,11 +161,27 @@ class OracleTest {
     line("torture", 2, "requeue", 7, id, true);
     line("torture", 3, "requeue", 7, id, false);
     line("torture", 4, "discard", 8, id, true);
+    line("torture", 5, "cancel", 9, id, true);
     oracle.compareAudit(lines, List.of("requeue 7", "discard 8", "discard 9"));
     assertThat(oracle.violations())
         .singleElement()
         .asString()
         .contains("not in the audit", "requeue");
+  }
+
+  @Test
+  @DisplayName("sees what came although somebody was told that it was cancelled")
+  void cancelled() {
+    line("torture", 1, "cancel", 1, first.work().id(), false);
+    line("torture", 2, "cancel", 2, second.work().id(), true);
+    line("torture", 3, "cancel", 3, delayed.work().id(), true);
+    Set<UUID> delivered = Set.of(first.work().id(), second.work().id());
+    assertThat(oracle.compareCancelled(lines, delivered)).isEqualTo(2);
+    assertThat(oracle.violations())
+        .singleElement()
+        .asString()
+        .startsWith("delivered, though it was cancelled")
+        .contains(second.work().id() + "");
   }
 
   @Test

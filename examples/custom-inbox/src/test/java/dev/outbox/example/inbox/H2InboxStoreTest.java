@@ -1,25 +1,18 @@
 package dev.outbox.example.inbox;
 
 import dev.outbox.spi.store.InboxStore;
-import dev.outbox.tck.AutoCommit;
 import dev.outbox.tck.inbox.InboxStoreProperties;
-import dev.outbox.tck.inbox.InboxStoreTck;
-import dev.outbox.tck.inbox.Retentions;
+import dev.outbox.tck.inbox.JdbcInboxStoreTck;
 import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.UUID;
-import java.util.function.Consumer;
+import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
-import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
-import org.junit.jupiter.api.TestInstance;
 
 /** The TCK of inboxes over the example. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class H2InboxStoreTest extends InboxStoreTck<Connection>
-    implements Retentions<Connection>, AutoCommit<Connection> {
+class H2InboxStoreTest extends JdbcInboxStoreTck {
   private final JdbcDataSource dataSource = new JdbcDataSource();
 
   @BeforeAll
@@ -31,32 +24,18 @@ class H2InboxStoreTest extends InboxStoreTck<Connection>
   }
 
   @Override
-  protected InboxStore<Connection> createStore() {
-    return createStore(InboxStore.DEFAULT_RETENTION);
+  protected DataSource dataSource() {
+    return dataSource;
   }
 
   @Override
-  public InboxStore<Connection> createStore(Duration retention) {
+  protected InboxStore<Connection> createStore(DataSource dataSource, Duration retention) {
     return new H2InboxStore(dataSource, retention);
   }
 
   @Override
-  protected void inTransaction(Consumer<Connection> work) {
-    Jdbi.create(dataSource).useTransaction(handle -> work.accept(handle.getConnection()));
-  }
-
-  @Override
-  public void withoutTransaction(Consumer<Connection> work) {
-    try (Connection connection = dataSource.getConnection()) {
-      work.accept(connection);
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
-  @Override
-  protected void reset() {
-    Jdbi.create(dataSource).useHandle(handle -> handle.execute("delete from inbox_message"));
+  protected String prefix() {
+    return "inbox_";
   }
 
   @Nested

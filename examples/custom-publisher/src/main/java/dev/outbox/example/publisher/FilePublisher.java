@@ -76,7 +76,6 @@ public final class FilePublisher implements MessagePublisher {
 
   // end::publish
 
-  // tag::append
   private Result append(StoredMessage message) {
     String name = "";
     try {
@@ -98,8 +97,6 @@ public final class FilePublisher implements MessagePublisher {
           : Result.unavailable("there is no folder " + folder);
     }
   }
-
-  // end::append
 
   private static void sync(Path directory) throws IOException {
     try (FileChannel channel = FileChannel.open(directory, READ)) {

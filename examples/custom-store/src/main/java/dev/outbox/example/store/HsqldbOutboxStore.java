@@ -110,12 +110,9 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
       """;
 
   /** While the dedup key is in another open transaction, the database waits, then looks again. */
-  // tag::dedup
   private static final String DEDUP =
       "insert into outbox_dedup select ?, current_timestamp(6) from outbox_turn"
           + " where not exists (select * from outbox_dedup where dedup_key = ?)";
-
-  // end::dedup
 
   private static final String INSERT =
       """
@@ -300,7 +297,6 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
     }
   }
 
-  // tag::turn
   /** Works in a transaction of its own, when those before it have ended. */
   private <R> R inTurn(BiFunction<Handle, Instant, R> work) {
     try {
@@ -315,7 +311,6 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
     }
   }
 
-  // end::turn
   /** The database's clock, which decides everything about time (T1). */
   private static Instant now(Handle handle) {
     return handle.createQuery("values current_timestamp(6)").mapTo(Instant.class).one();

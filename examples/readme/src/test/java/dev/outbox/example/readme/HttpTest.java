@@ -65,7 +65,6 @@ class HttpTest {
     server.stop(0);
   }
 
-  // tag::verify
   /** Whether somebody who knows the secret has sent this, within the last five minutes. */
   static boolean isGenuine(Headers headers, byte[] body, String secret) {
     String id = headers.getFirst("webhook-id");
@@ -95,8 +94,6 @@ class HttpTest {
     }
     return false;
   }
-
-  // end::verify
 
   private static StoredMessage placed() {
     OutboxMessage message =

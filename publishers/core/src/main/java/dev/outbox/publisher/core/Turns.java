@@ -22,6 +22,9 @@ final class Turns {
   /** More messages than these have no turn of their own; they come again behind all that have. */
   static final int MOST = 10_000;
 
+  /** All turns are looked at once for so many messages, as that takes a while. */
+  private static final int REMOVE_AFTER = MOST / 10;
+
   /** How late a turn may be used, beside a period; then the message gets another. */
   static final Duration LATE = Duration.ofSeconds(10);
 
@@ -29,6 +32,9 @@ final class Turns {
   private final Latest given;
   private final Latest used;
   private final NavigableMap<Waiting, Turn> kept = new TreeMap<>();
+
+  /** How many messages found no turn since those were removed that nobody came for. */
+  private int withoutTurn;
 
   /** Until when those that were sent may come for their answers. */
   private final Map<UUID, Long> sent = new HashMap<>();
@@ -99,7 +105,10 @@ final class Turns {
   private @Nullable Turn next(Waiting waiting, long now) {
     long wait = given.left(period, now);
     if (wait > 0 && kept.size() >= MOST) {
-      kept.values().removeIf(one -> one.to - now <= 0);
+      if (++withoutTurn >= REMOVE_AFTER) {
+        withoutTurn = 0;
+        kept.values().removeIf(one -> one.to - now <= 0);
+      }
       if (kept.size() >= MOST) {
         return waiting.compareTo(kept.lastKey()) < 0 ? kept.pollLastEntry().getValue() : null;
       }

@@ -9,8 +9,8 @@
  *   <li>{@link dev.outbox.publisher.core.Outcome}: the results of a call in which several messages
  *       are on their way, a {@link dev.outbox.publisher.core.KeyRun} for each key.
  *   <li>{@link dev.outbox.publisher.core.Unanswered}: messages that are on their way when a call
- *       returns; {@link dev.outbox.publisher.core.Places} that do not acknowledge; and {@link
- *       dev.outbox.publisher.core.Background} for what may take long.
+ *       returns; {@link dev.outbox.publisher.core.SilentPlaces}, which do not acknowledge; and
+ *       {@link dev.outbox.publisher.core.BackgroundTasks} for what may take long.
  *   <li>{@link dev.outbox.publisher.core.TimeLimits}: which timeouts are taken.
  * </ol>
  */

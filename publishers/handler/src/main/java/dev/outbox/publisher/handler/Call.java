@@ -86,7 +86,7 @@ final class Call {
 
     @Override
     protected String destination(Item item) {
-      Lane lane = parts.routes().lane(item.message());
+      HandlerThreads lane = parts.routes().lane(item.message());
       return lane == null ? super.destination(item) : lane.name();
     }
 
@@ -94,7 +94,7 @@ final class Call {
     void next() {
       for (Item item = first(); item != null; item = first()) {
         Result known = parts.unanswered().of(item.message());
-        Lane lane = parts.routes().lane(item.message());
+        HandlerThreads lane = parts.routes().lane(item.message());
         if (known == null && lane != null) {
           begin(new Handling(lane, item.message(), parts.busy(), lastBegin));
           return;
@@ -165,7 +165,7 @@ final class Call {
     }
 
     private Result notBegun() {
-      Lane lane = parts.routes().lane(item(delivered()).message());
+      HandlerThreads lane = parts.routes().lane(item(delivered()).message());
       return lane == null
           ? parts.routes().withoutHandler(item(delivered()).message())
           : lane.noTime();
@@ -175,9 +175,9 @@ final class Call {
       if (handling.remove()) {
         return handling.notBegun();
       }
-      handling.lane().left();
+      handling.threads().left();
       StoredMessage message = item(delivered()).message();
-      return parts.unanswered().leave(message, handling.lane().name(), handling.result());
+      return parts.unanswered().leave(message, handling.threads().name(), handling.result());
     }
 
     /** The call is given up. What it has left before goes on. */

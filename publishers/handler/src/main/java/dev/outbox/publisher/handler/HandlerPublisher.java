@@ -2,7 +2,7 @@ package dev.outbox.publisher.handler;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.publisher.core.Background;
+import dev.outbox.publisher.core.BackgroundTasks;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
@@ -79,11 +79,11 @@ public final class HandlerPublisher implements MessagePublisher {
   @Override
   public void close() {
     closed = true;
-    parts.routes().lanes().forEach(Lane::close);
+    parts.routes().lanes().forEach(HandlerThreads::close);
     parts.busy().values().forEach(Handling::stop);
     long end = System.nanoTime() + parts.timing().patience().toNanos();
     try {
-      for (Lane lane : parts.routes().lanes()) {
+      for (HandlerThreads lane : parts.routes().lanes()) {
         boolean ignored = lane.awaitEnd(end - System.nanoTime());
       }
     } catch (InterruptedException e) {
@@ -103,7 +103,7 @@ public final class HandlerPublisher implements MessagePublisher {
     private boolean ignore;
     private Duration timeout = DEFAULT_TIMEOUT;
     private int concurrency = DEFAULT_CONCURRENCY;
-    private ThreadFactory threads = task -> Background.daemon("outbox-handler", task);
+    private ThreadFactory threads = task -> BackgroundTasks.daemon("outbox-handler", task);
 
     private Builder() {}
 
@@ -219,16 +219,16 @@ public final class HandlerPublisher implements MessagePublisher {
       return new HandlerPublisher(new Call.Parts(routes, timing));
     }
 
-    private Map<String, Lane> lanes(
+    private Map<String, HandlerThreads> lanes(
         Map<String, MessageHandler> handlers, String words, Timing timing) {
-      Map<String, Lane> lanes = new HashMap<>();
+      Map<String, HandlerThreads> lanes = new HashMap<>();
       handlers.forEach((type, handler) -> lanes.put(type, lane(words + type, handler, timing)));
       return Map.copyOf(lanes);
     }
 
-    private Lane lane(String name, MessageHandler handler, Timing timing) {
+    private HandlerThreads lane(String name, MessageHandler handler, Timing timing) {
       Failures failures = new Failures(Set.copyOf(never), Set.copyOf(only));
-      return new Lane(name, handler, failures, timing, concurrency, threads);
+      return new HandlerThreads(name, handler, failures, timing, concurrency, threads);
     }
   }
 }

@@ -17,7 +17,7 @@ final class Handling implements Runnable {
   private static final Result STOPPED = Result.unavailable("the publisher was stopped");
   private static final Result UNREADABLE = Result.failed("the handler threw what cannot be read");
 
-  private final Lane lane;
+  private final HandlerThreads threads;
   private final StoredMessage message;
   private final ConcurrentMap<String, Handling> busy;
   private final long lastBegin;
@@ -30,16 +30,20 @@ final class Handling implements Runnable {
    * @param busy which run a key has
    * @param lastBegin by {@link System#nanoTime}; after that it does not begin
    */
-  Handling(Lane lane, StoredMessage message, ConcurrentMap<String, Handling> busy, long lastBegin) {
-    this.lane = lane;
+  Handling(
+      HandlerThreads threads,
+      StoredMessage message,
+      ConcurrentMap<String, Handling> busy,
+      long lastBegin) {
+    this.threads = threads;
     this.message = message;
     this.busy = busy;
     this.lastBegin = lastBegin;
     var unused = result.thenRun(this::interrupt);
   }
 
-  Lane lane() {
-    return lane;
+  HandlerThreads threads() {
+    return threads;
   }
 
   /** Completes in bounded time, unless it is {@linkplain #remove removed}. */
@@ -47,7 +51,7 @@ final class Handling implements Runnable {
     return result;
   }
 
-  /** Begins once the lane has a thread for it. */
+  /** Begins once its handler has a thread for it. */
   void start() {
     Handling other = busy.putIfAbsent(message.key(), this);
     if (other != null) {
@@ -55,10 +59,10 @@ final class Handling implements Runnable {
       return;
     }
     try {
-      lane.execute(this);
+      threads.execute(this);
     } catch (RuntimeException | Error e) { // closed, or no thread can be made
       free();
-      result.complete(Result.unavailable(lane.name() + " got no thread: " + e, lane.name()));
+      result.complete(Result.unavailable(threads.name() + " got no thread: " + e, threads.name()));
     }
   }
 
@@ -66,15 +70,15 @@ final class Handling implements Runnable {
   private Result isThere() {
     return Result.unavailable(
         "%s has not returned from message %d, which has the same key"
-            .formatted(lane.name(), message.sequence()),
-        "%s for the key %s".formatted(lane.name(), message.key()));
+            .formatted(threads.name(), message.sequence()),
+        "%s for the key %s".formatted(threads.name(), message.key()));
   }
 
   @Override
   public void run() {
     Result given = UNREADABLE;
     try {
-      given = lastBegin - System.nanoTime() > 0 ? handle() : lane.noTime();
+      given = lastBegin - System.nanoTime() > 0 ? handle() : threads.noTime();
     } finally {
       free();
       result.complete(given);
@@ -83,7 +87,7 @@ final class Handling implements Runnable {
 
   private Result handle() {
     try {
-      return begin() ? lane.handle(message) : STOPPED;
+      return begin() ? threads.handle(message) : STOPPED;
     } finally {
       end();
     }
@@ -94,7 +98,7 @@ final class Handling implements Runnable {
     begun = true;
     thread = Thread.currentThread();
     return !result
-        .completeOnTimeout(late(), lane.timing().handler().toNanos(), TimeUnit.NANOSECONDS)
+        .completeOnTimeout(late(), threads.timing().handler().toNanos(), TimeUnit.NANOSECONDS)
         .isDone();
   }
 
@@ -111,16 +115,16 @@ final class Handling implements Runnable {
   private Result late() {
     return Result.failed(
         "%s did not return within %s and was interrupted"
-            .formatted(lane.name(), Texts.time(lane.timing().handler())));
+            .formatted(threads.name(), Texts.time(threads.timing().handler())));
   }
 
   private void free() {
     busy.remove(message.key(), this);
   }
 
-  /** Takes it out of the lane's queue; returns false when it has begun. */
+  /** Takes it out of its handler's queue; returns false when it has begun. */
   boolean remove() {
-    boolean removed = lane.remove(this);
+    boolean removed = threads.remove(this);
     if (removed) {
       free();
     }
@@ -133,15 +137,15 @@ final class Handling implements Runnable {
     boolean ignored = remove();
   }
 
-  /** For how long a call waits for it yet, in nanoseconds; in the queue, while the lane moves. */
+  /** For how long a call waits for it yet, in nanoseconds; in the queue, while that moves. */
   long patience(long now) {
-    long from = begun || lane.moved() - since < 0 ? since : lane.moved();
-    long left = lane.patience().toNanos() - (now - from);
+    long from = begun || threads.moved() - since < 0 ? since : threads.moved();
+    long left = threads.patience().toNanos() - (now - from);
     return begun ? left : Math.min(left, lastBegin - now);
   }
 
   /** What it is in the eyes of a call that left it in the queue. */
   Result notBegun() {
-    return lastBegin - System.nanoTime() > 0 ? lane.isFull() : lane.noTime();
+    return lastBegin - System.nanoTime() > 0 ? threads.isFull() : threads.noTime();
   }
 }

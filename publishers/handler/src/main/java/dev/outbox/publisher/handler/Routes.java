@@ -15,15 +15,15 @@ import org.jspecify.annotations.Nullable;
  * @param ignore whether a message without a handler counts as handled
  */
 record Routes(
-    Map<String, Lane> byEventType,
-    Map<String, Lane> byAggregateType,
-    @Nullable Lane others,
+    Map<String, HandlerThreads> byEventType,
+    Map<String, HandlerThreads> byAggregateType,
+    @Nullable HandlerThreads others,
     boolean ignore) {
 
   /** Null when it has none. */
-  @Nullable Lane lane(StoredMessage stored) {
+  @Nullable HandlerThreads lane(StoredMessage stored) {
     OutboxMessage message = stored.message();
-    Lane ofEvent = byEventType.get(message.eventType());
+    HandlerThreads ofEvent = byEventType.get(message.eventType());
     return ofEvent != null
         ? ofEvent
         : byAggregateType.getOrDefault(message.aggregateType(), others);
@@ -37,7 +37,7 @@ record Routes(
                 .formatted(stored.message().eventType()));
   }
 
-  Collection<Lane> lanes() {
+  Collection<HandlerThreads> lanes() {
     return Stream.of(
             byEventType.values().stream(),
             byAggregateType.values().stream(),

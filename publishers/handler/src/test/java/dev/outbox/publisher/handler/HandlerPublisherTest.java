@@ -579,10 +579,12 @@ class HandlerPublisherTest {
   void interruptedAfterLeaving() throws Exception {
     Timing timing = Timing.of(LONG);
     Failures failures = new Failures(Set.of(), Set.of());
-    Lane slow = new Lane("slow", message -> end.await(), failures, timing, 1, Thread::new);
+    HandlerThreads slow =
+        new HandlerThreads("slow", message -> end.await(), failures, timing, 1, Thread::new);
     slow.left();
-    Lane waiting =
-        new Lane("waiting", m -> new CountDownLatch(1).await(), failures, timing, 1, Thread::new);
+    HandlerThreads waiting =
+        new HandlerThreads(
+            "waiting", m -> new CountDownLatch(1).await(), failures, timing, 1, Thread::new);
     Call.Parts parts =
         new Call.Parts(
             new Routes(Map.of("Slow", slow, "Waiting", waiting), Map.of(), null, false), timing);

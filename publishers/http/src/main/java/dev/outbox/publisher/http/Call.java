@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * One call. Of each key one request is on its way, and the next one is sent when that was answered
  * with 2xx (P2); keys go side by side. What a request brings is decided in the client's threads;
  * the calling thread only waits, and never past the call's time (P5). It does not wait either for
- * requests that take longer than {@link Slots#patience}, once all others are answered (P3): these
- * go on, and {@link Unanswered} keeps what comes of them.
+ * requests that take longer than {@link RequestSlots#patience}, once all others are answered (P3):
+ * these go on, and {@link Unanswered} keeps what comes of them.
  */
 final class Call {
   private final Sender sender;
@@ -86,7 +86,7 @@ final class Call {
    * The messages of one key, in order. One thread at a time has to do with it, but the calling one
    * may leave it at any time.
    */
-  private final class Run extends KeyRun<Addressed> implements Slots.User {
+  private final class Run extends KeyRun<Addressed> implements RequestSlots.User {
     private long since = System.nanoTime();
     private @Nullable Sent sent;
     private boolean over;
@@ -123,7 +123,7 @@ final class Call {
 
     /** Sends, when that is right now; says whether a request is on its way. */
     @Override
-    public boolean use(Slots.Slot slot) {
+    public boolean use(RequestSlots.Slot slot) {
       Sent request;
       synchronized (this) {
         if (over) {

@@ -38,8 +38,8 @@ final class Sender {
   private final Requests requests;
   private final Timing timing;
   private final int maxInFlight;
-  private final Gates gates = new Gates();
-  private final Map<String, Slots> slots = new ConcurrentHashMap<>();
+  private final EndpointPauses gates = new EndpointPauses();
+  private final Map<String, RequestSlots> slots = new ConcurrentHashMap<>();
   private final Several origins = new Several();
   private final Several endpoints = new Several();
   private final Unanswered unanswered = new Unanswered();
@@ -102,11 +102,12 @@ final class Sender {
     return endpoint;
   }
 
-  Slots slots(Endpoint endpoint) {
+  RequestSlots slots(Endpoint endpoint) {
     if (slots.size() > MANY) {
-      slots.values().removeIf(Slots::isIdle);
+      slots.values().removeIf(RequestSlots::isIdle);
     }
-    return slots.computeIfAbsent(endpoint.origin(), origin -> new Slots(maxInFlight, timing));
+    return slots.computeIfAbsent(
+        endpoint.origin(), origin -> new RequestSlots(maxInFlight, timing));
   }
 
   /** What was sent by calls that have left it. */
@@ -120,7 +121,7 @@ final class Sender {
    * @param sent whether it was sent at {@code since}; else it has waited in line since then
    */
   long waitsUntil(Endpoint endpoint, StoredMessage message, boolean sent, long since) {
-    Slots line = slots(endpoint);
+    RequestSlots line = slots(endpoint);
     long patience = line.patience(!origins.more, suspects.areAt(endpoint.place()));
     if (sent) {
       return since + (suspects.has(message) ? Timing.IMPATIENCE.toNanos() : patience);
@@ -140,8 +141,8 @@ final class Sender {
   }
 
   /** A call does not wait any more for the turn of a message. */
-  Result notSent(Endpoint endpoint, Slots.User waiting) {
-    Slots line = slots(endpoint);
+  Result notSent(Endpoint endpoint, RequestSlots.User waiting) {
+    RequestSlots line = slots(endpoint);
     line.forget(waiting);
     return origins.unavailable(
         "not sent to %s, because %s".formatted(endpoint.name(), line.words()), endpoint.origin());

@@ -10,4 +10,7 @@ import java.util.concurrent.CompletableFuture;
  * @param result completes when its request has ended, also when no call waits for it any more
  */
 record Sent(
-    StoredMessage message, Endpoint endpoint, Slots.Slot slot, CompletableFuture<Result> result) {}
+    StoredMessage message,
+    Endpoint endpoint,
+    RequestSlots.Slot slot,
+    CompletableFuture<Result> result) {}

@@ -283,7 +283,7 @@ class AnswersTest {
     assertThat(error(results.get(1))).as("behind it").startsWith("not sent, because message");
     assertThat(results.get(2)).isEqualTo(Result.delivered());
     answering.countDown();
-    assertThat(publishOne(publisher, messages.get(0))).isEqualTo(Result.delivered());
+    await().until(() -> publishOne(publisher, messages.get(0)).equals(Result.delivered()));
     assertThat(publisher.publish(messages.subList(1, 2))).containsExactly(Result.delivered());
     assertThat(receiver.requests).hasSize(3);
   }
@@ -377,10 +377,10 @@ class AnswersTest {
   @Test
   @DisplayName("pauses double while the trouble lasts, and Retry-After of years counts as an hour")
   void pauses() {
-    Gates gates = new Gates();
+    EndpointPauses gates = new EndpointPauses();
     List<String> places = List.of("host", "endpoint");
     long now = 1_000_000;
-    long pause = Gates.FIRST_PAUSE.toNanos();
+    long pause = EndpointPauses.FIRST_PAUSE.toNanos();
     for (int i = 0; i < 10; i++) {
       assertThat(gates.enter(places, now)).isNull();
       gates.works(List.of("host"));
@@ -388,14 +388,14 @@ class AnswersTest {
       gates.inTrouble("endpoint", "busy", null, now + 1);
       assertThat(gates.enter(places, now + pause - 1)).isEqualTo("busy");
       now += pause;
-      pause = Math.min(pause * 2, Gates.LONGEST_PAUSE.toNanos());
+      pause = Math.min(pause * 2, EndpointPauses.LONGEST_PAUSE.toNanos());
     }
     assertThat(gates.enter(places, now)).isNull();
     assertThat(gates.enter(places, now)).as("while one request tries").isEqualTo("busy");
     gates.unknown(places);
     assertThat(gates.enter(places, now)).as("when that one told nothing").isNull();
     gates.inTrouble("endpoint", "busy", Duration.ofDays(999), now);
-    long hour = Gates.LONGEST_RETRY_AFTER.toNanos();
+    long hour = EndpointPauses.LONGEST_RETRY_AFTER.toNanos();
     assertThat(gates.enter(places, now + hour - 1)).isEqualTo("busy");
     assertThat(gates.enter(places, now + hour)).isNull();
     gates.works(places);

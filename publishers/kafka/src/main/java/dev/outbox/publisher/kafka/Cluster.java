@@ -2,7 +2,7 @@ package dev.outbox.publisher.kafka;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.publisher.core.Background;
+import dev.outbox.publisher.core.BackgroundTasks;
 import dev.outbox.spi.store.Finding;
 import java.time.Duration;
 import java.util.List;
@@ -56,13 +56,13 @@ final class Cluster implements AutoCloseable {
     int stepsNow = clock.stepsBack();
     if (stepsNow != stepsBack) {
       stepsBack = stepsNow;
-      Background.run("outbox-kafka-cluster", this::giveUp); // and what it was asked
+      BackgroundTasks.run("outbox-kafka-cluster", this::giveUp); // and what it was asked
     }
     CompletableFuture<Optional<String>> fresh = new CompletableFuture<>();
     CompletableFuture<Optional<String>> known =
         asking.updateAndGet(now -> now == null || now.isDone() ? fresh : now);
     if (known == fresh) {
-      Background.run("outbox-kafka-cluster", fresh, this::problem);
+      BackgroundTasks.run("outbox-kafka-cluster", fresh, this::problem);
     }
     return requireNonNull(known);
   }
@@ -114,7 +114,7 @@ final class Cluster implements AutoCloseable {
         giveUp(requireNonNull(asked));
         return Optional.of(noAnswer());
       }
-      if (Results.isAuthentication(error)) {
+      if (KafkaResults.isAuthentication(error)) {
         return Optional.of(
             "Kafka at %s does not let us in: %s".formatted(address, scrub(error.getMessage())));
       }
@@ -152,7 +152,7 @@ final class Cluster implements AutoCloseable {
   private synchronized void giveUp(Admin mute) {
     if (admin == mute) {
       admin = null;
-      Background.run("outbox-kafka-close", () -> mute.close(Duration.ZERO));
+      BackgroundTasks.run("outbox-kafka-close", () -> mute.close(Duration.ZERO));
     }
   }
 
@@ -164,7 +164,7 @@ final class Cluster implements AutoCloseable {
 
   @Override
   public void close() {
-    Background.run("outbox-kafka-close", this::closeNow);
+    BackgroundTasks.run("outbox-kafka-close", this::closeNow);
   }
 
   private synchronized void closeNow() {

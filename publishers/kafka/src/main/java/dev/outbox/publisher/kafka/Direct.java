@@ -16,9 +16,9 @@ final class Direct implements MessagePublisher {
   /** The producer that makes a batch of each record; it is made only when it is needed. */
   private final ProducerHolder singles;
 
-  final Parts parts;
+  final PublisherParts parts;
 
-  Direct(ProducerHolder producer, ProducerHolder singles, Parts parts) {
+  Direct(ProducerHolder producer, ProducerHolder singles, PublisherParts parts) {
     this.producer = producer;
     this.singles = singles;
     this.parts = parts;

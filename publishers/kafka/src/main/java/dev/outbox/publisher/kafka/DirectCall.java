@@ -2,7 +2,7 @@ package dev.outbox.publisher.kafka;
 
 import dev.outbox.OutboxException;
 import dev.outbox.publisher.core.Outcome;
-import dev.outbox.publisher.core.Places;
+import dev.outbox.publisher.core.SilentPlaces;
 import dev.outbox.publisher.kafka.ProducerHolder.Connection;
 import dev.outbox.publisher.kafka.Run.Item;
 import dev.outbox.spi.publisher.Result;
@@ -48,7 +48,7 @@ final class DirectCall {
   private final ProducerHolder singles;
   private final Records records;
   private final Topics topics;
-  private final Places<Place> places;
+  private final SilentPlaces<Place> places;
   private final Timing timing;
   private final Outcome<Run> outcome;
   private final long start = System.nanoTime();
@@ -64,7 +64,10 @@ final class DirectCall {
       Sending sending, @Nullable RecordMetadata stored, @Nullable Exception error) {}
 
   DirectCall(
-      ProducerHolder producer, ProducerHolder singles, Parts parts, List<StoredMessage> messages) {
+      ProducerHolder producer,
+      ProducerHolder singles,
+      PublisherParts parts,
+      List<StoredMessage> messages) {
     this.producer = producer;
     this.singles = singles;
     this.records = parts.records();
@@ -246,7 +249,7 @@ final class DirectCall {
     if (item.position() < run.end()) {
       if (error == null && item.position() == run.delivered()) {
         places.acknowledged(sending.place);
-        outcome.delivered(run, Results.delivered(stored));
+        outcome.delivered(run, KafkaResults.delivered(stored));
         run.since = System.nanoTime();
       } else if (error == null || goesAgain(sending, error)) {
         run.again = true;
@@ -274,18 +277,18 @@ final class DirectCall {
       item.alone = true;
       return true;
     }
-    boolean generic = Results.isGeneric(error) || error instanceof IllegalStateException;
+    boolean generic = KafkaResults.isGeneric(error) || error instanceof IllegalStateException;
     if (generic && !sending.via.isCurrent()) {
       return true; // it went down with its producer
     }
-    boolean again = generic && !Results.isProducersFault(error) && !item.suspected;
+    boolean again = generic && !KafkaResults.isProducersFault(error) && !item.suspected;
     item.suspected |= again; // as when another record of its batch is invalid
     return again;
   }
 
   private Result resultOf(Sending sending, Exception error) {
     Result result = liveness.result(error, sending.place);
-    if (Results.isProducersFault(error)) {
+    if (KafkaResults.isProducersFault(error)) {
       sending.via.giveUp(error);
       outcome.decideAll(result);
     } else if (result instanceof Result.Unavailable u && u.destination() != null) {

@@ -255,7 +255,7 @@ public final class KafkaPublisher implements MessagePublisher {
       Cluster cluster = new Cluster(settings, clock);
       ProducerHolder producer = holder(settings, settings.plain(), clock);
       producer.start(timing.timeout());
-      Parts parts = new Parts(cluster, records, timing);
+      PublisherParts parts = new PublisherParts(cluster, records, timing);
       return new KafkaPublisher(
           transactionalIdPrefix == null
               ? new Direct(producer, holder(settings, settings.singles(), clock), parts)

@@ -1,7 +1,7 @@
 package dev.outbox.publisher.kafka;
 
 import dev.outbox.publisher.core.Destination;
-import dev.outbox.publisher.core.Places;
+import dev.outbox.publisher.core.SilentPlaces;
 import dev.outbox.publisher.kafka.ProducerHolder.Connection;
 import dev.outbox.publisher.kafka.Run.Item;
 import dev.outbox.publisher.kafka.Topics.Found;
@@ -13,13 +13,13 @@ import java.util.Map;
 final class Lookup {
   private final Records records;
   private final Topics topics;
-  private final Places<Place> places;
+  private final SilentPlaces<Place> places;
   private final long silence;
   private final Liveness liveness;
   private final long start = System.nanoTime();
   private final Map<String, Found> found = new HashMap<>();
 
-  Lookup(Parts parts, Liveness liveness) {
+  Lookup(PublisherParts parts, Liveness liveness) {
     this.records = parts.records();
     this.topics = parts.topics();
     this.places = parts.places();
@@ -79,6 +79,6 @@ final class Lookup {
       return Found.PENDING; // closed since: the next one will say more
     }
     via.giveUp(error);
-    return new Found.Refused(Result.unavailable(Results.text(error, place)));
+    return new Found.Refused(Result.unavailable(KafkaResults.text(error, place)));
   }
 }

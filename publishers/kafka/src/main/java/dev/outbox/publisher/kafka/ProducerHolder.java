@@ -2,7 +2,7 @@ package dev.outbox.publisher.kafka;
 
 import dev.outbox.OutboxException;
 import dev.outbox.PermanentOutboxException;
-import dev.outbox.publisher.core.Background;
+import dev.outbox.publisher.core.BackgroundTasks;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -60,7 +60,7 @@ final class ProducerHolder {
         return connection;
       }
       if (connection.takeOut()) {
-        Background.run("outbox-kafka-close", () -> connection.producer().close(Duration.ZERO));
+        BackgroundTasks.run("outbox-kafka-close", () -> connection.producer().close(Duration.ZERO));
       }
       return get(patience);
     } catch (TimeoutException e) {
@@ -122,7 +122,7 @@ final class ProducerHolder {
       }
       CompletableFuture<Connection> fresh = new CompletableFuture<>();
       current = fresh;
-      Background.run("outbox-kafka-connect", fresh, this::make);
+      BackgroundTasks.run("outbox-kafka-connect", fresh, this::make);
       return fresh;
     } finally {
       lock.unlock();
@@ -229,7 +229,7 @@ final class ProducerHolder {
         if (!isCurrent()) {
           return;
         }
-        if (Results.isAuthentication(error)) {
+        if (KafkaResults.isAuthentication(error)) {
           boolean first = pause == 0 || acknowledged;
           pause = first ? FIRST_PAUSE : Math.min(2 * pause, LONGEST_PAUSE);
           notBefore = System.nanoTime() + pause;

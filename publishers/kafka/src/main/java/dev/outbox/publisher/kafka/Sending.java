@@ -1,6 +1,6 @@
 package dev.outbox.publisher.kafka;
 
-import dev.outbox.publisher.core.Places;
+import dev.outbox.publisher.core.SilentPlaces;
 import dev.outbox.publisher.kafka.ProducerHolder.Connection;
 import dev.outbox.publisher.kafka.Run.Item;
 import java.util.concurrent.atomic.AtomicReference;
@@ -20,7 +20,7 @@ final class Sending {
     UNDER_WAY,
     /** Its callback came, and told the call. */
     ENDED,
-    /** The call gave up on it: its callback tells {@link Places} only. */
+    /** The call gave up on it: its callback tells {@link SilentPlaces} only. */
     LEFT,
     /** The producer did not take it; a callback that comes anyway means nothing. */
     UNDONE

@@ -77,9 +77,9 @@ final class Topics {
       if (cause instanceof RetriableException) {
         return missing(topic, cause);
       }
-      return new Found.Refused(Results.result(cause, Place.topic(topic), true));
+      return new Found.Refused(KafkaResults.result(cause, Place.topic(topic), true));
     } catch (KafkaException | IllegalStateException e) {
-      Result result = Results.result(e, Place.topic(topic), true);
+      Result result = KafkaResults.result(e, Place.topic(topic), true);
       // Nothing was sent, so what is not the topic's fault is the producer's or the broker's.
       boolean ofTopic =
           result instanceof Result.Rejected
@@ -99,7 +99,8 @@ final class Topics {
       return Found.PENDING;
     }
     Place place = Place.topic(topic);
-    return new Found.Refused(Result.unavailable(Results.text(cause, place), place.destination()));
+    return new Found.Refused(
+        Result.unavailable(KafkaResults.text(cause, place), place.destination()));
   }
 
   /** A record failed, and the producer was closed to keep later ones of its key from passing. */

@@ -18,8 +18,8 @@ final class Transactional implements MessagePublisher {
   private final ProducerHolder lookup;
   private final Function<String, ProducerHolder> producers;
   private final String idPrefix;
-  private final Parts parts;
-  private final ConcurrentLinkedDeque<Slot> idle = new ConcurrentLinkedDeque<>();
+  private final PublisherParts parts;
+  private final ConcurrentLinkedDeque<TransactionalProducer> idle = new ConcurrentLinkedDeque<>();
   private final AtomicInteger slots = new AtomicInteger();
   private volatile boolean closed;
 
@@ -27,7 +27,7 @@ final class Transactional implements MessagePublisher {
       ProducerHolder lookup,
       Function<String, ProducerHolder> producers,
       String idPrefix,
-      Parts parts) {
+      PublisherParts parts) {
     this.lookup = lookup;
     this.producers = producers;
     this.idPrefix = idPrefix;
@@ -36,9 +36,9 @@ final class Transactional implements MessagePublisher {
 
   @Override
   public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
-    Slot slot = idle.pollFirst();
+    TransactionalProducer slot = idle.pollFirst();
     if (slot == null) {
-      slot = new Slot(producers.apply(idPrefix + "-" + slots.getAndIncrement()));
+      slot = new TransactionalProducer(producers.apply(idPrefix + "-" + slots.getAndIncrement()));
     }
     try {
       return new TransactionalCall(lookup, slot, parts, messages).run();
@@ -58,7 +58,7 @@ final class Transactional implements MessagePublisher {
   }
 
   private void closeIdle() {
-    for (Slot slot = idle.poll(); slot != null; slot = idle.poll()) {
+    for (TransactionalProducer slot = idle.poll(); slot != null; slot = idle.poll()) {
       slot.producer.close(Duration.ofNanos(parts.timing().impatience()));
     }
   }

@@ -2,7 +2,7 @@ package dev.outbox.publisher.kafka;
 
 import dev.outbox.OutboxException;
 import dev.outbox.publisher.core.Outcome;
-import dev.outbox.publisher.core.Places;
+import dev.outbox.publisher.core.SilentPlaces;
 import dev.outbox.publisher.kafka.ProducerHolder.Connection;
 import dev.outbox.publisher.kafka.Run.Item;
 import dev.outbox.spi.publisher.Result;
@@ -45,9 +45,9 @@ final class TransactionalCall {
   private static final long CHECK_MILLIS = 50;
 
   private final ProducerHolder lookups;
-  private final Slot slot;
+  private final TransactionalProducer slot;
   private final Records records;
-  private final Places<Place> places;
+  private final SilentPlaces<Place> places;
   private final Timing timing;
   private final Outcome<Run> outcome;
   private final Liveness liveness;
@@ -57,7 +57,11 @@ final class TransactionalCall {
   /** The end of one record's way. */
   private record Report(Item item, @Nullable RecordMetadata stored, @Nullable Exception error) {}
 
-  TransactionalCall(ProducerHolder lookups, Slot slot, Parts parts, List<StoredMessage> messages) {
+  TransactionalCall(
+      ProducerHolder lookups,
+      TransactionalProducer slot,
+      PublisherParts parts,
+      List<StoredMessage> messages) {
     this.lookups = lookups;
     this.slot = slot;
     this.records = parts.records();
@@ -153,7 +157,7 @@ final class TransactionalCall {
         connection.acknowledged();
         for (Item item : batch) {
           places.acknowledged(item.place());
-          outcome.delivered(item.run, Results.delivered(stored.get(item)));
+          outcome.delivered(item.run, KafkaResults.delivered(stored.get(item)));
         }
         return;
       }
@@ -228,7 +232,7 @@ final class TransactionalCall {
   private static void note(Report report, Map<Item, Exception> errors) {
     Exception error = report.error();
     if (error != null
-        && !(Results.isGeneric(error) && !Results.isProducersFault(error))
+        && !(KafkaResults.isGeneric(error) && !KafkaResults.isProducersFault(error))
         && !(error instanceof TransactionAbortedException)
         && !(error instanceof TransactionAbortableException)) {
       errors.putIfAbsent(report.item(), error);
@@ -253,7 +257,7 @@ final class TransactionalCall {
       return;
     }
     Result result = liveness.result(error, item.place());
-    if (Results.isProducersFault(error)) {
+    if (KafkaResults.isProducersFault(error)) {
       slot.failed(error, false);
     }
     if (result instanceof Result.Unavailable u && u.destination() == null) {

@@ -6,8 +6,8 @@
  * a {@code Sending} is one record on its way. {@code Lookup} says whether a message can be sent
  * now, by what {@code Topics} knows, and {@code Records} makes its record. {@code ProducerHolder}
  * has the producer, and makes another one when it is of no use any more. {@code Liveness} says
- * whether the cluster answers, for which {@code Cluster} asks it. {@code Results} says which result
- * an exception means.
+ * whether the cluster answers, for which {@code Cluster} asks it. {@code KafkaResults} says which
+ * result an exception means.
  */
 @NullMarked
 package dev.outbox.publisher.kafka;

@@ -59,7 +59,7 @@ class ClientTroubleTest {
   private final Direct impatient = direct(brief);
 
   private Direct direct(Timing time) {
-    return new Direct(holder, holder(() -> single), new Parts(cluster, records, time));
+    return new Direct(holder, holder(() -> single), new PublisherParts(cluster, records, time));
   }
 
   private ProducerHolder holder(Supplier<FakeProducer> maker) {
@@ -113,7 +113,10 @@ class ClientTroubleTest {
 
   private Transactional transactional(Supplier<FakeProducer> maker) {
     return new Transactional(
-        holder(Delivers::new), id -> holder(maker), "p", new Parts(cluster, records, timing));
+        holder(Delivers::new),
+        id -> holder(maker),
+        "p",
+        new PublisherParts(cluster, records, timing));
   }
 
   @Test
@@ -123,7 +126,8 @@ class ClientTroubleTest {
         List.of(new IllegalArgumentException("a partitioner's"), new OutOfMemoryError("a test"))) {
       FakeProducer producer = refusing(thrown);
       next.add(producer);
-      Direct fresh = new Direct(holder(this::make), holder, new Parts(cluster, records, timing));
+      Direct fresh =
+          new Direct(holder(this::make), holder, new PublisherParts(cluster, records, timing));
       List<StoredMessage> messages = messages("good", "bad", "other");
       assertThatThrownBy(() -> fresh.publish(messages)).isSameAs(thrown);
       assertThat(fresh.parts.places().isStuck(placeOf(messages.get(1)))).isFalse();
@@ -153,7 +157,7 @@ class ClientTroubleTest {
 
     thrown.set(0, failedWith("No resolvable bootstrap urls given in bootstrap.servers"));
     Direct publishing =
-        new Direct(waiting, holder(() -> single), new Parts(cluster, records, timing));
+        new Direct(waiting, holder(() -> single), new PublisherParts(cluster, records, timing));
     waiting.start(timing.timeout());
     assertThat(publishing.publish(messages("k")))
         .singleElement()
@@ -405,7 +409,7 @@ class ClientTroubleTest {
                   return make();
                 }),
             holder,
-            new Parts(cluster, records, brief));
+            new PublisherParts(cluster, records, brief));
     assertThat(slow.publish(messages("k")))
         .singleElement()
         .isInstanceOfSatisfying(

@@ -59,7 +59,8 @@ class DirectOrderTest {
                 settings.hasPartitioner(),
                 null,
                 Records::justSend));
-    return new Direct(holder, holder, new Parts(new Cluster(settings, clock), records, timing));
+    return new Direct(
+        holder, holder, new PublisherParts(new Cluster(settings, clock), records, timing));
   }
 
   private Connection connection() {

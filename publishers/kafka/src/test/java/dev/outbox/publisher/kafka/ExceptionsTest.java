@@ -102,19 +102,19 @@ class ExceptionsTest {
         List.of(new SaslAuthenticationException("no"), new ClusterAuthorizationException("no"))) {
       KafkaException error = new KafkaException("Cannot execute, in error state", cause);
       assertThat(saying(error)).isEqualTo("producer");
-      assertThat(Results.isAuthentication(error))
+      assertThat(KafkaResults.isAuthentication(error))
           .isEqualTo(cause instanceof SaslAuthenticationException);
     }
   }
 
   private static String saying(Throwable error) {
-    Result result = Results.result(error, PLACE, true);
+    Result result = KafkaResults.result(error, PLACE, true);
     if (result instanceof Result.Unavailable unavailable) {
       if (unavailable.destination() != null) {
         assertThat(unavailable.destination()).isEqualTo("orders/3");
         return "place";
       }
-      return Results.isProducersFault(error) ? "producer" : "whole";
+      return KafkaResults.isProducersFault(error) ? "producer" : "whole";
     }
     return result instanceof Result.Rejected ? "rejected" : "failed";
   }

@@ -97,12 +97,13 @@ class KafkaPublisherTest {
     String text = "Timestamp 1 of message with offset 0 is out of range.";
     for (Exception e :
         List.of(new InvalidTimestampException(text), new InvalidRecordException(text))) {
-      assertThat(Results.result(e, Place.topic("orders"), true))
+      assertThat(KafkaResults.result(e, Place.topic("orders"), true))
           .isInstanceOfSatisfying(
               Result.Unavailable.class,
               unavailable -> assertThat(unavailable.destination()).isEqualTo("orders"));
     }
-    assertThat(Results.result(new InvalidRecordException("no key"), Place.topic("orders"), true))
+    assertThat(
+            KafkaResults.result(new InvalidRecordException("no key"), Place.topic("orders"), true))
         .isInstanceOf(Result.Rejected.class);
   }
 

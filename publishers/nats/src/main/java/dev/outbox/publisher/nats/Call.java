@@ -33,7 +33,7 @@ final class Call {
   private final long end;
 
   /** What all calls share. */
-  record Parts(Links links, Mapping mapping, Timing timing, Quiet quiet, String address) {}
+  record Parts(Links links, Mapping mapping, Timing timing, SilentSubjects quiet, String address) {}
 
   /** What came of the message that a key has on its way; {@code attempt} is which one it was. */
   private record Report(
@@ -176,7 +176,7 @@ final class Call {
         lost(link, String.valueOf(e.getMessage()));
         return;
       } catch (RuntimeException e) {
-        stop(Results.result(e, subject));
+        stop(UndeliveredResults.result(e, subject));
         return;
       }
       CompletableFuture<?> unused =
@@ -199,13 +199,13 @@ final class Call {
         send(link);
         return;
       }
-      Throwable cause = Results.cause(report.error);
+      Throwable cause = UndeliveredResults.cause(report.error);
       if (cause instanceof CancellationException || cause instanceof IllegalStateException) {
         lost(link, "the connection was lost");
       } else if (cause instanceof Link.NoPermissionException e && e.everywhere) {
         lost(link, String.valueOf(e.getMessage()));
       } else {
-        stop(Results.result(cause, subject));
+        stop(UndeliveredResults.result(cause, subject));
       }
     }
 

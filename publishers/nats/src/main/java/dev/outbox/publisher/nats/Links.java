@@ -1,6 +1,6 @@
 package dev.outbox.publisher.nats;
 
-import dev.outbox.publisher.core.Background;
+import dev.outbox.publisher.core.BackgroundTasks;
 import io.nats.client.Options;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
@@ -61,7 +61,7 @@ final class Links {
       link = new CompletableFuture<>();
       current = link;
       CompletableFuture<Link> making = link;
-      Background.run("outbox-nats-connect", () -> make(making));
+      BackgroundTasks.run("outbox-nats-connect", () -> make(making));
     }
     return link;
   }
@@ -93,7 +93,7 @@ final class Links {
         current = null;
       }
     }
-    Background.run("outbox-nats-close", link::close);
+    BackgroundTasks.run("outbox-nats-close", link::close);
   }
 
   /** Waits at most for the patience of a call. */
@@ -107,7 +107,7 @@ final class Links {
     if (link == null || !link.isDone() || link.isCompletedExceptionally()) {
       return; // who makes it closes it
     }
-    Thread closing = Background.daemon("outbox-nats-close", link.join()::close);
+    Thread closing = BackgroundTasks.daemon("outbox-nats-close", link.join()::close);
     closing.start();
     try {
       closing.join(TimeUnit.NANOSECONDS.toMillis(timing.patience()));

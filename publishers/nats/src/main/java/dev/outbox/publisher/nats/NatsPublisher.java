@@ -181,7 +181,7 @@ public final class NatsPublisher implements MessagePublisher {
               links,
               new Mapping(destination, cloudEventsSource),
               timing,
-              new Quiet(timing.pause()),
+              new SilentSubjects(timing.pause()),
               Urls.masked(String.join(",", servers)));
       links.start();
       return new NatsPublisher(parts);

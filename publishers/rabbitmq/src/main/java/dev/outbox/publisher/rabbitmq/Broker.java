@@ -4,7 +4,7 @@ import com.rabbitmq.client.Address;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.SocketConfigurator;
-import dev.outbox.publisher.core.Background;
+import dev.outbox.publisher.core.BackgroundTasks;
 import java.io.IOException;
 import java.net.Socket;
 import java.util.List;
@@ -42,7 +42,7 @@ final class Broker {
         atMost(Timing.millis(timing.answer()), given.getChannelRpcTimeout()));
     factory.setShutdownTimeout(atMost(CLOSE_MILLIS, given.getShutdownTimeout()));
     if (isDefault(given.getThreadFactory())) {
-      factory.setThreadFactory(task -> Background.daemon("outbox-rabbitmq", task));
+      factory.setThreadFactory(task -> BackgroundTasks.daemon("outbox-rabbitmq", task));
     }
   }
 

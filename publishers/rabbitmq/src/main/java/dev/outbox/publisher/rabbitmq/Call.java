@@ -6,7 +6,7 @@ import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.ShutdownSignalException;
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.publisher.core.Outcome;
-import dev.outbox.publisher.core.Places;
+import dev.outbox.publisher.core.SilentPlaces;
 import dev.outbox.publisher.rabbitmq.Run.Item;
 import dev.outbox.publisher.rabbitmq.Sent.End;
 import dev.outbox.spi.publisher.Result;
@@ -43,7 +43,7 @@ final class Call {
   private static final Result NO_TIME = Result.unavailable("no time was left to send it");
 
   private final Setup setup;
-  private final Places<Place> places;
+  private final SilentPlaces<Place> places;
   private final Timing timing;
   private final Outcome<Run> outcome;
   private final long start = System.nanoTime();
@@ -73,7 +73,7 @@ final class Call {
     long since;
   }
 
-  Call(Setup setup, Places<Place> places, List<StoredMessage> messages) {
+  Call(Setup setup, SilentPlaces<Place> places, List<StoredMessage> messages) {
     this.setup = setup;
     this.places = places;
     this.timing = setup.timing();
@@ -112,7 +112,7 @@ final class Call {
       decideAll(blocked(via.block()));
       return;
     }
-    Lane lane = null;
+    ConfirmChannel lane = null;
     try {
       lane = via.lane();
       while (!outcome.isComplete() && (lane.isOpen() || !inFlight.isEmpty())) {
@@ -146,7 +146,7 @@ final class Call {
 
   // ---- sending
 
-  private void sendReady(Link via, Lane lane) throws IOException {
+  private void sendReady(Link via, ConfirmChannel lane) throws IOException {
     while (!ready.isEmpty() && lane.isOpen() && (via.isProven() || inFlight.isEmpty())) {
       Run run = ready.poll();
       Item item = run.nextToSend();
@@ -163,7 +163,7 @@ final class Call {
   }
 
   /** Sends it now, or once the result that it has to wait for is known. */
-  private void sendInTurn(Item item, Link via, Lane lane) throws IOException {
+  private void sendInTurn(Item item, Link via, ConfirmChannel lane) throws IOException {
     Place to = item.to();
     if (item.alone || via.isForbidden(to)) {
       item.alone = true;
@@ -202,7 +202,7 @@ final class Call {
 
   private boolean make(Item item) {
     try {
-      Outgoing made = setup.mapping().of(item.message());
+      OutgoingMessage made = setup.mapping().of(item.message());
       String tooLong = Mapping.tooLong(made.place());
       if (tooLong == null) {
         item.outgoing = made;
@@ -217,7 +217,7 @@ final class Call {
     return false;
   }
 
-  private void send(Item item, Lane lane) throws IOException {
+  private void send(Item item, ConfirmChannel lane) throws IOException {
     Sent sent = new Sent(item, item.to(), ends, places);
     try {
       setup.aroundSend().accept(item.message(), () -> sendNow(sent, lane));
@@ -240,7 +240,7 @@ final class Call {
     }
   }
 
-  private void sendNow(Sent sent, Lane lane) {
+  private void sendNow(Sent sent, ConfirmChannel lane) {
     begin(sent);
     try {
       lane.send(sent, requireNonNull(sent.item.outgoing));

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class Link {
   private final Connection connection;
   private final Socket socket;
-  private final ConcurrentLinkedDeque<Lane> idle = new ConcurrentLinkedDeque<>();
+  private final ConcurrentLinkedDeque<ConfirmChannel> idle = new ConcurrentLinkedDeque<>();
   private final Set<String> exchanges = ConcurrentHashMap.newKeySet();
   private final Set<Place> forbidden = ConcurrentHashMap.newKeySet();
   private final Object questions = new Object();
@@ -46,14 +46,14 @@ final class Link {
   }
 
   /** A channel that nobody uses. */
-  Lane lane() throws IOException {
-    for (Lane lane = idle.poll(); lane != null; lane = idle.poll()) {
+  ConfirmChannel lane() throws IOException {
+    for (ConfirmChannel lane = idle.poll(); lane != null; lane = idle.poll()) {
       if (lane.isOpen()) {
         lane.use();
         return lane;
       }
     }
-    Lane lane = new Lane(channel(), this::heard, this::idle);
+    ConfirmChannel lane = new ConfirmChannel(channel(), this::heard, this::idle);
     lane.use();
     return lane;
   }
@@ -66,7 +66,7 @@ final class Link {
     return channel;
   }
 
-  private void idle(Lane lane) {
+  private void idle(ConfirmChannel lane) {
     if (lane.isOpen()) {
       idle.addFirst(lane);
     }

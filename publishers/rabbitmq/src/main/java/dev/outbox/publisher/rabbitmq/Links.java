@@ -2,7 +2,7 @@ package dev.outbox.publisher.rabbitmq;
 
 import com.rabbitmq.client.AuthenticationFailureException;
 import com.rabbitmq.client.PossibleAuthenticationFailureException;
-import dev.outbox.publisher.core.Background;
+import dev.outbox.publisher.core.BackgroundTasks;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -59,7 +59,7 @@ final class Links {
     if (current == null) {
       CompletableFuture<Link> fresh = new CompletableFuture<>();
       current = fresh;
-      Background.run("outbox-rabbitmq-connect", fresh, broker::connect);
+      BackgroundTasks.run("outbox-rabbitmq-connect", fresh, broker::connect);
     }
     return current;
   }
@@ -97,7 +97,7 @@ final class Links {
     Link link = made(last);
     if (link != null) {
       CompletableFuture<Boolean> done = new CompletableFuture<>();
-      Background.run(
+      BackgroundTasks.run(
           "outbox-rabbitmq-close",
           done,
           () -> {

@@ -47,7 +47,7 @@ record Mapping(Destination exchange, Destination routingKey, Function<StoredMess
    * @throws Destination.MissingException when it has no exchange or no routing key
    * @throws IllegalArgumentException when the user's function gives no body
    */
-  Outgoing of(StoredMessage stored) {
+  OutgoingMessage of(StoredMessage stored) {
     OutboxMessage message = stored.message();
     String to = exchange.of(stored);
     Place place = new Place(to.equals(DEFAULT_EXCHANGE) ? "" : to, routingKey.of(stored));
@@ -61,7 +61,7 @@ record Mapping(Destination exchange, Destination routingKey, Function<StoredMess
             .correlationId(ifShort(message.correlationId()))
             .headers(headers(stored))
             .build();
-    return new Outgoing(place, properties, body(stored));
+    return new OutgoingMessage(place, properties, body(stored));
   }
 
   private static Map<String, Object> headers(StoredMessage stored) {

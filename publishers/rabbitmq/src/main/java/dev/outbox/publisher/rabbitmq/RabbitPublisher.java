@@ -4,9 +4,9 @@ import static java.util.Objects.requireNonNull;
 
 import com.rabbitmq.client.Address;
 import com.rabbitmq.client.ConnectionFactory;
-import dev.outbox.publisher.core.Background;
+import dev.outbox.publisher.core.BackgroundTasks;
 import dev.outbox.publisher.core.Destination;
-import dev.outbox.publisher.core.Places;
+import dev.outbox.publisher.core.SilentPlaces;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
@@ -77,7 +77,7 @@ public final class RabbitPublisher implements MessagePublisher {
 
   private final Call.Setup setup;
   private final Links links;
-  private final Places<Place> places;
+  private final SilentPlaces<Place> places;
   private final ScheduledThreadPoolExecutor watchdog;
 
   private RabbitPublisher(Call.Setup setup, Links links) {
@@ -86,7 +86,7 @@ public final class RabbitPublisher implements MessagePublisher {
     this.places = setup.timing().places();
     watchdog =
         new ScheduledThreadPoolExecutor(
-            1, task -> Background.daemon("outbox-rabbitmq-watchdog", task));
+            1, task -> BackgroundTasks.daemon("outbox-rabbitmq-watchdog", task));
     watchdog.setRemoveOnCancelPolicy(true);
     // After close there is no connection to end.
     watchdog.setRejectedExecutionHandler(new ScheduledThreadPoolExecutor.DiscardPolicy());
@@ -134,7 +134,7 @@ public final class RabbitPublisher implements MessagePublisher {
         return Optional.of(
             "RabbitMQ at %s takes no messages now: %s".formatted(address(), block.why()));
       }
-      Background.run("outbox-rabbitmq-ask", answer, () -> ask(link));
+      BackgroundTasks.run("outbox-rabbitmq-ask", answer, () -> ask(link));
       return answer.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
     } catch (Links.NoLinkException e) {
       return Optional.of(String.valueOf(e.getMessage()));

@@ -1,6 +1,6 @@
 package dev.outbox.publisher.rabbitmq;
 
-import dev.outbox.publisher.core.Places;
+import dev.outbox.publisher.core.SilentPlaces;
 import dev.outbox.publisher.rabbitmq.Run.Item;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -11,7 +11,7 @@ final class Sent {
   final Item item;
   final Place place;
   private final BlockingQueue<End> ends;
-  private final Places<Place> places;
+  private final SilentPlaces<Place> places;
   private final AtomicBoolean open = new AtomicBoolean(true);
 
   /** Set and read by the thread that reads the connection. */
@@ -27,7 +27,7 @@ final class Sent {
   /** How a message's way ended, and why where the broker refused it. */
   record End(Sent sent, Ended how, String why) {}
 
-  Sent(Item item, Place place, BlockingQueue<End> ends, Places<Place> places) {
+  Sent(Item item, Place place, BlockingQueue<End> ends, SilentPlaces<Place> places) {
     this.item = item;
     this.place = place;
     this.ends = ends;

@@ -1,6 +1,6 @@
 package dev.outbox.publisher.rabbitmq;
 
-import dev.outbox.publisher.core.Places;
+import dev.outbox.publisher.core.SilentPlaces;
 import dev.outbox.publisher.core.TimeLimits;
 import java.time.Duration;
 
@@ -25,8 +25,8 @@ record Timing(long deadline, long kill, long connect, long patience, long impati
   }
 
   /** As a quorum queue that has lost its majority; and what is lost is forgotten in the end. */
-  Places<Place> places() {
-    return new Places<>(patience, impatience, FORGET * patience);
+  SilentPlaces<Place> places() {
+    return new SilentPlaces<>(patience, impatience, FORGET * patience);
   }
 
   static int millis(long nanos) {

@@ -58,7 +58,7 @@ final class HandlerMethod implements MessageHandler {
     if (!payloads.isEmpty() && reader.getIfAvailable() == null) {
       throw refused(
           "has an argument for the payload, and nothing reads it",
-          "Add Jackson, or define a PayloadReader bean");
+          "Add spring-boot-starter-jackson, on Boot 3.5 spring-boot-starter-json, or define a PayloadReader bean");
     }
     eventTypes =
         annotation.value().length > 0
@@ -72,7 +72,9 @@ final class HandlerMethod implements MessageHandler {
   }
 
   private String eventType(@Nullable Class<?> payload) {
-    if (payload == null || Modifier.isAbstract(payload.getModifiers())) {
+    if (payload == null
+        || payload == String.class
+        || Modifier.isAbstract(payload.getModifiers())) { // as byte[] is
       throw refused(
           "does not say which event types it handles",
           "Name them, as @OutboxHandler(\"OrderPlaced\"), or give it an argument of the event's class");

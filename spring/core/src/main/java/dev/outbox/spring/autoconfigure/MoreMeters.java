@@ -5,6 +5,13 @@ import dev.outbox.spi.store.OutboxStore;
 
 /** Makes the meters of further outboxes; an interface, because their classes may be missing. */
 interface MoreMeters {
-  /** Those of an outbox, for its relay, with its name as the tag {@code database}. */
-  RelayListener of(String name, OutboxStore<?> store);
+  /** Those of an outbox, with its name as the tag {@code database}. */
+  Meters of(String name, OutboxStore<?> store);
+
+  /**
+   * Those of one outbox.
+   *
+   * @param listener of its relay
+   */
+  record Meters(RelayListener listener, LastReading reading) {}
 }

@@ -13,7 +13,6 @@ import dev.outbox.spring.OutboxRelay;
 import dev.outbox.spring.RelayCustomizer;
 import dev.outbox.spring.SpringTransaction;
 import java.sql.Connection;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import javax.sql.DataSource;
@@ -52,17 +51,24 @@ record MoreOutboxes(
     MessagePublisher own = publishers == null ? null : publishers.open();
     MessagePublisher publisher =
         own != null ? own : beans.getBeanProvider(MessagePublisher.class).getIfAvailable();
-    List<RelayListener> listeners = new ArrayList<>(List.of(state));
-    beans
-        .getBeanProvider(MoreMeters.class)
-        .ifAvailable(meters -> listeners.add(meters.of(name, store)));
+    MoreMeters meters = beans.getBeanProvider(MoreMeters.class).getIfAvailable();
+    MoreMeters.Meters metered = meters == null ? null : meters.of(name, store);
+    List<RelayListener> listeners =
+        metered == null ? List.of(state) : List.of(state, metered.listener());
     OutboxRelay relay = null;
     if (publisher != null && properties.relay().enabled()) {
       relay = relays.relay(name, store, handOver, publisher, listeners::stream, customizers);
       wake.calls(new WakeAfterCommit.Wake(relay));
     }
     OutboxRelay made = relay;
-    return new Made(name, outbox, relay, new OutboxHealth(store, () -> made, state), own);
+    return new Made(
+        name,
+        outbox,
+        relay,
+        state,
+        new OutboxHealth(store, () -> made, state),
+        metered == null ? null : metered.reading(),
+        own);
   }
 
   /** One of them. */
@@ -70,7 +76,9 @@ record MoreOutboxes(
       String name,
       JoinedOutbox outbox,
       @Nullable OutboxRelay relay,
+      RelayState state,
       OutboxHealth health,
+      @Nullable LastReading reading,
       @Nullable MessagePublisher publisher)
       implements DataSourceOutbox {
 

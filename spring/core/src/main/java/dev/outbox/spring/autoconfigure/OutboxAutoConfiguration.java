@@ -104,7 +104,7 @@ final class OutboxAutoConfiguration {
     return () -> {
       if (beans.getBeanNamesForType(OutboxRelay.class, true, false).length == 0) {
         log.warn(
-            "There is no publisher, so messages of the outbox are stored and not published: add one, as dev.outbox:outbox-publisher-kafka, or set outbox.relay.enabled=false where another process publishes");
+            "There is no publisher, so messages of the outbox are stored and not published: add one, as dev.outbox:outbox-publisher-kafka, or outbox-publisher-handler for methods with @OutboxHandler, or set outbox.relay.enabled=false where another process publishes");
       }
     };
   }

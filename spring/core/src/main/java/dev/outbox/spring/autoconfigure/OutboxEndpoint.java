@@ -6,7 +6,10 @@ import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spring.OutboxRelay;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -21,11 +24,17 @@ final class OutboxEndpoint {
   private final RelayState state;
   private final @Nullable OutboxRelay relay;
   private final @Nullable LastReading reading;
+  private final ListableBeanFactory beans;
 
-  OutboxEndpoint(RelayState state, @Nullable OutboxRelay relay, @Nullable LastReading reading) {
+  OutboxEndpoint(
+      RelayState state,
+      @Nullable OutboxRelay relay,
+      @Nullable LastReading reading,
+      ListableBeanFactory beans) {
     this.state = state;
     this.relay = relay;
     this.reading = reading;
+    this.beans = beans;
   }
 
   /**
@@ -33,8 +42,12 @@ final class OutboxEndpoint {
    *
    * @param relay null where none is in this application
    * @param waiting null where there are no meters
+   * @param others of further data sources, by their names; null where there are none
    */
-  record Answer(@Nullable RelayAnswer relay, @Nullable Waiting waiting) {}
+  record Answer(
+      @Nullable RelayAnswer relay,
+      @Nullable Waiting waiting,
+      @Nullable Map<String, Answer> others) {}
 
   /**
    * The relay of this process.
@@ -95,14 +108,30 @@ final class OutboxEndpoint {
 
   @ReadOperation
   Answer outbox() {
-    return new Answer(
-        relay == null ? null : answer(relay), reading == null ? null : Waiting.of(reading));
+    Map<String, Answer> others = new TreeMap<>();
+    Relays.others(beans)
+        .forEach(
+            other ->
+                others.put(
+                    other.name(), answer(other.relay(), other.state(), other.reading(), null)));
+    return answer(relay, state, reading, others.isEmpty() ? null : others);
   }
 
-  private RelayAnswer answer(OutboxRelay relay) {
+  private static Answer answer(
+      @Nullable OutboxRelay relay,
+      RelayState state,
+      @Nullable LastReading reading,
+      @Nullable Map<String, Answer> others) {
+    return new Answer(
+        relay == null ? null : answer(relay, state),
+        reading == null ? null : Waiting.of(reading),
+        others);
+  }
+
+  private static RelayAnswer answer(OutboxRelay relay, RelayState state) {
     RelayEvent.Started started = state.started();
     return new RelayAnswer(
-        state(relay),
+        word(relay, state),
         started == null ? null : started.who(),
         started == null ? null : started.workers(),
         started == null ? null : started.place(),
@@ -110,7 +139,7 @@ final class OutboxEndpoint {
         state.unavailable());
   }
 
-  private String state(OutboxRelay relay) {
+  private static String word(OutboxRelay relay, RelayState state) {
     if (!relay.isRunning()) {
       return "stopped";
     }

@@ -3,6 +3,7 @@ package dev.outbox.spring.autoconfigure;
 import dev.outbox.relay.RelayState;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spring.OutboxRelay;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -24,7 +25,10 @@ final class OutboxEndpointAutoConfiguration {
   @Bean
   @ConditionalOnMissingBean
   OutboxEndpoint outboxEndpoint(
-      RelayState state, ObjectProvider<OutboxRelay> relay, ObjectProvider<LastReading> reading) {
-    return new OutboxEndpoint(state, relay.getIfAvailable(), reading.getIfAvailable());
+      RelayState state,
+      ObjectProvider<OutboxRelay> relay,
+      ObjectProvider<LastReading> reading,
+      ListableBeanFactory beans) {
+    return new OutboxEndpoint(state, relay.getIfAvailable(), reading.getIfAvailable(), beans);
   }
 }

@@ -37,6 +37,16 @@ final class OutboxHandlersAutoConfiguration {
     return new HandlerMethods(properties.handlers(), beans, reader);
   }
 
+  /** For a String or bytes nothing is read. */
+  private static PayloadReader orAsItIs(PayloadReader json) {
+    return (message, type) -> {
+      if (type == String.class) {
+        return message.payloadAsString();
+      }
+      return type == byte[].class ? message.payload() : json.read(message, type);
+    };
+  }
+
   /** That of Boot 4, also where Jackson 2 is there too. */
   @Order(1)
   @Configuration(proxyBeanMethods = false)
@@ -46,7 +56,7 @@ final class OutboxHandlersAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     PayloadReader outboxPayloadReader(JsonMapper mapper) {
-      return (message, type) -> mapper.readValue(message.payload(), type);
+      return orAsItIs((message, type) -> mapper.readValue(message.payload(), type));
     }
   }
 
@@ -59,7 +69,7 @@ final class OutboxHandlersAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     PayloadReader outboxPayloadReader(com.fasterxml.jackson.databind.ObjectMapper mapper) {
-      return (message, type) -> mapper.readValue(message.payload(), type);
+      return orAsItIs((message, type) -> mapper.readValue(message.payload(), type));
     }
   }
 }

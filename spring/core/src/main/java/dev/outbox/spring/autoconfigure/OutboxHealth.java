@@ -6,7 +6,6 @@ import dev.outbox.relay.SchemaProbe;
 import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.Finding.Severity;
 import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.spring.DataSourceOutbox;
 import dev.outbox.spring.OutboxRelay;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,12 +39,10 @@ final class OutboxHealth {
     Checked first = check();
     Map<String, Object> details = new TreeMap<>(first.details());
     boolean up = first.isUp();
-    for (DataSourceOutbox other : Relays.others(beans).values()) {
-      if (other instanceof MoreOutboxes.Made made) {
-        Checked checked = made.health().check();
-        details.put(made.name(), checked.details());
-        up &= checked.isUp();
-      }
+    for (MoreOutboxes.Made other : Relays.others(beans)) {
+      Checked checked = other.health().check();
+      details.put(other.name(), checked.details());
+      up &= checked.isUp();
     }
     return new Checked(up, details);
   }

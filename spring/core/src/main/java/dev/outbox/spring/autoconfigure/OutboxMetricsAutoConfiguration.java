@@ -1,7 +1,6 @@
 package dev.outbox.spring.autoconfigure;
 
 import dev.outbox.micrometer.OutboxMetrics;
-import dev.outbox.relay.RelayListener;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
@@ -67,11 +66,11 @@ final class OutboxMetricsAutoConfiguration {
     }
 
     @Override
-    public synchronized RelayListener of(String name, OutboxStore<?> store) {
+    public synchronized Meters of(String name, OutboxStore<?> store) {
       OutboxMetrics made = metrics(properties, store, Tags.of(DATABASE, name));
       registries.forEach(made::bindTo);
       all.add(made);
-      return made;
+      return new Meters(made, reading(made));
     }
 
     @Override
@@ -108,6 +107,10 @@ final class OutboxMetricsAutoConfiguration {
 
   @Bean
   LastReading outboxLastReading(OutboxMetrics metrics) {
+    return reading(metrics);
+  }
+
+  private static LastReading reading(OutboxMetrics metrics) {
     return new LastReading() {
       @Override
       public @Nullable Statistics statistics() {

@@ -8,7 +8,7 @@ import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spring.DataSourceOutbox;
 import dev.outbox.spring.OutboxRelay;
 import dev.outbox.spring.RelayCustomizer;
-import java.util.Map;
+import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -28,9 +28,12 @@ record Relays(
     return 1 + beans.getBeanNamesForType(DataSourceOutbox.class, true, false).length;
   }
 
-  /** Those that the application has made of further data sources. */
-  static Map<String, DataSourceOutbox> others(ListableBeanFactory beans) {
-    return beans.getBeansOfType(DataSourceOutbox.class, true, false);
+  /** Those that the application has made of further data sources by an {@code OutboxFactory}. */
+  static List<MoreOutboxes.Made> others(ListableBeanFactory beans) {
+    return beans.getBeansOfType(DataSourceOutbox.class, true, false).values().stream()
+        .filter(MoreOutboxes.Made.class::isInstance)
+        .map(MoreOutboxes.Made.class::cast)
+        .toList();
   }
 
   /**

@@ -1,6 +1,7 @@
 package dev.outbox.spring.autoconfigure;
 
 import static dev.outbox.spring.autoconfigure.Refused.refused;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
@@ -75,6 +76,16 @@ class HandlersTest {
       handled.add("" + paid);
     }
 
+    @OutboxHandler("Text")
+    public void text(String text) {
+      handled.add(text);
+    }
+
+    @OutboxHandler("Bytes")
+    public void bytes(byte[] bytes) {
+      handled.add(new String(bytes, UTF_8));
+    }
+
     @OutboxHandler({"Sent", "Returned"})
     public void others(OutboxMessage message) {
       handled.add(message.eventType());
@@ -120,9 +131,16 @@ class HandlersTest {
               publish(publisher, "order.paid", "{\"id\":\"2\",\"amount\":3}");
               publish(publisher, "Sent", "");
               publish(publisher, "Returned", "");
+              publish(publisher, "Text", "{\"total\": 12.50}");
+              publish(publisher, "Bytes", "no JSON");
               assertThat(context.getBean(Handlers.class).handled)
                   .containsExactly(
-                      "Placed[id=1] 1 o-1", "Paid[id=2, amount=3]", "Sent", "Returned");
+                      "Placed[id=1] 1 o-1",
+                      "Paid[id=2, amount=3]",
+                      "Sent",
+                      "Returned",
+                      "{\"total\": 12.50}",
+                      "no JSON");
             });
   }
 
@@ -368,6 +386,11 @@ class HandlersTest {
     public void handle(Runnable event) {}
   }
 
+  static class OfAText {
+    @OutboxHandler
+    public void handle(String text) {}
+  }
+
   static class One {
     @OutboxHandler("A")
     public void handle() {}
@@ -386,6 +409,7 @@ class HandlersTest {
     refused(runner.withBean(TwoPayloads.class), "has several arguments for the payload", "one");
     refused(runner.withBean(NoType.class), "does not say which event types", "@OutboxHandler(");
     refused(runner.withBean(OfAnInterface.class), "does not say which event types", "class");
+    refused(runner.withBean(OfAText.class), "does not say which event types", "class");
     refused(withoutJackson.withBean(Handlers.class), "nothing reads it", "PayloadReader");
   }
 

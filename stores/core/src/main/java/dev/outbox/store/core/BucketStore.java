@@ -212,6 +212,16 @@ public abstract class BucketStore<T>
   }
 
   @Override
+  public final Set<Long> cancel(Set<Long> sequences) {
+    return operations.cancel(sequences);
+  }
+
+  @Override
+  public final Set<Long> cancel(Set<Long> sequences, Who by) {
+    return operations.cancel(sequences, by);
+  }
+
+  @Override
   public final Set<Long> discard(Set<Long> sequences) {
     return operations.discard(sequences);
   }

@@ -2,7 +2,7 @@ package dev.outbox.store.jdbc;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import java.util.function.Function;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -37,8 +37,8 @@ abstract class JdbcBuilder<S, B extends JdbcBuilder<S, B>> {
     return self();
   }
 
-  final Names names() {
-    return new Names(schema, prefix);
+  final PrefixedNames names() {
+    return new PrefixedNames(schema, prefix);
   }
 
   /**

@@ -10,7 +10,7 @@ import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.store.core.internal.InboxLock;
 import dev.outbox.store.core.internal.InboxTaking;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.jdbc.internal.Grants;
 import dev.outbox.store.jdbc.internal.InboxTable;
 import dev.outbox.store.jdbc.internal.InboxTable.Change;
@@ -82,7 +82,8 @@ public abstract class JdbcInboxStore implements InboxStore<Connection>, SchemaSt
   private final Schema schema;
   private volatile boolean verified;
 
-  protected JdbcInboxStore(Builder<?, ?> b, Function<Names, Server> server, InboxTexts texts) {
+  protected JdbcInboxStore(
+      Builder<?, ?> b, Function<PrefixedNames, Server> server, InboxTexts texts) {
     this.server = server.apply(b.names());
     DataSource dataSource = b.dataSource;
     this.retention = InboxStore.checkedRetention(b.retention);
@@ -258,7 +259,7 @@ public abstract class JdbcInboxStore implements InboxStore<Connection>, SchemaSt
     private Duration retention = DEFAULT_RETENTION;
 
     protected Builder(DataSource dataSource, Function<B, S> build) {
-      super(dataSource, Names.INBOX_PREFIX, build);
+      super(dataSource, PrefixedNames.INBOX_PREFIX, build);
     }
 
     /**

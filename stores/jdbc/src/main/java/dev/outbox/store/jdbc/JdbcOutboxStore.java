@@ -12,7 +12,7 @@ import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.store.core.BucketStore;
 import dev.outbox.store.core.internal.AppendReport;
 import dev.outbox.store.core.internal.Lease;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.core.internal.Retention;
 import dev.outbox.store.core.internal.StoreOperations;
 import dev.outbox.store.jdbc.internal.Grants;
@@ -57,7 +57,8 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> {
   /**
    * @param dialect makes the dialect of these names, and of what the archive keeps
    */
-  protected JdbcOutboxStore(Builder<?, ?> b, BiFunction<Names, Archive, SqlDialect> dialect) {
+  protected JdbcOutboxStore(
+      Builder<?, ?> b, BiFunction<PrefixedNames, Archive, SqlDialect> dialect) {
     this(
         b.dataSource,
         new Retention(b.dedupWindow, b.archive, b.archiveRetention, b.deadLetterRetention),
@@ -215,7 +216,7 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> {
     private @Nullable Duration deadLetterRetention;
 
     protected Builder(DataSource dataSource, Function<B, S> build) {
-      super(dataSource, Names.DEFAULT_PREFIX, build);
+      super(dataSource, PrefixedNames.DEFAULT_PREFIX, build);
     }
 
     /** How long a dedup key is remembered, at least 1 ms. Default: 7 days. */

@@ -6,7 +6,7 @@ import dev.outbox.embedded.EmbeddedServer;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.SchemaFixture;
 import dev.outbox.tck.store.CountsWork;
@@ -112,7 +112,7 @@ public abstract class JdbcStoreTck extends JdbcOutboxStoreTck
   /** A variant changes it. */
   @Override
   protected String prefix() {
-    return Names.DEFAULT_PREFIX;
+    return PrefixedNames.DEFAULT_PREFIX;
   }
 
   /** A statement that makes the commits of the transaction not wait for the disk, or "". */

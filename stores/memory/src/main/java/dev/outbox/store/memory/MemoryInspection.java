@@ -55,6 +55,7 @@ record MemoryInspection(Collection<Key> keys, Instant now) {
         row.key,
         row.message == null ? null : row.message.aggregateType(),
         row.message == null ? null : row.message.eventType(),
+        row.message == null ? null : row.message.dedupKey(),
         row.attempts,
         row.createdAt,
         row.dueAt == Row.ALWAYS ? null : row.dueAt,

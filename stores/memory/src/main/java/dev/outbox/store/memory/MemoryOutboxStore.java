@@ -31,6 +31,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -274,7 +275,7 @@ public class MemoryOutboxStore extends MemoryKeys
 
   @Override
   public synchronized Set<Long> requeue(Set<Long> sequences) {
-    return decide(sequences, this::requeue);
+    return decide(dead(), sequences, this::requeue);
   }
 
   void requeue(Row row) {
@@ -286,18 +287,37 @@ public class MemoryOutboxStore extends MemoryKeys
 
   @Override
   public synchronized Set<Long> discard(Set<Long> sequences) {
-    return decide(sequences, this::discard);
+    return decide(dead(), sequences, this::discard);
   }
 
   void discard(Row row) {
     remove(row, Outcome.DISCARDED);
   }
 
-  private Set<Long> decide(Set<Long> sequences, Consumer<Row> decide) {
-    NavigableMap<Long, Row> dead = dead();
-    dead.keySet().retainAll(sequences);
-    dead.values().forEach(decide);
-    return dead.keySet();
+  @Override
+  public synchronized Set<Long> cancel(Set<Long> sequences) {
+    return decide(undue(), sequences, this::cancel);
+  }
+
+  void cancel(Row row) {
+    remove(row, Outcome.DISCARDED);
+  }
+
+  private NavigableMap<Long, Row> undue() {
+    Instant now = now();
+    return rows(row -> mayBeCancelled(row, now));
+  }
+
+  /** No claim has had it: its time has not come. */
+  boolean mayBeCancelled(Row row, Instant now) {
+    return !row.dead && !row.failed && !row.isDue(now);
+  }
+
+  private static Set<Long> decide(
+      NavigableMap<Long, Row> rows, Set<Long> sequences, Consumer<Row> decide) {
+    rows.keySet().retainAll(sequences);
+    rows.values().forEach(decide);
+    return rows.keySet();
   }
 
   private void remove(Row dead, Outcome outcome) {
@@ -324,13 +344,19 @@ public class MemoryOutboxStore extends MemoryKeys
   @Override
   public synchronized Set<Long> requeue(Set<Long> sequences, Who by) {
     requireArchive();
-    return decide(sequences, noting(Action.REQUEUED, by).andThen(this::requeue));
+    return decide(dead(), sequences, noting(Action.REQUEUED, by).andThen(this::requeue));
   }
 
   @Override
   public synchronized Set<Long> discard(Set<Long> sequences, Who by) {
     requireArchive();
-    return decide(sequences, noting(Action.DISCARDED, by).andThen(this::discard));
+    return decide(dead(), sequences, noting(Action.DISCARDED, by).andThen(this::discard));
+  }
+
+  @Override
+  public synchronized Set<Long> cancel(Set<Long> sequences, Who by) {
+    requireArchive();
+    return decide(undue(), sequences, noting(Action.DISCARDED, by).andThen(this::cancel));
   }
 
   private Consumer<Row> noting(Action action, Who by) {
@@ -398,11 +424,15 @@ public class MemoryOutboxStore extends MemoryKeys
   }
 
   private NavigableMap<Long, Row> dead() {
-    NavigableMap<Long, Row> dead = new TreeMap<>();
+    return rows(row -> row.dead);
+  }
+
+  private NavigableMap<Long, Row> rows(Predicate<Row> wanted) {
+    NavigableMap<Long, Row> rows = new TreeMap<>();
     for (Key key : keys.values()) {
-      key.rows.values().stream().filter(row -> row.dead).forEach(r -> dead.put(r.sequence, r));
+      key.rows.values().stream().filter(wanted).forEach(row -> rows.put(row.sequence, row));
     }
-    return dead;
+    return rows;
   }
 
   @Override

@@ -50,6 +50,7 @@ record RedisInspection(Server server) {
                 .add(text(query.key()))
                 .add(text(query.eventType()))
                 .add(text(query.id()))
+                .add(text(query.dedupKey()))
                 .add(text(query.error()))
                 .add(
                     text(
@@ -88,6 +89,7 @@ record RedisInspection(Server server) {
         found.message().key(),
         found.text("aggregateType"),
         found.text("eventType"),
+        found.text("dedupKey"),
         found.message().attempts(),
         found.message().createdAt(),
         found.time(failed ? "due" : "availableAt"),

@@ -94,6 +94,7 @@ public final class RedisOutboxStore extends RedisStore
   private static final Script DEAD_LETTERS = script("dead_letters");
   private static final Script REQUEUE = script("requeue");
   private static final Script DISCARD = script("discard");
+  private static final Script CANCEL = script("cancel");
   private static final Script PAUSE = script("pause");
   private static final Script RESUME = script("resume");
   private static final Script PAUSES = script("pauses");
@@ -235,6 +236,11 @@ public final class RedisOutboxStore extends RedisStore
   @Override
   public Set<Long> discard(Set<Long> sequences) {
     return decide(DISCARD, sequences);
+  }
+
+  @Override
+  public Set<Long> cancel(Set<Long> sequences) {
+    return decide(CANCEL, sequences);
   }
 
   private Set<Long> decide(Script script, Set<Long> sequences) {

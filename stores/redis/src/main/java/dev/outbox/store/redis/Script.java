@@ -2,7 +2,7 @@ package dev.outbox.store.redis;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
@@ -33,7 +33,7 @@ final class Script {
 
   /** One that stands for itself. */
   static Script alone(String name) {
-    return new Script(Names.resource(Script.class, name + ".lua"));
+    return new Script(PrefixedNames.resource(Script.class, name + ".lua"));
   }
 
   /**
@@ -41,12 +41,12 @@ final class Script {
    * flags first.
    */
   static Script in(String folder, String name) {
-    String own = Names.resource(Script.class, folder + "/" + name + ".lua");
+    String own = PrefixedNames.resource(Script.class, folder + "/" + name + ".lua");
     int flags = own.indexOf(LINE) + 1;
     return new Script(
         own.substring(0, flags)
-            + Names.resource(Script.class, "head.lua")
-            + Names.resource(Script.class, folder + "/common.lua")
+            + PrefixedNames.resource(Script.class, "head.lua")
+            + PrefixedNames.resource(Script.class, folder + "/common.lua")
             + own.substring(flags));
   }
 

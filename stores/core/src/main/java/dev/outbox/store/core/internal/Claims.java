@@ -93,7 +93,7 @@ final class Claims<H> {
     }
 
     @Override
-    Set<Integer> settled(Decided decided) {
+    Set<Integer> settled(DecidedMessages decided) {
       return claims.settleAndLetGo(this, decided);
     }
 
@@ -186,8 +186,8 @@ final class Claims<H> {
     return current;
   }
 
-  private static Decided nothing(Leased<?> claim) {
-    return new Decided(claim.batch.rows(), Map.of());
+  private static DecidedMessages nothing(Leased<?> claim) {
+    return new DecidedMessages(claim.batch.rows(), Map.of());
   }
 
   private boolean isOver(Duration time, long began) {
@@ -204,7 +204,7 @@ final class Claims<H> {
     }
     @SuppressWarnings("unchecked") // these claims' own have their handle
     Leased<H> own = (Leased<H>) leased;
-    Step<H> step = goOn(own, new Decided(own.batch.rows(), decisions), request);
+    Step<H> step = goOn(own, new DecidedMessages(own.batch.rows(), decisions), request);
     Leased<H> next = pastMoves(step.next(), request);
     own.over();
     if (next.batch.leases().isEmpty() && !leases.leasesInTransaction()) {
@@ -229,11 +229,11 @@ final class Claims<H> {
    */
   private record Step<H>(Set<Integer> held, Leased<H> next) {}
 
-  private Step<H> goOn(Leased<H> done, Decided decided, Claim.Request request) {
+  private Step<H> goOn(Leased<H> done, DecidedMessages decided, Claim.Request request) {
     return done.transactions.run(request.lease(), handle -> goOn(handle, done, decided, request));
   }
 
-  private Step<H> goOn(H handle, Leased<H> done, Decided decided, Claim.Request request) {
+  private Step<H> goOn(H handle, Leased<H> done, DecidedMessages decided, Claim.Request request) {
     Map<Integer, Lease> held =
         Settlement.of(handle, database, done.claimId, done.batch.leases(), decided);
     List<Lease> wanted = wanted(held.values(), done.batch, decided);
@@ -255,7 +255,7 @@ final class Claims<H> {
    * messages that have no decision, and not of those whose messages are handed out singly, because
    * a settle that is repeated would take back an attempt twice.
    */
-  private static List<Lease> wanted(Collection<Lease> held, Batch done, Decided decided) {
+  private static List<Lease> wanted(Collection<Lease> held, Batch done, DecidedMessages decided) {
     return held.stream()
         .filter(lease -> done.more().contains(lease.bucket()))
         .filter(lease -> !lease.single() && decided.areDecided(lease.bucket()))
@@ -297,7 +297,7 @@ final class Claims<H> {
   // ---- settle and let go
 
   /** Returns the buckets that were still ours. */
-  private Set<Integer> settleAndLetGo(Leased<H> done, Decided decided) {
+  private Set<Integer> settleAndLetGo(Leased<H> done, DecidedMessages decided) {
     Set<Integer> held =
         done.transactions.run(
             done.lease(),

@@ -118,7 +118,8 @@ public record Database<H>(
 
   /**
    * Which relays live, and which buckets each holds. Each has a session, and in it a lock for its
-   * {@link RelaySign} that the database drops when the session ends. Nobody waits for such a lock.
+   * {@link RelayPresence} that the database drops when the session ends. Nobody waits for such a
+   * lock.
    */
   public interface Holding<H> {
 
@@ -363,6 +364,15 @@ public record Database<H>(
      * @param by whom the audit names, as {@link ArchiveStore}; null: no entry is written
      */
     Set<Long> discard(H handle, Set<Long> sequences, @Nullable Who by);
+
+    /**
+     * As {@link DeadLetterStore#cancel(Set)}; into the archive, where there is one. A claim locks a
+     * bucket before it reads what is SCHEDULED in it. So a message that is not due once its bucket
+     * is locked here was in no claim, and will be in none.
+     *
+     * @param by whom the audit names, as {@link ArchiveStore}; null: no entry is written
+     */
+    Set<Long> cancel(H handle, Set<Long> sequences, @Nullable Who by);
 
     /**
      * Removes messages that expired (C10), which this transaction has made dead letters; into the

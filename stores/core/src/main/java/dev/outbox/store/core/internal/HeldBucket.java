@@ -37,13 +37,14 @@ record HeldBucket(Lease lease, long endsAt, long servedAt, List<Claimable> hande
    * says that it is the lease of their append's snapshot, so nobody else has read them before; and
    * of the workers here none has, above what they have read.
    */
-  HeldBucket and(List<Alone> messages, long read) {
-    Alone first = messages.get(0);
+  HeldBucket and(List<HandOverCandidate> messages, long read) {
+    HandOverCandidate first = messages.get(0);
     return handed.isEmpty()
             && !lease.single()
             && first.token() == lease.token()
             && first.row().sequence() > read
-        ? new HeldBucket(lease, endsAt, servedAt, messages.stream().map(Alone::row).toList())
+        ? new HeldBucket(
+            lease, endsAt, servedAt, messages.stream().map(HandOverCandidate::row).toList())
         : this;
   }
 }

@@ -36,8 +36,8 @@ final class HeldBuckets {
   /** After so many claims of buckets with more there is one of all (C6). */
   private static final int MOST_IN_A_ROW = 4;
 
-  private final int relay = RelaySign.newNumber();
-  private final UUID claimId = RelaySign.claimId(relay);
+  private final int relay = RelayPresence.newNumber();
+  private final UUID claimId = RelayPresence.claimId(relay);
   private final long unclaimed;
   private final LongSupplier clock;
   private final Map<Integer, HeldBucket> waiting = new HashMap<>();
@@ -80,7 +80,7 @@ final class HeldBuckets {
    * @param meanwhile what was committed since, and waits until it is back; empty when nothing was
    * @param found the sequences that the worker's claim has found; grows
    */
-  private record InHand(Lease lease, List<Alone> meanwhile, Set<Long> found) {}
+  private record InHand(Lease lease, List<HandOverCandidate> meanwhile, Set<Long> found) {}
 
   /**
    * Where the messages of a transaction are.
@@ -151,7 +151,8 @@ final class HeldBuckets {
   /**
    * A worker's share of the buckets that have more, those first that have waited longest. When
    * there are none, or when it is the others' turn: those whose messages were handed over, or else
-   * those with news, or else all.
+   * those with news, or else all; none while another worker has what there was news of, for a short
+   * time.
    */
   synchronized Taken take() {
     int share = (withMore.size() + workers.size() - 1) / Math.max(1, workers.size());
@@ -170,6 +171,10 @@ final class HeldBuckets {
         return tookHanded
             ? taken(handed, withMore.isEmpty(), Set.of())
             : toLookAt(withNews, withMore.isEmpty());
+      }
+      // Woken for what another worker has taken.
+      if (some.isEmpty() && !inHand.isEmpty() && news.isFollowed()) {
+        return taken(List.of(), withMore.isEmpty(), Set.of());
       }
     }
     news.lookAtAll(inHand.keySet());
@@ -318,7 +323,7 @@ final class HeldBuckets {
   private void back(HeldBucket one) {
     InHand removed = inHand.remove(one.bucket());
     InHand was = removed == null ? new InHand(one.lease(), List.of(), Set.of()) : removed;
-    List<Alone> meanwhile = was.meanwhile;
+    List<HandOverCandidate> meanwhile = was.meanwhile;
     HeldBucket now = meanwhile.isEmpty() ? one : one.and(meanwhile, read[one.bucket()]);
     waiting.put(one.bucket(), now);
     List<Long> missed =
@@ -376,7 +381,7 @@ final class HeldBuckets {
    */
   synchronized Found committed(int messages, AppendReport report) {
     Set<Long> handed = new HashSet<>();
-    report.alone().stream()
+    report.candidates().stream()
         .collect(Collectors.groupingBy(message -> message.row().bucket()))
         .values()
         .forEach(
@@ -403,8 +408,8 @@ final class HeldBuckets {
    * Messages of one bucket are put beside its lease, when that waits here or comes back. A bucket
    * has room for one append at a time.
    */
-  private boolean handOver(List<Alone> ofBucket) {
-    Alone first = ofBucket.get(0);
+  private boolean handOver(List<HandOverCandidate> ofBucket) {
+    HandOverCandidate first = ofBucket.get(0);
     int bucket = first.row().bucket();
     HeldBucket one = waiting.get(bucket);
     return isShown
@@ -413,7 +418,7 @@ final class HeldBuckets {
         && (one == null ? untilBack(bucket, ofBucket) : beside(one, ofBucket));
   }
 
-  private boolean untilBack(int bucket, List<Alone> ofBucket) {
+  private boolean untilBack(int bucket, List<HandOverCandidate> ofBucket) {
     InHand taken = inHand.get(bucket);
     if (taken == null || !taken.meanwhile.isEmpty()) {
       return false;
@@ -422,7 +427,7 @@ final class HeldBuckets {
     return true;
   }
 
-  private boolean beside(HeldBucket one, List<Alone> ofBucket) {
+  private boolean beside(HeldBucket one, List<HandOverCandidate> ofBucket) {
     HeldBucket now = one.and(ofBucket, read[one.bucket()]);
     waiting.put(one.bucket(), now);
     return now != one;

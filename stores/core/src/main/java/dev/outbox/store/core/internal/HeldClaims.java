@@ -85,7 +85,7 @@ final class HeldClaims<H> {
     }
 
     @Override
-    Set<Integer> settled(Decided decided) {
+    Set<Integer> settled(DecidedMessages decided) {
       return claims.settle(this, decided);
     }
 
@@ -290,7 +290,7 @@ final class HeldClaims<H> {
     Set<Integer> ours =
         own.batch.leases().isEmpty()
             ? Set.of()
-            : settle(own, new Decided(own.batch.rows(), decisions));
+            : settle(own, new DecidedMessages(own.batch.rows(), decisions));
     return Optional.of(new Settled(own.lostBut(ours), next(request)));
   }
 
@@ -313,7 +313,7 @@ final class HeldClaims<H> {
   }
 
   /** Returns the buckets that were still ours. */
-  private Set<Integer> settle(OfHeld done, Decided decided) {
+  private Set<Integer> settle(OfHeld done, DecidedMessages decided) {
     long began = clock.getAsLong();
     List<Lease> released = new ArrayList<>();
     Collection<Lease> locked =
@@ -339,6 +339,9 @@ final class HeldClaims<H> {
     if (released.stream().anyMatch(Lease::single)) {
       letGo.set(true);
     }
+    if (done.batch.leases().stream().anyMatch(l -> !decided.areDelivered(l.bucket()))) {
+      held.mustLook(); // what was given back may be claimed at once (S3)
+    }
     Set<Integer> ours = locked.stream().map(Lease::bucket).collect(toSet());
     done.batch.leases().stream().filter(l -> !ours.contains(l.bucket())).forEach(held::lost);
     giveBackLater(
@@ -359,7 +362,7 @@ final class HeldClaims<H> {
   }
 
   /** Whether one statement settles it: all was delivered, and all its buckets are held on. */
-  private boolean isSmall(OfHeld done, Decided decided) {
+  private boolean isSmall(OfHeld done, DecidedMessages decided) {
     Batch batch = done.batch;
     return !batch.rows().isEmpty()
         && batch.rows().size() <= leases.mostDeletedWithLock()
@@ -367,7 +370,7 @@ final class HeldClaims<H> {
             .allMatch(lease -> decided.areDelivered(lease.bucket()) && !isToRelease(lease));
   }
 
-  private List<Claimable> answered(Decided decided) {
+  private List<Claimable> answered(DecidedMessages decided) {
     Writes<H> writes = database.writes();
     List<Claimable> rows = decided.rows();
     return IntStream.range(0, rows.size())
@@ -409,7 +412,7 @@ final class HeldClaims<H> {
                     database,
                     claimId,
                     leases.lockHeld(handle, claimId, given),
-                    new Decided(List.of(), Map.of()));
+                    new DecidedMessages(List.of(), Map.of()));
                 return true;
               });
     } catch (RuntimeException | Error e) {

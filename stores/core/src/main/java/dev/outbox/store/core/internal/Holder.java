@@ -191,7 +191,7 @@ final class Holder<H> {
   }
 
   void begin(Transactions<H> session) {
-    if (session.runSingle(PATIENCE, handle -> holding.begin(handle, RelaySign.code(self)))) {
+    if (session.runSingle(PATIENCE, handle -> holding.begin(handle, RelayPresence.code(self)))) {
       takesFrom = clock.getAsLong() + (hadSession ? OTHERS_COME_BACK.toNanos() : 0);
       before = Set.of();
       holds = 0;
@@ -206,7 +206,7 @@ final class Holder<H> {
 
   private void end(Transactions<H> session) {
     listen(session, false);
-    run(session, handle -> holding.leave(handle, RelaySign.code(self)));
+    run(session, handle -> holding.leave(handle, RelayPresence.code(self)));
   }
 
   private void run(Transactions<H> session, Consumer<H> work) {
@@ -227,7 +227,7 @@ final class Holder<H> {
   Duration step(Transactions<H> session) {
     Claim.Request request = held.request();
     Seen seen = session.runSingle(PATIENCE, holding::look);
-    if (!seen.codes().contains(RelaySign.code(self))) {
+    if (!seen.codes().contains(RelayPresence.code(self))) {
       throw new TransientOutboxException(
           "others cannot see this relay: the session in which it shows itself is another one",
           null);
@@ -288,7 +288,9 @@ final class Holder<H> {
         new ArrayList<>(Collections.nCopies(Database.BUCKETS, HoldingRules.ANONYMOUS));
     seen.buckets().forEach(bucket -> holders.set(bucket.bucket(), bucket.holder()));
     Map<Long, Relay> relays = new TreeMap<>();
-    seen.codes().stream().map(RelaySign::of).forEach(relay -> relays.put(relay.number(), relay));
+    seen.codes().stream()
+        .map(RelayPresence::of)
+        .forEach(relay -> relays.put(relay.number(), relay));
     relays.put(now.number(), now);
     return new Look(holders, List.copyOf(relays.values()));
   }
@@ -296,7 +298,9 @@ final class Holder<H> {
   private void show(Transactions<H> session, Relay now) {
     if (!now.equals(self)) {
       Relay last = self;
-      run(session, handle -> holding.change(handle, RelaySign.code(last), RelaySign.code(now)));
+      run(
+          session,
+          handle -> holding.change(handle, RelayPresence.code(last), RelayPresence.code(now)));
       self = now;
     }
   }

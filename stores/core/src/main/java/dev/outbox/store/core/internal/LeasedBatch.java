@@ -32,7 +32,7 @@ abstract class LeasedBatch implements Claim {
   }
 
   /** Settles, and returns the buckets that were still ours. */
-  abstract Set<Integer> settled(Decided decided);
+  abstract Set<Integer> settled(DecidedMessages decided);
 
   /** Prolongs the leases, and returns the buckets that are still ours. */
   abstract Set<Integer> renewed();
@@ -60,7 +60,7 @@ abstract class LeasedBatch implements Claim {
 
   @Override
   public final Set<Long> settle(Map<Long, Decision> decisions) {
-    Decided decided = new Decided(batch.rows(), decisions);
+    DecidedMessages decided = new DecidedMessages(batch.rows(), decisions);
     if (batch.leases().isEmpty()) {
       return Set.of();
     }

@@ -38,9 +38,7 @@ final class News {
   /** Whether there may be messages anywhere. */
   private boolean anywhere;
 
-  /** Whether claims have followed the news since the last look at all buckets. */
   private boolean isFollowed;
-
   private long followedSince;
 
   /**
@@ -80,6 +78,11 @@ final class News {
   /** Whether a claim may do without a look at all buckets. */
   boolean mayBeFollowed() {
     return !anywhere && !(isFollowed && clock.getAsLong() - followedSince >= LOOKS.toNanos());
+  }
+
+  /** Whether claims have followed the news since the last look at all buckets. */
+  boolean isFollowed() {
+    return isFollowed;
   }
 
   void follow() {

@@ -55,7 +55,11 @@ final class Settlement<H> {
    * @return their leases as they stand then, by bucket
    */
   static <H> Map<Integer, Lease> of(
-      H handle, Database<H> database, UUID claimId, Collection<Lease> leases, Decided decided) {
+      H handle,
+      Database<H> database,
+      UUID claimId,
+      Collection<Lease> leases,
+      DecidedMessages decided) {
     List<Lease> locked = database.leases().lockHeld(handle, claimId, leases);
     Set<Integer> counted =
         leases.stream().filter(Lease::single).map(Lease::bucket).collect(Collectors.toSet());
@@ -68,7 +72,11 @@ final class Settlement<H> {
 
   /** Gives buckets back, after that. */
   static <H> void release(
-      H handle, Database<H> database, UUID claimId, Collection<Lease> released, Decided decided) {
+      H handle,
+      Database<H> database,
+      UUID claimId,
+      Collection<Lease> released,
+      DecidedMessages decided) {
     if (!released.isEmpty()) {
       database
           .leases()
@@ -85,7 +93,7 @@ final class Settlement<H> {
    * @param leases of the buckets that are locked: nothing happens to messages of others
    * @return the leases as they are after it
    */
-  Collection<Lease> apply(Collection<Lease> leases, Decided decided) {
+  Collection<Lease> apply(Collection<Lease> leases, DecidedMessages decided) {
     boolean[] locked = new boolean[Database.BUCKETS];
     leases.forEach(lease -> locked[lease.bucket()] = true);
     List<Claimable> rows = decided.rows();

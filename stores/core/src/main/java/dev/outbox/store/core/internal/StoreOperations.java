@@ -174,6 +174,15 @@ public final class StoreOperations<H> {
     return run(handle -> administration.discard(handle, sequences, null));
   }
 
+  public Set<Long> cancel(Set<Long> sequences) {
+    return run(handle -> administration.cancel(handle, sequences, null));
+  }
+
+  public Set<Long> cancel(Set<Long> sequences, Who by) {
+    requireArchive();
+    return run(handle -> administration.cancel(handle, sequences, by));
+  }
+
   public Set<Long> requeue(Set<Long> sequences, Who by) {
     requireArchive();
     return run(handle -> administration.requeue(handle, sequences, by));

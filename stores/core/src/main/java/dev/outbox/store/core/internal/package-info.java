@@ -7,7 +7,7 @@
  * housekeeping. {@code Database} is what all of it asks of a database, and {@code Transactions} how
  * it is asked; a {@code Lease} is a bucket that is held, and a {@code Row} what a read found.
  * {@code BatchReader} reads the leased buckets and chooses a batch. {@code Settlement} turns the
- * decisions, which {@code Decided} has by message, into writes. {@code InboxTaking} is the
+ * decisions, which {@code DecidedMessages} has by message, into writes. {@code InboxTaking} is the
  * algorithm of an inbox.
  */
 @NullMarked

@@ -57,17 +57,17 @@ class HandedOverTest {
     database.clock += time.toNanos();
   }
 
-  private Alone append() {
+  private HandOverCandidate append() {
     return append(1, held.claimId());
   }
 
   /** And commits. */
-  private Alone append(long token, UUID claimId) {
+  private HandOverCandidate append(long token, UUID claimId) {
     database.add(1, ++last, false);
-    return new Alone((Claimable) FakeDatabase.row(1, last, false), token, claimId);
+    return new HandOverCandidate((Claimable) FakeDatabase.row(1, last, false), token, claimId);
   }
 
-  private boolean handOver(Alone message) {
+  private boolean handOver(HandOverCandidate message) {
     AppendReport report = new AppendReport(List.of(message), place(message.row().sequence()));
     return held.committed(1, report).handed() == 1;
   }
@@ -91,7 +91,7 @@ class HandedOverTest {
     assertThat(asked()).containsExactly("lockHeldAndDelete");
   }
 
-  private void isRead(Alone message) {
+  private void isRead(HandOverCandidate message) {
     boolean ignored = handOver(message);
     Claim claim = claim();
     assertThat(sequences(claim)).containsExactly(last);
@@ -121,7 +121,7 @@ class HandedOverTest {
     database.add(1, ++last, false);
     Claim before = claim();
     assertThat(held.open()).as("its lease may be asked for").hasSize(1);
-    Alone message = append();
+    HandOverCandidate message = append();
     assertThat(handOver(message)).isTrue();
     assertThat(claim().messages()).isEmpty();
     Claim claim = settleAndClaim(before);
@@ -188,7 +188,7 @@ class HandedOverTest {
   @Test
   @DisplayName("is not claimed again when the worker that has the lease has read it")
   void readMeanwhile() {
-    Alone message = append();
+    HandOverCandidate message = append();
     Claim read = claim();
     assertThat(sequences(read)).containsExactly(last);
     assertThat(handOver(message)).as("it waits for the lease").isTrue();
@@ -206,7 +206,10 @@ class HandedOverTest {
     Claim other = claim();
     assertThat(sequences(other)).containsExactly(last);
     database.add(1, slow, false);
-    assertThat(handOver(new Alone((Claimable) FakeDatabase.row(1, slow, false), 1, held.claimId())))
+    assertThat(
+            handOver(
+                new HandOverCandidate(
+                    (Claimable) FakeDatabase.row(1, slow, false), 1, held.claimId())))
         .as("it waits for the lease")
         .isTrue();
     assertThat(sequences(settleAndClaim(other))).containsExactly(slow);
@@ -216,7 +219,7 @@ class HandedOverTest {
   @DisplayName(
       "makes the next claim look where it is not the only one, and is not asked for before")
   void missed() {
-    Alone first = append();
+    HandOverCandidate first = append();
     database.add(1, last + 1, false);
     AppendReport report = new AppendReport(List.of(first), Announcement.ANYTHING);
     assertThat(held.committed(2, report).count()).isEqualTo(1);
@@ -244,7 +247,7 @@ class HandedOverTest {
   @Test
   @DisplayName("is read while others cannot see that the relay lives")
   void notShown() {
-    Alone message = append();
+    HandOverCandidate message = append();
     assertThat(handOver(message)).isTrue();
     held.shown(false);
     assertThat(held.open()).isEmpty();

@@ -86,11 +86,11 @@ class HolderTest {
     }
 
     void other(State state) {
-      codes.add(RelaySign.code(new Relay(OTHER, state, Load.CALM)));
+      codes.add(RelayPresence.code(new Relay(OTHER, state, Load.CALM)));
     }
 
     void gone() {
-      codes.removeIf(code -> RelaySign.of(code).number() == OTHER);
+      codes.removeIf(code -> RelayPresence.of(code).number() == OTHER);
     }
 
     Set<Integer> heldBy(long number) {
@@ -130,7 +130,7 @@ class HolderTest {
     public void abandon() {
       assertThat(open).as("sessions that are still open").isEqualTo(1);
       abandoned++;
-      codes.removeIf(code -> RelaySign.of(code).number() == held.relay());
+      codes.removeIf(code -> RelayPresence.of(code).number() == held.relay());
     }
 
     @Override
@@ -277,7 +277,7 @@ class HolderTest {
     assertThat(ours()).isEqualTo(ALL);
     assertThat(held.open()).hasSize(64);
     assertThat(server.codes)
-        .containsExactly(RelaySign.code(new Relay(held.relay(), State.LIVES, Load.CALM)));
+        .containsExactly(RelayPresence.code(new Relay(held.relay(), State.LIVES, Load.CALM)));
     int changes = server.changes;
     step();
     assertThat(server.changes).isEqualTo(changes);
@@ -579,15 +579,15 @@ class HolderTest {
   @Test
   @DisplayName("shows its number in its claim id, and what it does in its sign")
   void signs() {
-    UUID id = RelaySign.claimId(held.relay());
+    UUID id = RelayPresence.claimId(held.relay());
     assertThat(id.version()).isEqualTo(8);
     assertThat(id.variant()).isEqualTo(2);
     assertThat((int) id.getLeastSignificantBits()).isEqualTo(held.relay()).isPositive();
     for (State state : State.values()) {
       for (Load load : Load.values()) {
         Relay relay = new Relay(held.relay(), state, load);
-        assertThat(RelaySign.code(relay)).isPositive();
-        assertThat(RelaySign.of(RelaySign.code(relay))).isEqualTo(relay);
+        assertThat(RelayPresence.code(relay)).isPositive();
+        assertThat(RelayPresence.of(RelayPresence.code(relay))).isEqualTo(relay);
       }
     }
   }

@@ -106,6 +106,10 @@ final class MapDatabase
       return availableAt == null || !availableAt.isAfter(now);
     }
 
+    private boolean isUndue(Instant now) {
+      return status == Status.SCHEDULED && !isDue(now);
+    }
+
     private int size() {
       return content == null ? 0 : content.payloadSize();
     }
@@ -354,15 +358,15 @@ final class MapDatabase
           }
         });
     candidates.sort(Comparator.comparing(number -> buckets.get(number).lastServed(now)));
-    List<Served> leased =
-        Served.upTo(
+    List<ServedLease> leased =
+        ServedLease.upTo(
             share.of(most),
             candidates,
             some -> some.stream().map(number -> lease(number, claimId, request, now)).toList());
-    return Served.inTurn(leased);
+    return ServedLease.inTurn(leased);
   }
 
-  private Served lease(int number, UUID claimId, Claim.Request request, Instant now) {
+  private ServedLease lease(int number, UUID claimId, Claim.Request request, Instant now) {
     Bucket bucket = buckets.get(number);
     if (bucket.claimId != null) {
       boolean suspicious = bucket.takeovers >= SUSPICIOUS;
@@ -373,7 +377,7 @@ final class MapDatabase
     bucket.claimId = claimId;
     bucket.worker = request.worker();
     bucket.leaseFor(request.lease(), now);
-    return new Served(
+    return new ServedLease(
         bucket.lastServed(now),
         new Lease(
             number,
@@ -467,7 +471,7 @@ final class MapDatabase
 
   @Override
   public Pending readPending(MapDatabase handle, List<Lease> leases, Limits limits) {
-    Room room = new Room(leases, limits);
+    ReadBudget room = new ReadBudget(leases, limits);
     Instant now = now();
     List<Row> rows = new ArrayList<>();
     for (Lease lease : leases) {
@@ -484,7 +488,7 @@ final class MapDatabase
 
   @Override
   public List<Row> readScheduled(MapDatabase handle, List<Lease> leases, Limits limits) {
-    Room room = new Room(leases, limits);
+    ReadBudget room = new ReadBudget(leases, limits);
     Instant now = now();
     List<Row> rows = new ArrayList<>();
     for (Lease lease : leases) {
@@ -520,7 +524,7 @@ final class MapDatabase
 
   @Override
   public List<Row> readBlocked(MapDatabase handle, List<Lease> leases, Limits limits) {
-    Room room = new Room(leases, limits);
+    ReadBudget room = new ReadBudget(leases, limits);
     List<Row> rows = new ArrayList<>();
     for (Lease lease : leases) {
       List<BlockedKey> due =
@@ -676,6 +680,7 @@ final class MapDatabase
         message.key,
         content == null ? null : content.aggregateType(),
         content == null ? null : content.eventType(),
+        content == null ? null : content.dedupKey(),
         message.attempts,
         message.createdAt,
         message.availableAt,
@@ -797,6 +802,14 @@ final class MapDatabase
           unhalt(dead.key, dead.sequence, Long.MAX_VALUE);
           messages.remove(dead.sequence);
         });
+  }
+
+  @Override
+  public Set<Long> cancel(MapDatabase handle, Set<Long> sequences, @Nullable Who by) {
+    Set<Long> undue = new HashSet<>(sequences);
+    undue.removeIf(one -> !messages.containsKey(one) || !messages.get(one).isUndue(now()));
+    messages.keySet().removeAll(undue);
+    return undue;
   }
 
   private Set<Long> decide(Set<Long> sequences, Consumer<Message> decide) {

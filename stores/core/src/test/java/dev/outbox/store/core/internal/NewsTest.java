@@ -122,6 +122,33 @@ class NewsTest {
   }
 
   @Test
+  @DisplayName("spares a look to who comes for what another worker has taken")
+  void takenByAnother() {
+    announce(append(2), 2);
+    Claim claim = claim();
+    looks.clear();
+    append(3); // nobody announces it
+    assertThat(claim().messages()).isEmpty();
+    assertThat(looks).isEmpty();
+    settle(claims, claim);
+    assertThat(sequences(claim())).containsExactly(last);
+    assertThat(looks).containsExactly(List.of(1, 2, 3));
+  }
+
+  @Test
+  @DisplayName("spares no look for what was given back (S3)")
+  void givenBack() {
+    announce(append(2), 2);
+    Claim another = claim();
+    announce(append(1), 1);
+    Claim claim = claim();
+    assertThat(sequences(claim)).containsExactly(last);
+    assertThat(claim.settle(Map.of())).isEmpty();
+    assertThat(sequences(claim())).containsExactly(last);
+    settle(claims, another);
+  }
+
+  @Test
   @DisplayName("is looked for also in buckets that workers have, when it does not say where")
   void anywhereInHand() {
     announce(append(2), 2);
@@ -166,7 +193,9 @@ class NewsTest {
     announce(append(2), 2);
     AppendReport alone =
         new AppendReport(
-            List.of(new Alone((Claimable) FakeDatabase.row(1, 8, false), 1, held.claimId())),
+            List.of(
+                new HandOverCandidate(
+                    (Claimable) FakeDatabase.row(1, 8, false), 1, held.claimId())),
             new Announcement(Map.of(8L, 1)));
     assertThat(held.committed(1, alone).handed()).isEqualTo(1);
     assertThat(sequences(claim())).containsExactly(8L);
@@ -174,7 +203,9 @@ class NewsTest {
     held.took(database.clock, List.of(database.take(3, held.claimId())));
     AppendReport other =
         new AppendReport(
-            List.of(new Alone((Claimable) FakeDatabase.row(3, 9, false), 1, held.claimId())),
+            List.of(
+                new HandOverCandidate(
+                    (Claimable) FakeDatabase.row(3, 9, false), 1, held.claimId())),
             new Announcement(Map.of(9L, 3)));
     assertThat(held.committed(1, other).handed()).isEqualTo(1);
     assertThat(sequences(claim()))

@@ -68,7 +68,7 @@ class SettlementTest {
             });
     Collection<Lease> after =
         new Settlement<>("handle", database, counted)
-            .apply(List.of(LEASE), new Decided(rows, decisions));
+            .apply(List.of(LEASE), new DecidedMessages(rows, decisions));
     assertThat(after).as("the leases after it").containsExactly(LEASE);
   }
 

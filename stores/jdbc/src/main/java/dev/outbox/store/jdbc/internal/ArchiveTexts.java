@@ -166,11 +166,11 @@ public abstract class ArchiveTexts {
   }
 
   /**
-   * What is read of an archived message, by place: as {@link Rows#COLUMNS}, and then whole,
+   * What is read of an archived message, by place: as {@link MessageRows#COLUMNS}, and then whole,
    * archived_at, outcome, answer, last_error.
    */
   private String columns() {
-    return Rows.COLUMNS
+    return MessageRows.COLUMNS
             .replace("${clock}", "null")
             .replace("m.bucket", "0 as bucket")
             .replace("m.payload", "coalesce(m.payload, %s) as payload".formatted(empty()))

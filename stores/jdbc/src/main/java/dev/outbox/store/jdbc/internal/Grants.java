@@ -1,6 +1,6 @@
 package dev.outbox.store.jdbc.internal;
 
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
@@ -64,7 +64,7 @@ public final class Grants {
     String text = text();
     for (Map.Entry<Role, String> user : users.entrySet()) {
       Role role = user.getKey();
-      text = text.replace(role.placeholder(), Names.plain(role.label(), user.getValue()));
+      text = text.replace(role.placeholder(), PrefixedNames.plain(role.label(), user.getValue()));
     }
     return text;
   }

@@ -9,7 +9,7 @@ public abstract class InspectionTexts {
   protected static final String COLUMNS =
       """
       m.bucket, m.seq, m.id, m.status, m.aggregate_type, m.aggregate_id, m.partition_key, m.event_type,
-      m.attempts, m.created_at, m.available_at, m.expires_at, m.last_error, m.last_failed_at\
+      m.dedup_key, m.attempts, m.created_at, m.available_at, m.expires_at, m.last_error, m.last_failed_at\
       """;
 
   private final ArchiveTexts says;
@@ -32,7 +32,7 @@ public abstract class InspectionTexts {
 
   /** What is read of a message that is shown. */
   protected final String whole() {
-    return Rows.COLUMNS + ", m.status, m.last_error, m.last_failed_at" + haltsKey;
+    return MessageRows.COLUMNS + ", m.status, m.last_error, m.last_failed_at" + haltsKey;
   }
 
   final ArchiveTexts says() {
@@ -88,6 +88,11 @@ public abstract class InspectionTexts {
   /** A condition on {@code m} with {@code :end}: it is no later. */
   final String upTo(Query query) {
     return range(query).sequence() + " <= :end";
+  }
+
+  /** A condition on {@code m} with {@code :dedup}: it is its dedup key. */
+  protected String dedupKey() {
+    return "m.dedup_key = :dedup";
   }
 
   /** A condition on {@code m} with {@code :error}: its last one has this text in it. */

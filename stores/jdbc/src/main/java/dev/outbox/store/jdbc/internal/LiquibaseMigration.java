@@ -1,7 +1,7 @@
 package dev.outbox.store.jdbc.internal;
 
 import dev.outbox.PermanentOutboxException;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -69,7 +69,7 @@ final class LiquibaseMigration {
   }
 
   private static void update(Connection connection, Server server) throws Exception {
-    Names names = server.names();
+    PrefixedNames names = server.names();
     Database database =
         DatabaseFactory.getInstance()
             .findCorrectDatabaseImplementation(new JdbcConnection(connection));

@@ -3,7 +3,7 @@ package dev.outbox.store.jdbc.internal;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.SchemaException;
 import dev.outbox.spi.store.SchemaStore;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.core.internal.SchemaVersion;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -50,7 +50,7 @@ public final class Schema {
 
   private boolean isCurrent() {
     try {
-      return version() == Tables.VERSION;
+      return version() == TableKind.VERSION;
     } catch (SchemaException e) {
       return false;
     }
@@ -89,7 +89,7 @@ public final class Schema {
         server
             .names()
             .fill(
-                Names.resource(server.getClass(), "/" + server.changelog())
+                PrefixedNames.resource(server.getClass(), "/" + server.changelog())
                         .lines()
                         .filter(line -> !LIQUIBASE.matcher(line).lookingAt())
                         .collect(Collectors.joining("\n"))
@@ -132,9 +132,9 @@ public final class Schema {
     if (version == 0) {
       throw new SchemaException(
           "table %s is empty, so its version is not known: put the row back (insert into %s (version) values (%d)), or migrate an empty schema"
-              .formatted(table, table, Tables.VERSION));
+              .formatted(table, table, TableKind.VERSION));
     }
-    SchemaVersion.check(table, version, Tables.VERSION, server.tables().migrate());
+    SchemaVersion.check(table, version, TableKind.VERSION, server.tables().migrate());
   }
 
   private String table() {

@@ -1,7 +1,7 @@
 package dev.outbox.store.jdbc.internal;
 
 import dev.outbox.store.core.internal.Database;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -46,10 +46,10 @@ public interface Server {
   String name();
 
   /** The names of the tables. */
-  Names names();
+  PrefixedNames names();
 
   /** What the tables are for. */
-  Tables tables();
+  TableKind tables();
 
   /** Where in the class path the Liquibase changelog is; formatted SQL with ${q} and ${p}. */
   default String changelog() {
@@ -67,7 +67,7 @@ public interface Server {
    */
   default String grants() {
     return tables().grants().stream()
-        .map(file -> Names.resource(getClass(), file))
+        .map(file -> PrefixedNames.resource(getClass(), file))
         .collect(Collectors.joining());
   }
 

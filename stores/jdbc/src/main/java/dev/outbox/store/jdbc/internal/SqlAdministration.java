@@ -29,6 +29,7 @@ import java.util.Set;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.statement.PreparedBatch;
 import org.jdbi.v3.core.statement.Query;
 import org.jspecify.annotations.Nullable;
 
@@ -47,10 +48,15 @@ public abstract class SqlAdministration implements Administration<Handle> {
   /**
    * The texts of its statements.
    *
-   * @param deadLetters {@code :after, :limit}; gives {@link Rows#COLUMNS}, last_error,
+   * @param deadLetters {@code :after, :limit}; gives {@link MessageRows#COLUMNS}, last_error,
    *     last_failed_at and halts_key, 1 or 0
    * @param lockDeadLetters {@code :seqs}, as {@link JsonRows} of one column; locks these dead
    *     letters and gives bucket, key and seq of each that is there
+   * @param undue {@code :seqs}, as of {@code lockDeadLetters}; gives the same of these messages
+   *     that are SCHEDULED and not due; locks nothing
+   * @param lockBucket {@code :bucket}; locks its row
+   * @param withdraw {@code :bucket, :seq}; makes this message DEAD while it is SCHEDULED and not
+   *     due
    * @param unhalt {@code :bucket, :key, :seq, :lowSeq}; changes the key's row if that dead letter
    *     halts it
    * @param requeue {@code :bucket, :seq, :unhalted}; BLOCKED if the key was unhalted, or else
@@ -71,6 +77,9 @@ public abstract class SqlAdministration implements Administration<Handle> {
   public record Texts(
       String deadLetters,
       String lockDeadLetters,
+      String undue,
+      String lockBucket,
+      String withdraw,
       String unhalt,
       String requeue,
       String discard,
@@ -82,10 +91,10 @@ public abstract class SqlAdministration implements Administration<Handle> {
       String restoreBlockedKeys) {}
 
   private final Texts texts;
-  private final Rows rows;
+  private final MessageRows rows;
   private final SqlArchive archive;
 
-  protected SqlAdministration(Texts texts, Rows rows, ArchiveTexts archive) {
+  protected SqlAdministration(Texts texts, MessageRows rows, ArchiveTexts archive) {
     this.texts = texts;
     this.rows = rows;
     this.archive = new SqlArchive(archive, rows);
@@ -107,13 +116,17 @@ public abstract class SqlAdministration implements Administration<Handle> {
         .list();
   }
 
-  /** In the order of their keys, in which whoever decides about several changes these too. */
   private List<Key> lockDeadLetters(Handle handle, Collection<Long> sequences) {
+    return find(handle, texts.lockDeadLetters(), sequences);
+  }
+
+  /** In the order of their keys, in which whoever decides about several changes these too. */
+  private static List<Key> find(Handle handle, String sql, Collection<Long> sequences) {
     if (sequences.isEmpty()) {
       return List.of();
     }
     return handle
-        .createQuery(texts.lockDeadLetters())
+        .createQuery(sql)
         .bind("seqs", JsonRows.of(sequences.stream().sorted().toList(), List::of))
         .map((row, context) -> key(row, "seq"))
         .stream()
@@ -131,7 +144,7 @@ public abstract class SqlAdministration implements Administration<Handle> {
 
   /** Returns those whose keys were halted by them. */
   private List<Key> unhalt(Handle handle, List<Key> letters, ToLongFunction<Key> lowSeq) {
-    return Batches.changed(
+    return JdbcBatches.changed(
         handle,
         texts.unhalt(),
         letters,
@@ -161,7 +174,7 @@ public abstract class SqlAdministration implements Administration<Handle> {
     }
     Set<Long> unhalted = sequences(unhalt(handle, dead, Key::sequence));
     int[] ignored =
-        Batches.run(
+        JdbcBatches.run(
             handle,
             texts.requeue(),
             dead,
@@ -175,12 +188,33 @@ public abstract class SqlAdministration implements Administration<Handle> {
 
   @Override
   public final Set<Long> discard(Handle handle, Set<Long> sequences, @Nullable Who by) {
-    List<Key> dead = lockDeadLetters(handle, sequences);
+    return discard(handle, lockDeadLetters(handle, sequences), by);
+  }
+
+  private Set<Long> discard(Handle handle, List<Key> dead, @Nullable Who by) {
     if (by != null) {
       archive.note(handle, dead, Action.DISCARDED, by);
     }
     remove(handle, dead, Outcome.DISCARDED);
     return sequences(dead);
+  }
+
+  /** As dead letters that are discarded at once. */
+  @Override
+  public final Set<Long> cancel(Handle handle, Set<Long> sequences, @Nullable Who by) {
+    List<Key> undue = find(handle, texts.undue(), sequences);
+    int[] ignored =
+        JdbcBatches.run(
+            handle,
+            texts.lockBucket(),
+            undue.stream().map(Key::bucket).distinct().toList(),
+            (batch, bucket) -> batch.bind("bucket", bucket));
+    List<Key> dead = JdbcBatches.changed(handle, texts.withdraw(), undue, SqlAdministration::bind);
+    return discard(handle, dead, by);
+  }
+
+  private static void bind(PreparedBatch batch, Key message) {
+    batch.bind("bucket", message.bucket()).bind("seq", message.sequence());
   }
 
   /**
@@ -193,13 +227,7 @@ public abstract class SqlAdministration implements Administration<Handle> {
   }
 
   private void delete(Handle handle, List<Key> dead) {
-    int[] ignored =
-        Batches.run(
-            handle,
-            texts.discard(),
-            dead,
-            (batch, letter) ->
-                batch.bind("bucket", letter.bucket()).bind("seq", letter.sequence()));
+    int[] ignored = JdbcBatches.run(handle, texts.discard(), dead, SqlAdministration::bind);
   }
 
   @Override

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class SqlArchive {
 
   /** Behind the columns of a message. */
-  private static final int WHOLE = Rows.COUNT + 1;
+  private static final int WHOLE = MessageRows.COUNT + 1;
 
   private static final int ARCHIVED_AT = WHOLE + 1;
   private static final int OUTCOME = WHOLE + 2;
@@ -32,9 +32,9 @@ final class SqlArchive {
   private static final int ERROR = WHOLE + 4;
 
   private final ArchiveTexts texts;
-  private final Rows rows;
+  private final MessageRows rows;
 
-  SqlArchive(ArchiveTexts texts, Rows rows) {
+  SqlArchive(ArchiveTexts texts, MessageRows rows) {
     this.texts = texts;
     this.rows = rows;
   }
@@ -52,13 +52,13 @@ final class SqlArchive {
     Outcome outcome = search.outcome();
     add(and, values, "m.outcome = :outcome", "outcome", outcome == null ? null : outcome.name());
     if (search.after() != null) {
-      add(and, values, texts.after(), "afterTime", Rows.text(search.after().at()));
+      add(and, values, texts.after(), "afterTime", MessageRows.text(search.after().at()));
       values.put("afterSeq", search.after().sequence());
     }
     return handle
         .createQuery(texts.archived().replace("${and}", and))
-        .bind("from", Rows.text(search.from()))
-        .bind("to", Rows.text(search.to()))
+        .bind("from", MessageRows.text(search.from()))
+        .bind("to", MessageRows.text(search.to()))
         .bind("limit", limit)
         .bindMap(values)
         .map((row, context) -> archived(row))
@@ -90,7 +90,7 @@ final class SqlArchive {
   List<Entry> audit(Handle handle, Instant from, int limit) {
     return handle
         .createQuery(texts.audit())
-        .bind("from", Rows.text(from))
+        .bind("from", MessageRows.text(from))
         .bind("limit", limit)
         .map(
             (row, context) ->
@@ -110,7 +110,7 @@ final class SqlArchive {
   void archive(Handle handle, List<Key> dead, Outcome outcome) {
     if (texts.keepsArchive()) {
       int[] copied =
-          Batches.run(
+          JdbcBatches.run(
               handle,
               texts.archiveDeadLetter(),
               dead,
@@ -126,7 +126,7 @@ final class SqlArchive {
   /** While the dead letters, which are locked, are there. */
   void note(Handle handle, List<Key> dead, Action action, Who by) {
     int[] ignored =
-        Batches.run(
+        JdbcBatches.run(
             handle,
             texts.noteDeadLetter(),
             dead,
@@ -141,7 +141,7 @@ final class SqlArchive {
 
   void note(Handle handle, Action action, Who by, List<Noted> about) {
     int[] ignored =
-        Batches.run(
+        JdbcBatches.run(
             handle,
             texts.note(),
             about,

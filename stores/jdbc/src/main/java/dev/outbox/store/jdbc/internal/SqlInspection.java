@@ -37,9 +37,9 @@ public final class SqlInspection implements Inspection<Handle> {
 
   private final InspectionTexts texts;
   private final ArchiveTexts says;
-  private final Rows rows;
+  private final MessageRows rows;
 
-  public SqlInspection(InspectionTexts texts, Rows rows) {
+  public SqlInspection(InspectionTexts texts, MessageRows rows) {
     this.texts = texts;
     this.rows = rows;
     says = texts.says();
@@ -87,13 +87,14 @@ public final class SqlInspection implements Inspection<Handle> {
     SqlArchive.add(and, values, "m.event_type = :event", "event", query.eventType());
     SqlArchive.add(
         and, values, "m.id = :id", "id", query.id() == null ? null : says.id(query.id()));
+    SqlArchive.add(and, values, texts.dedupKey(), "dedup", query.dedupKey());
     SqlArchive.add(and, values, texts.error(), "error", query.error());
     SqlArchive.add(
         and,
         values,
         "m.created_at < " + says.time("before"),
         "before",
-        Rows.text(query.appendedBefore()));
+        MessageRows.text(query.appendedBefore()));
   }
 
   /** Where this page has to end, unless it comes to the end of all. */
@@ -118,6 +119,7 @@ public final class SqlInspection implements Inspection<Handle> {
             row.getString("partition_key")),
         row.getString("aggregate_type"),
         row.getString("event_type"),
+        row.getString("dedup_key"),
         row.getInt("attempts"),
         requireNonNull(time(row, "created_at")),
         time(row, "available_at"),
@@ -129,7 +131,7 @@ public final class SqlInspection implements Inspection<Handle> {
 
   private @Nullable Instant time(ResultSet row, String column) throws SQLException {
     Instant time = rows.instant(row, row.findColumn(column));
-    return time == null ? null : Rows.clamp(time);
+    return time == null ? null : MessageRows.clamp(time);
   }
 
   private record Found(int bucket, Listed listed, StoredMessage message) {}

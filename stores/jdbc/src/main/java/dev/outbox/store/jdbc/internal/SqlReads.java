@@ -5,7 +5,7 @@ import dev.outbox.store.core.internal.Database.Limits;
 import dev.outbox.store.core.internal.Database.Pending;
 import dev.outbox.store.core.internal.Database.Reads;
 import dev.outbox.store.core.internal.Lease;
-import dev.outbox.store.core.internal.Room;
+import dev.outbox.store.core.internal.ReadBudget;
 import dev.outbox.store.core.internal.Row;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -20,9 +20,9 @@ import org.jdbi.v3.core.statement.Query;
 
 /** Reads messages by statements that have the same form on all databases. */
 public abstract class SqlReads implements Reads<Handle> {
-  protected final Rows rows;
+  protected final MessageRows rows;
 
-  protected SqlReads(Rows rows) {
+  protected SqlReads(MessageRows rows) {
     this.rows = rows;
   }
 
@@ -38,8 +38,8 @@ public abstract class SqlReads implements Reads<Handle> {
 
   /**
    * Reads the first PENDING or SCHEDULED messages of each bucket, which may come in any order:
-   * {@link Rows#COLUMNS}, target (the status to move to, or null) and horizon (a number that says
-   * something of the snapshot, or null); or only the last for a bucket without messages. Of a
+   * {@link MessageRows#COLUMNS}, target (the status to move to, or null) and horizon (a number that
+   * says something of the snapshot, or null); or only the last for a bucket without messages. Of a
    * message to be moved, and of one whose payload has more bytes, the payload comes as null.
    *
    * @param most how many messages of each bucket
@@ -111,7 +111,7 @@ public abstract class SqlReads implements Reads<Handle> {
   /** How many messages of each bucket there is room for. */
   private Map<Integer, Integer> fit(
       Handle handle, Status status, List<Lease> leases, ToIntFunction<Lease> most, Limits limits) {
-    Room room = new Room(leases, limits);
+    ReadBudget room = new ReadBudget(leases, limits);
     Map<Integer, Integer> messages = new HashMap<>();
     return sizes(
         handle,
@@ -139,19 +139,19 @@ public abstract class SqlReads implements Reads<Handle> {
         most,
         bytes,
         row -> {
-          List<Placed> found = new ArrayList<>();
+          List<PlacedRow> found = new ArrayList<>();
           long horizon = 0;
           while (row.next()) {
-            horizon = row.getLong(Rows.HORIZON);
-            if (Rows.isMessage(row)) {
+            horizon = row.getLong(MessageRows.HORIZON);
+            if (MessageRows.isMessage(row)) {
               Row message = rows.row(row, status);
               if (message == null) {
                 return Optional.empty();
               }
-              found.add(new Placed(message, rows.due(row, status), message.sequence()));
+              found.add(new PlacedRow(message, rows.due(row, status), message.sequence()));
             }
           }
-          return Optional.of(new Found(Placed.inOrder(found), most, horizon));
+          return Optional.of(new Found(PlacedRow.inOrder(found), most, horizon));
         });
   }
 }

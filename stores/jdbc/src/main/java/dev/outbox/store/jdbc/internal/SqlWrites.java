@@ -82,7 +82,7 @@ public abstract class SqlWrites implements Writes<Handle> {
 
   @Override
   public final Set<Long> fail(Handle handle, List<Failure> failures) {
-    return Batches.changed(handle, texts.fail(), failures, this::bind).stream()
+    return JdbcBatches.changed(handle, texts.fail(), failures, this::bind).stream()
         .map(failure -> failure.row().sequence())
         .collect(Collectors.toSet());
   }
@@ -93,7 +93,7 @@ public abstract class SqlWrites implements Writes<Handle> {
         .bind("bucket", failure.row().bucket())
         .bind("seq", failure.row().sequence())
         .bind("id", failure.row().id())
-        .bind("availableAt", Rows.text(failure.row().availableAt()))
+        .bind("availableAt", MessageRows.text(failure.row().availableAt()))
         .bind("attempts", failure.attempts())
         .bind("attemptsAfter", failure.attemptsAfter())
         .bind("status", failure.status().name())
@@ -102,6 +102,6 @@ public abstract class SqlWrites implements Writes<Handle> {
 
   @Override
   public final void lower(Handle handle, List<Key> keys) {
-    Batches.forKeys(handle, texts.lower(), keys);
+    JdbcBatches.forKeys(handle, texts.lower(), keys);
   }
 }

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import dev.outbox.OutboxException;
 import dev.outbox.SchemaException;
 import dev.outbox.TransientOutboxException;
-import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.jdbc.internal.Server.Trouble;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
@@ -66,7 +66,7 @@ class JdbcTransactionsTest {
     note(method, a);
     return switch (method) {
       case "name" -> "Fake";
-      case "names" -> new Names(null, "x_");
+      case "names" -> new PrefixedNames(null, "x_");
       case "trouble" -> Trouble.valueOf(((SQLException) a[0]).getSQLState());
       case "advice" -> advice;
       case "grants" ->

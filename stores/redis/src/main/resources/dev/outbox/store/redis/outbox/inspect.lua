@@ -1,8 +1,8 @@
 #!lua flags=no-writes
 -- Looks at messages and keys. ARGV: version, what is asked for, and what that takes.
 local FIRST = 100 -- so many messages of a key are looked at for the one that failed
-local LISTED = {'id', 'key', 'aggregateType', 'eventType', 'attempts', 'createdAt', 'availableAt',
-  'expiresAt', 'failed', 'due', 'error', 'failedAt', 'halts'}
+local LISTED = {'id', 'key', 'aggregateType', 'eventType', 'dedupKey', 'attempts', 'createdAt',
+  'availableAt', 'expiresAt', 'failed', 'due', 'error', 'failedAt', 'halts'}
 
 -- The message of a key that is tried again, and how many are before it; nil: none.
 local function failedOf(key)
@@ -33,13 +33,13 @@ end
 local ask = {}
 
 -- A page of messages. Takes: after which sequence, how many to give, how many to read; then what is
--- asked for, each empty where it does not count: status, type, key, event type, id, a part of the
--- error, the time before which it was appended. Returns the last sequence that was read, where it
+-- asked for, each empty where it does not count: status, type, key, event type, id, dedup key, a part
+-- of the error, the time before which it was appended. Returns the last sequence that was read, where it
 -- did not come to the end, and for each message its status, sequence and fields.
 function ask.messages(after, limit, most, wanted, ...)
   local equal = {}
-  equal.aggregateType, equal.key, equal.eventType, equal.id = ...
-  local why, before = select(5, ...)
+  equal.aggregateType, equal.key, equal.eventType, equal.id, equal.dedupKey = ...
+  local why, before = select(6, ...)
 
   local function isMeant(fields)
     for name, value in pairs(equal) do

@@ -1,0 +1,100 @@
+package dev.outbox.cli;
+
+import dev.outbox.spi.publisher.PublisherProvider;
+import dev.outbox.spi.store.StoreProvider;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URL;
+import java.nio.charset.StandardCharsets;
+import java.security.CodeSource;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.ServiceConfigurationError;
+import java.util.ServiceLoader;
+import java.util.function.Function;
+
+/**
+ * The stores and publishers of the class path, found by {@link ServiceLoader}. Two jars that offer
+ * the same one are refused: nobody could see which of them won.
+ */
+final class Providers {
+  private Providers() {}
+
+  /** By name. */
+  static List<StoreProvider> stores() {
+    return named(StoreProvider.class, StoreProvider::name, "stores");
+  }
+
+  /** By name. */
+  static List<PublisherProvider> publishers() {
+    return named(PublisherProvider.class, PublisherProvider::name, "publishers");
+  }
+
+  private static <P> List<P> named(Class<P> type, Function<P, String> name, String what) {
+    refuseCopies(type);
+    Map<String, P> byName = new HashMap<>();
+    List<P> found = new ArrayList<>();
+    try {
+      for (P one : ServiceLoader.load(type)) {
+        found.add(one);
+        P other = byName.put(name.apply(one), one);
+        if (other != null) {
+          throw new Failure(
+              "two %s are called %s, %s and %s: take the jar of one of them away"
+                  .formatted(what, name.apply(one), origin(other), origin(one)));
+        }
+      }
+    } catch (ServiceConfigurationError e) {
+      throw new Failure(
+          "a jar on the class path cannot be used, %s%s: put what it needs beside it, or take it away"
+              .formatted(e.getMessage(), e.getCause() == null ? "" : " (" + e.getCause() + ")"),
+          e);
+    }
+    found.sort(Comparator.comparing(name));
+    return List.copyOf(found);
+  }
+
+  private static String origin(Object provider) {
+    CodeSource source = provider.getClass().getProtectionDomain().getCodeSource();
+    return provider.getClass().getName() + (source == null ? "" : " in " + source.getLocation());
+  }
+
+  /** Refuses two versions of one jar, of which the loader would silently take the first. */
+  private static void refuseCopies(Class<?> type) {
+    String list = "META-INF/services/" + type.getName();
+    Map<String, URL> lists = new HashMap<>();
+    try {
+      for (URL url :
+          Collections.list(Thread.currentThread().getContextClassLoader().getResources(list))) {
+        for (String provider : read(url)) {
+          URL other = lists.putIfAbsent(provider, url);
+          if (other != null && !other.equals(url)) {
+            throw new Failure(
+                "%s comes twice, from %s and from %s: take one of the two jars away"
+                    .formatted(provider, jar(other, list), jar(url, list)));
+          }
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static List<String> read(URL list) throws IOException {
+    try (var in = list.openStream()) {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8)
+          .lines()
+          .map(line -> line.replaceFirst("#.*", "").strip())
+          .filter(line -> !line.isEmpty())
+          .toList();
+    }
+  }
+
+  private static String jar(URL url, String list) {
+    return url.toString().replaceFirst("^jar:", "").replaceFirst("!?/" + list + "$", "");
+  }
+}

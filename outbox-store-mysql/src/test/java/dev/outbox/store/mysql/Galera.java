@@ -1,0 +1,40 @@
+package dev.outbox.store.mysql;
+
+import com.zaxxer.hikari.HikariConfig;
+import dev.outbox.embedded.DatabaseServer;
+import dev.outbox.store.jdbc.JdbcInboxStore;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
+import dev.outbox.store.jdbc.TestedStore;
+import java.util.List;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** The MariaDB store on the first node of a cluster, one for all tests of this JVM. */
+final class Galera implements TestedStore {
+  private static @Nullable List<DatabaseServer> nodes;
+
+  private final DatabaseServer first = nodes().get(0);
+
+  static synchronized List<DatabaseServer> nodes() {
+    if (nodes == null) {
+      nodes = DatabaseServer.galera();
+    }
+    return nodes;
+  }
+
+  @Override
+  public Database database(Consumer<HikariConfig> settings) {
+    return new Database(first, settings);
+  }
+
+  @Override
+  public JdbcOutboxStore.Builder<?, ?> builder(DataSource dataSource) {
+    return Tested.MARIADB.builder(dataSource);
+  }
+
+  @Override
+  public JdbcInboxStore.Builder<?, ?> inbox(DataSource dataSource) {
+    return Tested.MARIADB.inbox(dataSource);
+  }
+}

@@ -1,0 +1,216 @@
+package dev.outbox.tck.store;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.Archive;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.ArchiveStore.Action;
+import dev.outbox.spi.store.ArchiveStore.Archived;
+import dev.outbox.spi.store.ArchiveStore.Outcome;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.DeadLetterStore;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.InspectionStore;
+import dev.outbox.spi.store.InspectionStore.Listed;
+import dev.outbox.spi.store.KeepingStore;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.InThread;
+import dev.outbox.tck.internal.Sentence;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.opentest4j.TestAbortedException;
+
+/** S8: messages that are cancelled before they are due. */
+@DisplayName("Cancel")
+@Rule("S8")
+abstract class CancelTests<T> extends ArchiveStoreTests<T> {
+  /** How many are cancelled about when they become due. */
+  private static final int RACES = 30;
+
+  @BeforeEach
+  void unlock() {
+    DeadLetterStore store = letters();
+    try {
+      Set<Long> ignored = store.cancel(Set.of());
+    } catch (UnsupportedOperationException e) {
+      throw new TestAbortedException("skipped: the store cannot cancel messages");
+    }
+  }
+
+  private Set<Long> cancel(Long... sequences) {
+    return call("cancel", () -> letters().cancel(Set.of(sequences)));
+  }
+
+  private boolean isCancelled(long sequence) {
+    return !cancel(sequence).isEmpty();
+  }
+
+  /** Of messages that nobody has claimed. */
+  private Map<UUID, Long> sequences() {
+    InspectionStore store = tck.ability(InspectionStore.class);
+    return call("list", () -> store.messages(InspectionStore.Query.first(MANY))).found().stream()
+        .collect(Collectors.toMap(one -> UUID.fromString(one.id()), Listed::sequence));
+  }
+
+  private long sequence(OutboxMessage message) {
+    return requireNonNull(sequences().get(message.id()), "the message is not listed (F2)");
+  }
+
+  private long delayed(String order) {
+    OutboxMessage message = committed(message(order).deliverAfter(LONG));
+    return sequence(message);
+  }
+
+  @Sentence("what is cancelled before it is due is gone, and the rest of its key keeps its order")
+  void cancels() {
+    List<OutboxMessage> rest = new ArrayList<>(committed("k", 2));
+    long delayed = delayed("k");
+    rest.addAll(committed("k", 2));
+    expect("whether a delayed message was cancelled", isCancelled(delayed)).isTrue();
+    expect("whether it was cancelled twice", isCancelled(delayed)).isFalse();
+    expect("dead letters", listedDead()).isEmpty();
+    assertCame("around one that was cancelled", drain()).inOrder(rest);
+  }
+
+  @Sentence("one that is not due is cancelled also where its key waits, and no dead letter is")
+  void cancelsOfAHaltedKey() {
+    OutboxMessage next = committed("k", 2).get(1);
+    long delayed = delayed("k");
+    Claim claim = claim();
+    long dead = first(claim).sequence();
+    settleFirst(claim, Decision.deadHaltingKey("rejected"));
+    expect("which were cancelled", cancel(dead, delayed, Long.MAX_VALUE))
+        .isEqualTo(Set.of(delayed));
+    assertNothingDue("behind a dead letter that halts its key");
+    expect("whether it was discarded", discard(dead)).isTrue();
+    assertCame("behind a dead letter that was discarded", awaitDrained(1)).inOrder(next);
+  }
+
+  @Sentence("one that a claim has had stays, whether it is delivered, given back or tried again")
+  void tooLate() {
+    for (Duration retry : List.of(Duration.ZERO, LONG)) {
+      tck.prepare();
+      OutboxMessage message = committed(message("k").deliverAfter(soon()));
+      Claim claim = awaitClaim("a delayed message");
+      long sequence = first(claim).sequence();
+      expect("whether it was cancelled while it is claimed", isCancelled(sequence)).isFalse();
+      release(claim);
+      expect("whether it was cancelled when it is due", isCancelled(sequence)).isFalse();
+      retryFirst(claim(), retry, true);
+      expect("whether it was cancelled while it waits for its retry", isCancelled(sequence))
+          .isFalse();
+      if (retry.isZero()) {
+        assertCame("what nobody could cancel", awaitDrained(1)).inOrder(message);
+      }
+    }
+  }
+
+  @Tag("slow")
+  @Sentence(
+      "one that is cancelled in the moment in which it becomes due goes one way, and not both")
+  void becomesDue() {
+    becomesDue(store());
+  }
+
+  @Tag("slow")
+  @Sentence("one that is cancelled in that moment does so where a relay keeps its key, too")
+  void becomesDueOfAKeptKey() {
+    becomesDue(tck.ability(KeepingStore.class).keeper(LONG));
+  }
+
+  private void becomesDue(Claim.Source by) {
+    BlockingQueue<UUID> came = new LinkedBlockingQueue<>();
+    AtomicBoolean over = new AtomicBoolean();
+    InThread<Boolean> relay = new InThread<>("claiming", () -> deliver(by, came, over));
+    Set<UUID> delivered = new HashSet<>();
+    Set<UUID> cancelled = new HashSet<>();
+    Duration apart = Duration.ofMillis(1);
+    try {
+      for (int i = 0; i < RACES; i++) {
+        OutboxMessage before = message("before " + i).deliverAfter(soon().dividedBy(5)).build();
+        OutboxMessage raced =
+            message("k" + i).deliverAfter(soon().dividedBy(5).plus(apart)).build();
+        commit(List.of(before, raced));
+        Long sequence = sequences().get(raced.id());
+        while (!delivered.contains(before.id())) {
+          delivered.add(returns("a message that becomes due", () -> take(came)));
+        }
+        // Now the other one is about to be due: so far apart that as many are cancelled as come.
+        if (sequence != null && isCancelled(sequence)) {
+          cancelled.add(raced.id());
+          apart = apart.multipliedBy(2).dividedBy(3);
+        } else {
+          apart = apart.multipliedBy(3).dividedBy(2);
+        }
+      }
+      while (delivered.size() + cancelled.size() < 2 * RACES) {
+        delivered.add(returns("what was not cancelled", () -> take(came)));
+      }
+    } finally {
+      over.set(true);
+    }
+    expect("whether all could be delivered", returns("the last claim", relay::join)).isTrue();
+    delivered.addAll(came);
+    assertThat(cancelled).as("those that were cancelled and came").noneMatch(delivered::contains);
+    assertThat(cancelled.size())
+        .as("of %d about to be due, how many were cancelled: some, and not all", RACES)
+        .isBetween(1, RACES - 1);
+    assertCame("all were delivered or cancelled", claim(by, request(100, LONG))).isEmpty();
+  }
+
+  private static UUID take(BlockingQueue<UUID> came) {
+    try {
+      return came.take();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private boolean deliver(Claim.Source by, BlockingQueue<UUID> came, AtomicBoolean over) {
+    while (!over.get()) {
+      Claim claim = by.claim(request(100, LONG));
+      claim.messages().stream().map(StoredMessage::message).forEach(m -> came.add(m.id()));
+      if (!claim.settle(all(claim, Decision.delivered())).isEmpty()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  @Rule({"S8", "S7"})
+  @Sentence("what is cancelled before it is due is in the archive, and in the audit who did it")
+  void archives() {
+    var store = with(Archive.FULL);
+    OutboxMessage message = committed(full("k").deliverAfter(LONG));
+    long sequence = sequence(message);
+    expect("which were cancelled", call("cancel", () -> store.cancel(Set.of(sequence), SOMEBODY)))
+        .isEqualTo(Set.of(sequence));
+    Archived archived = one(ALL);
+    expect("outcome", archived.outcome()).isEqualTo(Outcome.DISCARDED);
+    expect("error", archived.error()).isNull();
+    expect("id", archived.message().message().id()).isEqualTo(message.id());
+    assertThat(store.audit(Instant.EPOCH, MANY))
+        .as("the audit")
+        .singleElement()
+        .satisfies(
+            entry -> {
+              expect("action", entry.action()).isEqualTo(Action.DISCARDED);
+              expect("sequence", entry.sequence()).isEqualTo(sequence);
+            });
+  }
+}

@@ -1,0 +1,104 @@
+package dev.outbox.publisher.core;
+
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Remembers from call to call which places at a broker do not acknowledge, so that a dead one does
+ * not hold up the others. Safe for use by many threads.
+ *
+ * @param <P> a place, as a partition or a queue
+ */
+public final class SilentPlaces<P> {
+  private static final int MOST = 10_000;
+
+  private final long patience;
+  private final long impatience;
+  private final long forget;
+  private final ConcurrentHashMap<P, Trouble> troubled = new ConcurrentHashMap<>();
+
+  /**
+   * Immutable, and changed in the map only, so that none is lost or counted twice.
+   *
+   * @param stuck messages that a call gave up on and that are still on their way
+   * @param leftAt when the last of them was given up
+   * @param slow whether it did not acknowledge in time the last time
+   */
+  private record Trouble(int stuck, long leftAt, boolean slow) {
+    static final Trouble NONE = new Trouble(0, 0, false);
+
+    static Trouble of(@Nullable Trouble known) {
+      return known == null ? NONE : known;
+    }
+
+    @Nullable Trouble orNull() {
+      return stuck > 0 || slow ? this : null;
+    }
+  }
+
+  /**
+   * All in nanoseconds.
+   *
+   * @param patience how long to wait for a place
+   * @param impatience the same where it took too long the last time
+   * @param forget after which time what was given up on is taken for lost
+   */
+  public SilentPlaces(long patience, long impatience, long forget) {
+    this.patience = patience;
+    this.impatience = impatience;
+    this.forget = forget;
+  }
+
+  /** Whether messages given up on are still on their way there; not for ever, if one got lost. */
+  public boolean isStuck(P to) {
+    Trouble known = troubled.isEmpty() ? null : troubled.get(to);
+    return known != null && known.stuck > 0 && System.nanoTime() - known.leftAt < forget;
+  }
+
+  /** Whether it did not acknowledge in time the last time. */
+  public boolean isSlow(P to) {
+    return !troubled.isEmpty() && Trouble.of(troubled.get(to)).slow;
+  }
+
+  /** How long to wait for it while the broker answers, in nanoseconds. */
+  public long patience(P to) {
+    return isSlow(to) ? impatience : patience;
+  }
+
+  /** Notes that it did not acknowledge in time. */
+  public void slow(P to) {
+    if (troubled.size() > MOST) {
+      troubled.values().removeIf(t -> t.stuck == 0);
+    }
+    troubled.compute(
+        to,
+        (p, known) -> {
+          Trouble before = Trouble.of(known);
+          return new Trouble(before.stuck, before.leftAt, true);
+        });
+  }
+
+  /** Notes that it acknowledged. */
+  public void acknowledged(P to) {
+    if (!troubled.isEmpty()) {
+      troubled.computeIfPresent(to, (p, t) -> new Trouble(t.stuck, t.leftAt, false).orNull());
+    }
+  }
+
+  /** Notes that a call gives up on a message; to be called before its acknowledgement may come. */
+  public void left(P to) {
+    troubled.compute(
+        to,
+        (p, known) -> {
+          Trouble before = Trouble.of(known);
+          return new Trouble(before.stuck + 1, System.nanoTime(), before.slow);
+        });
+  }
+
+  /** Notes that such a message has ended, or was not given up after all. */
+  public void ended(P to, boolean delivered) {
+    troubled.computeIfPresent(
+        to,
+        (p, t) -> new Trouble(Math.max(0, t.stuck - 1), t.leftAt, t.slow && !delivered).orNull());
+  }
+}

@@ -1,0 +1,203 @@
+package dev.outbox.publisher.http;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How many requests are on their way to one origin; the others wait in line. At first it is one,
+ * and one more for each answer, up to the most. Otherwise each of the first requests would open a
+ * connection: with HTTP/2, where one is enough, all but one of these handshakes would be in vain.
+ *
+ * <p>A request that its call no longer waits for keeps no slot, so a message on which an endpoint
+ * hangs does not stop those behind it. Only when all requests that may be on their way are such,
+ * the others wait: an origin that hangs gets no more.
+ */
+final class RequestSlots {
+  /** After this the connections may be closed. */
+  static final Duration IDLE = Duration.ofSeconds(5);
+
+  private final int most;
+  private final Timing timing;
+  private final Queue<User> line = new ArrayDeque<>();
+  private int allowed = 1;
+  private int taken;
+  private int left;
+  private long used = System.nanoTime();
+
+  /** Whether a request was left, and none answered since. */
+  private boolean silent;
+
+  private boolean answers;
+  private long answeredAt;
+
+  /** When the line last moved: by an answer, or because its first request was left. */
+  private long moved = System.nanoTime();
+
+  private long last;
+  private long usual;
+
+  RequestSlots(int most, Timing timing) {
+    this.most = most;
+    this.timing = timing;
+  }
+
+  /** Who waits for a slot. */
+  interface User {
+    /** Says whether it uses the slot; it then calls {@link Slot#free} in the end. */
+    boolean use(Slot slot);
+  }
+
+  /** One request's. */
+  final class Slot {
+    private final long since = System.nanoTime();
+    private final boolean mayReuse = hasAnswered();
+    private boolean isLeft;
+    private boolean isFree;
+
+    /**
+     * No call waits for the request any more, which may have ended just now.
+     *
+     * @return whether that was so of another one, and none was answered since
+     */
+    boolean leave() {
+      boolean was;
+      synchronized (RequestSlots.this) {
+        if (isFree) {
+          return false;
+        }
+        was = silent;
+        silent = true;
+        moved = was ? moved : System.nanoTime();
+        isLeft = true;
+        taken--;
+        left++;
+      }
+      serve();
+      return was;
+    }
+
+    /**
+     * The request has ended.
+     *
+     * @param answered whether the origin answered
+     */
+    void free(boolean answered) {
+      synchronized (RequestSlots.this) {
+        used = System.nanoTime();
+        if (answered) {
+          answered(used - since);
+        } else if (!isLeft) {
+          allowed = 1;
+        }
+        giveBack(this);
+      }
+      serve();
+    }
+
+    /** Whether it may be sent on a connection that was used before. */
+    boolean mayReuse() {
+      return mayReuse;
+    }
+
+    /** Whether the origin has answered another request since this one began. */
+    boolean othersAnswered() {
+      synchronized (RequestSlots.this) {
+        return answers && answeredAt - since > 0;
+      }
+    }
+  }
+
+  /** Runs it once a slot is free, in this thread or in that of whoever frees one. */
+  void ask(User user) {
+    synchronized (this) {
+      if (isIdle() && System.nanoTime() - used > IDLE.toNanos()) {
+        allowed = 1;
+      }
+      line.add(user);
+    }
+    serve();
+  }
+
+  /** Takes it out of the line. */
+  synchronized void forget(User user) {
+    line.remove(user);
+  }
+
+  synchronized boolean isIdle() {
+    return taken + left == 0 && line.isEmpty();
+  }
+
+  /** Whether calls have left all of the requests that may be on their way. */
+  synchronized boolean isFull() {
+    return left >= most;
+  }
+
+  private synchronized boolean hasAnswered() {
+    return answers;
+  }
+
+  /**
+   * How long a call waits for an answer, in nanoseconds. Of the only origin as long as it usually
+   * takes; else not for long, and hardly at all for one that took too long the last time.
+   *
+   * @param alone whether it is the only one
+   * @param silent whether the endpoint is silent
+   */
+  synchronized long patience(boolean alone, boolean silent) {
+    long first = timing.patience().toNanos();
+    long least = Math.max(2 * usual, Timing.IMPATIENCE.toNanos());
+    boolean quick = least <= first;
+    if (silent || this.silent || !alone && last > first) {
+      return alone || quick && last <= first ? least : Timing.IMPATIENCE.toNanos();
+    }
+    return alone ? Math.max(first, least) : first;
+  }
+
+  /** Since when a call waits in vain that has waited in line since then. */
+  synchronized long inVain(long since) {
+    return moved - since > 0 ? moved : since;
+  }
+
+  /** For people. */
+  synchronized String words() {
+    return "%d requests to it have not been answered yet".formatted(taken + left);
+  }
+
+  private void answered(long time) {
+    allowed = Math.min(most, allowed + 1);
+    answers = true;
+    silent = false;
+    answeredAt = used;
+    moved = used;
+    last = time;
+    usual = Math.max(time, (7 * usual + time) / 8);
+  }
+
+  private synchronized void giveBack(Slot slot) {
+    slot.isFree = true;
+    if (slot.isLeft) {
+      left--;
+    } else {
+      taken--;
+    }
+  }
+
+  private void serve() {
+    for (User user = next(); user != null; user = next()) {
+      Slot slot = new Slot();
+      if (!user.use(slot)) {
+        giveBack(slot);
+      }
+    }
+  }
+
+  private synchronized @Nullable User next() {
+    if (taken >= allowed || taken + left >= most || line.isEmpty()) {
+      return null;
+    }
+    taken++;
+    return line.remove();
+  }
+}
