@@ -934,8 +934,11 @@ public final class BrokenStores {
     }
   }
 
-  /** Settles by the number of the message alone, so that nothing is lost to another. */
-  @Rule({"S1", "C1"})
+  /**
+   * Settles by the number of the message alone, so that nothing is lost to another: what one has
+   * settled as gone, another may have, and hand on, under load.
+   */
+  @Rule({"S1", "C1", "S2"})
   static final class SettlesForAnyone extends SettlesWhatItLost {
     @Override
     synchronized Set<Long> settle(MemoryClaim claim, Map<Long, Decision> decisions) {
