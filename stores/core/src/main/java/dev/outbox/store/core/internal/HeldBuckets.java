@@ -42,9 +42,6 @@ final class HeldBuckets {
   private final LongSupplier clock;
   private final Map<Integer, HeldBucket> waiting = new HashMap<>();
 
-  /** Those to be given back as soon as no worker has them. */
-  private final Set<Integer> unwanted = new HashSet<>();
-
   /** Those of which the last read has left something. */
   private final Set<Integer> withMore = new HashSet<>();
 
@@ -79,8 +76,18 @@ final class HeldBuckets {
    * @param lease as the worker got it
    * @param meanwhile what was committed since, and waits until it is back; empty when nothing was
    * @param found the sequences that the worker's claim has found; grows
+   * @param wanted whether the bucket is not to be given back as soon as the worker is done
    */
-  private record InHand(Lease lease, List<HandOverCandidate> meanwhile, Set<Long> found) {}
+  private record InHand(
+      Lease lease, List<HandOverCandidate> meanwhile, Set<Long> found, boolean wanted) {
+    InHand and(List<HandOverCandidate> messages) {
+      return new InHand(lease, messages, found, wanted);
+    }
+
+    InHand unwanted() {
+      return new InHand(lease, List.of(), found, false);
+    }
+  }
 
   /**
    * Where the messages of a transaction are.
@@ -193,7 +200,7 @@ final class HeldBuckets {
   private Taken taken(List<HeldBucket> ones, boolean all, Set<Long> durable) {
     for (HeldBucket one : ones) {
       waiting.remove(one.bucket());
-      inHand.put(one.bucket(), new InHand(one.lease(), List.of(), new HashSet<>()));
+      inHand.put(one.bucket(), new InHand(one.lease(), List.of(), new HashSet<>(), true));
     }
     return new Taken(ones, all, durable);
   }
@@ -299,30 +306,37 @@ final class HeldBuckets {
   }
 
   private boolean isHeld(int bucket) {
-    return waiting.containsKey(bucket) || inHand.containsKey(bucket);
+    InHand taken = inHand.get(bucket);
+    return waiting.containsKey(bucket) || taken != null && taken.wanted;
   }
 
   /**
-   * They wait for the next claim.
+   * They wait for the next claim: those that have not been taken anew meanwhile, as a holder takes
+   * what lasted no longer.
    *
    * @return those that are to be given back instead
    */
   synchronized List<Lease> back(Collection<HeldBucket> ones) {
     List<Lease> given = new ArrayList<>();
     for (HeldBucket one : ones) {
-      if (closed || unwanted.remove(one.bucket())) {
+      InHand was = inHand(one.lease());
+      if (was != null && (closed || !was.wanted)) {
         forget(one.bucket());
         given.add(one.lease());
-      } else {
-        back(one);
+      } else if (was != null) {
+        back(one, was);
       }
     }
     return given;
   }
 
-  private void back(HeldBucket one) {
-    InHand removed = inHand.remove(one.bucket());
-    InHand was = removed == null ? new InHand(one.lease(), List.of(), Set.of()) : removed;
+  private @Nullable InHand inHand(Lease lease) {
+    InHand now = inHand.get(lease.bucket());
+    return now == null || now.lease.token() != lease.token() ? null : now;
+  }
+
+  private void back(HeldBucket one, InHand was) {
+    inHand.remove(one.bucket());
     List<HandOverCandidate> meanwhile = was.meanwhile;
     HeldBucket now = meanwhile.isEmpty() ? one : one.and(meanwhile, read[one.bucket()]);
     waiting.put(one.bucket(), now);
@@ -338,21 +352,19 @@ final class HeldBuckets {
   }
 
   /** Whether a bucket is to be given back when it is settled. */
-  synchronized boolean isUnwanted(int bucket) {
-    return closed || unwanted.contains(bucket);
+  synchronized boolean isUnwanted(Lease lease) {
+    InHand now = inHand(lease);
+    return closed || now != null && !now.wanted;
   }
 
-  /** This was lost while a worker had it. */
-  synchronized void lost(Lease lease) {
-    InHand was = inHand.get(lease.bucket());
-    if (was != null && was.lease.token() == lease.token()) {
+  /** This was lost while a worker had it, or was given back where it was settled. */
+  synchronized void ended(Lease lease) {
+    if (inHand(lease) != null) {
       forget(lease.bucket());
     }
   }
 
-  /** These were lost, or were given back where they were settled. */
-  synchronized void forget(int bucket) {
-    unwanted.remove(bucket);
+  private void forget(int bucket) {
     withMore.remove(bucket);
     inHand.remove(bucket);
     news.forget(bucket);
@@ -369,7 +381,7 @@ final class HeldBuckets {
         ? List.of()
         : Stream.concat(
                 waiting.values().stream().map(HeldBucket::lease),
-                inHand.values().stream().map(InHand::lease))
+                inHand.values().stream().filter(InHand::wanted).map(InHand::lease))
             .toList();
   }
 
@@ -420,10 +432,10 @@ final class HeldBuckets {
 
   private boolean untilBack(int bucket, List<HandOverCandidate> ofBucket) {
     InHand taken = inHand.get(bucket);
-    if (taken == null || !taken.meanwhile.isEmpty()) {
+    if (taken == null || !taken.wanted || !taken.meanwhile.isEmpty()) {
       return false;
     }
-    inHand.put(bucket, new InHand(taken.lease, ofBucket, taken.found));
+    inHand.put(bucket, taken.and(ofBucket));
     return true;
   }
 
@@ -502,22 +514,20 @@ final class HeldBuckets {
         .toList();
   }
 
-  /** These were prolonged, as far as they are still held. */
+  /**
+   * These were prolonged. Of the others nothing is sure, as a worker may have had one meanwhile:
+   * who claims next locks it.
+   */
   synchronized void prolonged(
       long asked, Collection<Lease> leases, Set<Integer> held, Duration left) {
     for (Lease lease : leases) {
       HeldBucket one = waiting.get(lease.bucket());
-      if (one == null || one.lease().token() != lease.token()) {
-        continue;
-      }
-      if (held.contains(lease.bucket())) {
+      if (one != null && one.lease().token() == lease.token()) {
+        Duration sure = held.contains(lease.bucket()) ? left : Duration.ZERO;
         waiting.put(
             lease.bucket(),
             new HeldBucket(
-                one.lease().lasts(left), asked + left.toNanos(), one.servedAt(), one.handed()));
-      } else {
-        waiting.remove(lease.bucket());
-        forget(lease.bucket());
+                one.lease().lasts(sure), asked + sure.toNanos(), one.servedAt(), one.handed()));
       }
     }
   }
@@ -539,11 +549,12 @@ final class HeldBuckets {
     List<Lease> given = new ArrayList<>();
     for (int bucket : buckets) {
       HeldBucket one = waiting.remove(bucket);
+      InHand taken = inHand.get(bucket);
       forget(bucket);
-      if (one == null) {
-        unwanted.add(bucket);
-      } else {
+      if (one != null) {
         given.add(one.lease());
+      } else if (taken != null) {
+        inHand.put(bucket, taken.unwanted());
       }
     }
     return given;

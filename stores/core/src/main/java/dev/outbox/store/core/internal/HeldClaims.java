@@ -268,10 +268,7 @@ final class HeldClaims<H> {
   private void forgetBut(Batch batch, Taken taken) {
     Set<Integer> ours = batch.leases().stream().map(Lease::bucket).collect(toSet());
     batch.unused().forEach(unused -> ours.add(unused.lease().bucket()));
-    taken.ones().stream()
-        .map(HeldBucket::bucket)
-        .filter(bucket -> !ours.contains(bucket))
-        .forEach(held::forget);
+    taken.leases().stream().filter(l -> !ours.contains(l.bucket())).forEach(held::ended);
   }
 
   // ---- settle
@@ -335,7 +332,7 @@ final class HeldClaims<H> {
                   return now;
                 });
     done.over();
-    released.forEach(lease -> held.forget(lease.bucket()));
+    released.forEach(held::ended);
     if (released.stream().anyMatch(Lease::single)) {
       letGo.set(true);
     }
@@ -343,7 +340,7 @@ final class HeldClaims<H> {
       held.mustLook(); // what was given back may be claimed at once (S3)
     }
     Set<Integer> ours = locked.stream().map(Lease::bucket).collect(toSet());
-    done.batch.leases().stream().filter(l -> !ours.contains(l.bucket())).forEach(held::lost);
+    done.batch.leases().stream().filter(l -> !ours.contains(l.bucket())).forEach(held::ended);
     giveBackLater(
         held.back(
             locked.stream()
@@ -358,7 +355,7 @@ final class HeldClaims<H> {
    * come back (S6); and a settle that is repeated would take back an attempt twice.
    */
   private boolean isToRelease(Lease lease) {
-    return lease.single() || held.isUnwanted(lease.bucket());
+    return lease.single() || held.isUnwanted(lease);
   }
 
   /** Whether one statement settles it: all was delivered, and all its buckets are held on. */

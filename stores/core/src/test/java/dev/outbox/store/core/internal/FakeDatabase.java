@@ -98,6 +98,9 @@ final class FakeDatabase {
 
   private Map<Integer, UUID> owners = new HashMap<>();
 
+  /** Grow each time a bucket is leased. */
+  private final Map<Integer, Long> tokens = new HashMap<>();
+
   /** Leases that a rollback does not undo. */
   private final Map<Integer, UUID> leasedApart = new HashMap<>();
 
@@ -133,7 +136,7 @@ final class FakeDatabase {
   /** A lease for a relay, as its holder takes it. */
   Lease take(int bucket, UUID claimId) {
     owners.put(bucket, claimId);
-    return new Lease(bucket, 1, Lease.STATELESS, false, false, singly, left, 0, clock);
+    return lease(bucket, left);
   }
 
   Set<Integer> held() {
@@ -225,14 +228,18 @@ final class FakeDatabase {
     if (leasesApart) {
       taken.forEach(bucket -> leasedApart.put(bucket, claimId));
     }
-    return taken.stream()
-        .map(bucket -> new Lease(bucket, 1, Lease.STATELESS, false, false, singly, LONG, 0, clock))
-        .toList();
+    return taken.stream().map(bucket -> lease(bucket, LONG)).toList();
+  }
+
+  private Lease lease(int bucket, Duration lasts) {
+    long token = tokens.merge(bucket, 1L, Long::sum);
+    return new Lease(bucket, token, Lease.STATELESS, false, false, singly, lasts, 0, clock);
   }
 
   private List<Lease> lockHeld(UUID claimId, Collection<Lease> leases) {
     return leases.stream()
         .filter(lease -> claimId.equals(owners.get(lease.bucket())))
+        .filter(lease -> tokens.get(lease.bucket()) == lease.token())
         .map(lease -> lease.goesOn(left, false, false, lease.state()))
         .toList();
   }

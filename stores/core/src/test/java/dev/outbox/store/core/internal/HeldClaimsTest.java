@@ -12,6 +12,7 @@ import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.store.core.internal.FakeDatabase.Trouble;
 import dev.outbox.store.core.internal.HoldingRules.Load;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -244,6 +245,36 @@ class HeldClaimsTest {
   }
 
   @Test
+  @DisplayName("that was taken anew while a worker looked at it is not forgotten for what it was")
+  void takenAnew() {
+    database.afterLook = leases -> holdOnce();
+    assertThat(claim().messages()).isEmpty();
+    serve(1);
+  }
+
+  @Test
+  @DisplayName("that was taken anew, and that another worker has, is left to that one")
+  void takenAnewByAnother() {
+    database.looksAreDurable = false;
+    serve(1);
+    add(1);
+    List<Claim> others = new ArrayList<>();
+    database.afterLook =
+        leases -> {
+          holdOnce();
+          others.add(claim());
+        };
+    assertThat(claim().messages()).isEmpty();
+    assertThat(others).singleElement().satisfies(c -> assertThat(settle(c).lost()).isEmpty());
+    serve(1);
+  }
+
+  private void holdOnce() {
+    database.afterLook = leases -> {};
+    hold(1);
+  }
+
+  @Test
   @DisplayName("waits for the next claim when it cannot be prolonged, or a look fails")
   void failed() {
     long sequence = add(1);
@@ -446,8 +477,9 @@ class HeldClaimsTest {
     Claim claim = settle(claim()).next();
     database.clock += Duration.ofMillis(100).toNanos();
     assertThat(held.load()).isEqualTo(Load.BUSY);
-    settle(claim);
+    claim = settle(claim).next();
     held.give(Set.of(1));
+    settle(claim);
     assertThat(held.load()).isEqualTo(Load.WORKING);
     database.clock += Duration.ofSeconds(10).toNanos();
     assertThat(held.load()).isEqualTo(Load.CALM);

@@ -58,6 +58,7 @@ class HolderTest {
     private int abandoned;
     private int changes;
     private int prolonged;
+    private final Set<Integer> inHand = new HashSet<>();
     private final List<Announcement> announced = new ArrayList<>();
     private boolean queueIsFull;
     private @Nullable Announcement heard;
@@ -220,7 +221,7 @@ class HolderTest {
       prolonged += leases.size();
       Set<Integer> ours = new HashSet<>();
       leases.stream()
-          .filter(l -> tokens[l.bucket()] == l.token())
+          .filter(l -> tokens[l.bucket()] == l.token() && !inHand.contains(l.bucket()))
           .forEach(l -> ours.add(l.bucket()));
       return ours;
     }
@@ -535,6 +536,18 @@ class HolderTest {
       step();
     }
     assertThat(server.prolonged).isEqualTo(63 + 63);
+  }
+
+  @Test
+  @DisplayName("holds what it missed as a worker changed it just then, and the next claim locks it")
+  void prolongedByAWorker() {
+    step();
+    server.inHand.add(9);
+    for (int i = 0; i < 9; i++) {
+      step();
+    }
+    assertThat(held.open()).hasSize(64);
+    assertThat(held.mustBeLocked(held.take(), REQUEST.lease())).isTrue();
   }
 
   @Test

@@ -205,7 +205,7 @@ class NewsTest {
         new AppendReport(
             List.of(
                 new HandOverCandidate(
-                    (Claimable) FakeDatabase.row(3, 9, false), 1, held.claimId())),
+                    (Claimable) FakeDatabase.row(3, 9, false), 2, held.claimId())),
             new Announcement(Map.of(9L, 3)));
     assertThat(held.committed(1, other).handed()).isEqualTo(1);
     assertThat(sequences(claim()))
