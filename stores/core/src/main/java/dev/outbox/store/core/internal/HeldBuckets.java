@@ -48,6 +48,9 @@ final class HeldBuckets {
   /** By bucket, the leases that workers have. */
   private final Map<Integer, InHand> inHand = new HashMap<>();
 
+  /** By bucket, when it was taken, until the holder prolongs it. */
+  private final Map<Integer, Long> takenAt = new HashMap<>();
+
   /** By bucket, the highest sequence that a claim here has had: what is below may be settled. */
   private final long[] read = new long[Database.BUCKETS];
 
@@ -367,6 +370,7 @@ final class HeldBuckets {
   private void forget(int bucket) {
     withMore.remove(bucket);
     inHand.remove(bucket);
+    takenAt.remove(bucket);
     news.forget(bucket);
   }
 
@@ -481,6 +485,7 @@ final class HeldBuckets {
     for (Lease lease : leases) {
       forget(lease.bucket());
       waiting.put(lease.bucket(), HeldBucket.until(asked, lease, asked));
+      takenAt.put(lease.bucket(), asked);
     }
     return List.of();
   }
@@ -505,11 +510,14 @@ final class HeldBuckets {
     return one == null ? requireNonNull(inHand.get(bucket)).lease : one.lease();
   }
 
-  /** Those that wait and last no longer than this. */
-  synchronized List<Lease> ending(Duration left) {
+  /** Those that wait and last no longer than this, or were taken so long ago and not prolonged. */
+  synchronized List<Lease> toProlong(Duration left, Duration since) {
     long now = clock.getAsLong();
     return waiting.values().stream()
-        .filter(one -> one.endsAt() - now <= left.toNanos())
+        .filter(
+            one ->
+                one.endsAt() - now <= left.toNanos()
+                    || now - takenAt.getOrDefault(one.bucket(), now) >= since.toNanos())
         .map(HeldBucket::lease)
         .toList();
   }
@@ -523,7 +531,9 @@ final class HeldBuckets {
     for (Lease lease : leases) {
       HeldBucket one = waiting.get(lease.bucket());
       if (one != null && one.lease().token() == lease.token()) {
-        Duration sure = held.contains(lease.bucket()) ? left : Duration.ZERO;
+        boolean isHeld = held.contains(lease.bucket());
+        takenAt.computeIfPresent(lease.bucket(), (bucket, at) -> isHeld ? null : at);
+        Duration sure = isHeld ? left : Duration.ZERO;
         waiting.put(
             lease.bucket(),
             new HeldBucket(

@@ -11,10 +11,7 @@ import dev.outbox.store.core.internal.HoldingRules.Look;
 import dev.outbox.store.core.internal.HoldingRules.Plan;
 import dev.outbox.store.core.internal.HoldingRules.Relay;
 import dev.outbox.store.core.internal.HoldingRules.State;
-import dev.outbox.store.core.internal.HoldingRules.Vacant;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -79,7 +76,7 @@ final class Holder<H> {
 
   // Of the thread that holds:
   private Relay self;
-  private Set<Vacant> before = Set.of();
+  private Set<SeenBucket> before = Set.of();
 
   /** Those that may have been taken, without an answer that said so: no worker here has them. */
   private final Set<Integer> unanswered = new HashSet<>();
@@ -284,15 +281,12 @@ final class Holder<H> {
   }
 
   private Look look(Seen seen, Relay now) {
-    List<Long> holders =
-        new ArrayList<>(Collections.nCopies(Database.BUCKETS, HoldingRules.ANONYMOUS));
-    seen.buckets().forEach(bucket -> holders.set(bucket.bucket(), bucket.holder()));
     Map<Long, Relay> relays = new TreeMap<>();
     seen.codes().stream()
         .map(RelayPresence::of)
         .forEach(relay -> relays.put(relay.number(), relay));
     relays.put(now.number(), now);
-    return new Look(holders, List.copyOf(relays.values()));
+    return new Look(seen.buckets(), List.copyOf(relays.values()));
   }
 
   private void show(Transactions<H> session, Relay now) {
@@ -324,14 +318,16 @@ final class Holder<H> {
   }
 
   /**
-   * Prolongs what would not last for a claim until half of the slack is gone.
+   * Prolongs what would not last for a claim until half of the slack is gone, and what was taken so
+   * long ago: that is how the database learns that the relay did not die of it (S6).
    *
    * @return when to do so again
    */
   private Duration keep(Transactions<H> session, Duration lease) {
     Duration whole = Claims.withSlack(lease);
     Duration slack = whole.minus(lease);
-    List<Lease> ending = held.ending(lease.plus(slack.dividedBy(2)));
+    Duration half = slack.dividedBy(2);
+    List<Lease> ending = held.toProlong(lease.plus(half), half);
     if (!ending.isEmpty()) {
       long asked = clock.getAsLong();
       Set<Integer> ours =

@@ -4,11 +4,9 @@ import static java.util.stream.Collectors.toSet;
 
 import dev.outbox.store.core.internal.Database.SeenBucket;
 import java.time.Duration;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.IntStream;
 
 /**
  * Which buckets a relay takes, and which it gives away: the rules of docs/design/holding.md. Each
@@ -26,9 +24,6 @@ final class HoldingRules {
 
   /** How many stand by closely; all others look half as often. */
   private static final int CLOSE_BY = 2;
-
-  static final long FREE = SeenBucket.FREE;
-  static final long ANONYMOUS = SeenBucket.ANONYMOUS;
 
   /** What a relay says about the buckets that it holds. */
   enum Load {
@@ -56,21 +51,14 @@ final class HoldingRules {
   record Relay(long number, State state, Load load) {}
 
   /**
-   * A bucket that can be taken, at once or when it is so in two looks.
-   *
-   * @param holder who is gone, or {@link #FREE}
-   */
-  record Vacant(int bucket, long holder) {}
-
-  /**
    * What a look has found.
    *
-   * @param holders by bucket, the number of its holder; {@link #FREE} where its lease has ended
+   * @param buckets those that are there; free where a lease has ended
    * @param relays those whose sessions live, in ascending order of their numbers
    */
-  record Look(List<Long> holders, List<Relay> relays) {
+  record Look(List<SeenBucket> buckets, List<Relay> relays) {
     int held(Relay relay) {
-      return Collections.frequency(holders, relay.number);
+      return (int) buckets.stream().filter(each -> each.holder() == relay.number).count();
     }
 
     /** Those that may take something. */
@@ -89,12 +77,15 @@ final class HoldingRules {
       return staying().stream().filter(r -> held(r) == most).findFirst().orElseThrow();
     }
 
-    /** The buckets that nobody holds, or one who is gone. */
-    Set<Vacant> vacant() {
+    /**
+     * The buckets that nobody holds, or one who is gone. The same again, token and all, when nobody
+     * has had them until the next look.
+     */
+    Set<SeenBucket> vacant() {
       Set<Long> present = relays.stream().map(Relay::number).collect(toSet());
-      return IntStream.range(0, holders.size())
-          .mapToObj(bucket -> new Vacant(bucket, holders.get(bucket)))
-          .filter(each -> each.holder != ANONYMOUS && !present.contains(each.holder))
+      return buckets.stream()
+          .filter(each -> each.holder() != SeenBucket.ANONYMOUS)
+          .filter(each -> !present.contains(each.holder()))
           .collect(toSet());
     }
 
@@ -146,16 +137,13 @@ final class HoldingRules {
    * @param self as it was read, among the relays of the look
    * @param before what was vacant at the look before
    */
-  static Plan decide(Look look, Relay self, Set<Vacant> before) {
+  static Plan decide(Look look, Relay self, Set<SeenBucket> before) {
     List<Relay> others = look.staying().stream().filter(r -> !r.equals(self)).toList();
     boolean somebodyIsReady = others.stream().anyMatch(r -> r.state == State.READY);
     if (self.state == State.LEAVING) {
       boolean goes = others.isEmpty() || somebodyIsReady;
       return new Plan(
-          Set.of(),
-          goes ? own(look, self, look.holders.size()) : Set.of(),
-          self.state,
-          HANDING_OVER);
+          Set.of(), goes ? own(look, self, Database.BUCKETS) : Set.of(), self.state, HANDING_OVER);
     }
     State state = look.receivers().contains(self) ? State.READY : State.LIVES;
     Set<Integer> take = take(look, self, others, state, before);
@@ -170,20 +158,18 @@ final class HoldingRules {
   }
 
   private static Set<Integer> take(
-      Look look, Relay self, List<Relay> others, State state, Set<Vacant> before) {
+      Look look, Relay self, List<Relay> others, State state, Set<SeenBucket> before) {
     boolean alone = others.stream().noneMatch(look::gives);
     // What was just given away is for who is ready. Who is gone may come back until the next look.
     boolean atOnce = alone || state == State.READY || look.gives(self) && !look.isCalm();
     int holders = 1 + (int) others.stream().filter(look::gives).count();
-    int share = (look.holders.size() + holders - 1) / holders;
+    int share = (Database.BUCKETS + holders - 1) / holders;
     return look.vacant().stream()
-        .filter(each -> before.contains(each) || each.holder == FREE && atOnce)
-        .map(Vacant::bucket)
+        .filter(each -> before.contains(each) || each.isFree() && atOnce)
+        .map(SeenBucket::bucket)
         .sorted()
         .limit(
-            alone || state == State.READY
-                ? look.holders.size()
-                : Math.max(0, share - look.held(self)))
+            alone || state == State.READY ? Database.BUCKETS : Math.max(0, share - look.held(self)))
         .collect(toSet());
   }
 
@@ -191,7 +177,7 @@ final class HoldingRules {
     if (look.isCalm()) {
       Relay principal = look.principal();
       return principal.state == State.READY && !principal.equals(self)
-          ? own(look, self, look.holders.size())
+          ? own(look, self, Database.BUCKETS)
           : Set.of();
     }
     if (self.load != Load.BUSY) {
@@ -207,10 +193,11 @@ final class HoldingRules {
   }
 
   private static Set<Integer> own(Look look, Relay self, int most) {
-    return IntStream.range(0, look.holders.size())
-        .filter(bucket -> look.holders.get(bucket) == self.number)
+    return look.buckets.stream()
+        .filter(each -> each.holder() == self.number)
+        .map(SeenBucket::bucket)
+        .sorted()
         .limit(most)
-        .boxed()
         .collect(toSet());
   }
 }

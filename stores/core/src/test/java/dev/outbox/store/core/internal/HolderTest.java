@@ -79,7 +79,7 @@ class HolderTest {
                 }
                 case "release" -> {
                   ((List<Release>) a[2])
-                      .forEach(r -> holders[r.lease().bucket()] = HoldingRules.FREE);
+                      .forEach(r -> holders[r.lease().bucket()] = SeenBucket.FREE);
                   yield null;
                 }
                 default -> throw new UnsupportedOperationException(method.getName());
@@ -310,7 +310,7 @@ class HolderTest {
   @DisplayName("takes nothing of a relay that came back, nor of one that shows nothing")
   void cameBack() {
     otherHolds();
-    server.holders[7] = HoldingRules.ANONYMOUS;
+    server.holders[7] = SeenBucket.ANONYMOUS;
     for (int i = 0; i < 9; i++) {
       server.gone();
       step();
@@ -423,7 +423,7 @@ class HolderTest {
     step();
     assertThat(held.haveNews()).isFalse();
     assertThat(held.give(Set.of(3))).hasSize(1);
-    server.holders[3] = HoldingRules.FREE;
+    server.holders[3] = SeenBucket.FREE;
     holder.step(server);
     assertThat(held.haveNews()).isTrue();
   }
@@ -451,15 +451,16 @@ class HolderTest {
   }
 
   @Test
-  @DisplayName("takes nothing that changed hands after its look")
+  @DisplayName("takes nothing of one who is gone that changed hands between two looks")
   void changed() {
     otherHolds();
     server.gone();
     step();
     server.tokens[3]++;
-    server.clock += 1;
     step();
-    assertThat(ours()).as("seen with its token").isEqualTo(ALL);
+    assertThat(ours()).hasSize(63).doesNotContain(3);
+    step();
+    assertThat(ours()).isEqualTo(ALL);
   }
 
   @Test
@@ -536,6 +537,40 @@ class HolderTest {
       step();
     }
     assertThat(server.prolonged).isEqualTo(63 + 63);
+  }
+
+  @Test
+  @DisplayName("prolongs once what it took, though workers do so all the time (S6)")
+  void isWell() {
+    step();
+    for (int i = 0; i < 9; i++) {
+      server.clock += Duration.ofMillis(500).toNanos();
+      holder.step(server);
+      prolongedByWorkers();
+    }
+    assertThat(server.prolonged).isEqualTo(64);
+  }
+
+  private void prolongedByWorkers() {
+    List<HeldBucket> longer =
+        held.take().ones().stream()
+            .map(one -> one.lease().lasts(Claims.withSlack(REQUEST.lease())))
+            .map(lease -> HeldBucket.until(server.clock, lease, server.clock))
+            .toList();
+    assertThat(longer).hasSize(64);
+    assertThat(held.back(longer)).isEmpty();
+  }
+
+  @Test
+  @DisplayName("takes nothing that was free in two looks when somebody had it in between")
+  void hadInBetween() {
+    otherHolds();
+    server.holders[3] = SeenBucket.FREE;
+    server.holders[4] = SeenBucket.FREE;
+    step();
+    server.tokens[3]++;
+    step();
+    assertThat(ours()).containsExactly(4);
   }
 
   @Test

@@ -1,11 +1,11 @@
 package dev.outbox.store.core.internal;
 
+import dev.outbox.store.core.internal.Database.SeenBucket;
 import dev.outbox.store.core.internal.HoldingRules.Load;
 import dev.outbox.store.core.internal.HoldingRules.Look;
 import dev.outbox.store.core.internal.HoldingRules.Plan;
 import dev.outbox.store.core.internal.HoldingRules.Relay;
 import dev.outbox.store.core.internal.HoldingRules.State;
-import dev.outbox.store.core.internal.HoldingRules.Vacant;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -60,7 +60,7 @@ final class HoldingSimulation {
     private Load load = Load.CALM;
     private long notCalmAt = Long.MIN_VALUE / 2;
     private long stoodStillUntil;
-    private Set<Vacant> before = Set.of();
+    private Set<SeenBucket> before = Set.of();
     private long looks;
 
     private Relay relay() {
@@ -87,6 +87,7 @@ final class HoldingSimulation {
       new PriorityQueue<>(Comparator.comparingLong(Event::at).thenComparingLong(Event::order));
   private final List<Process> processes = new ArrayList<>();
   private final long[] holders = new long[BUCKETS];
+  private final long[] tokens = new long[BUCKETS];
   private final long[] leaseEnds = new long[BUCKETS];
   private final long[] emptySince = new long[BUCKETS];
   private final Cause[] causes = new Cause[BUCKETS];
@@ -247,7 +248,12 @@ final class HoldingSimulation {
   private Look look(Process process) {
     return new Look(
         IntStream.range(0, BUCKETS)
-            .mapToObj(bucket -> leaseEnds[bucket] <= now ? HoldingRules.FREE : holders[bucket])
+            .mapToObj(
+                bucket ->
+                    new SeenBucket(
+                        bucket,
+                        tokens[bucket],
+                        leaseEnds[bucket] <= now ? SeenBucket.FREE : holders[bucket]))
             .toList(),
         processes.stream()
             .filter(p -> p.present || p == process)
@@ -261,16 +267,18 @@ final class HoldingSimulation {
       return;
     }
     for (int bucket = 0; bucket < BUCKETS; bucket++) {
+      SeenBucket seen = look.buckets().get(bucket);
       boolean asSeen =
-          holders[bucket] == look.holders().get(bucket)
-              || leaseEnds[bucket] <= now && look.holders().get(bucket) == HoldingRules.FREE;
+          tokens[bucket] == seen.token()
+              && (holders[bucket] == seen.holder() || leaseEnds[bucket] <= now && seen.isFree());
       if (plan.take().contains(bucket) && asSeen) {
         holders[bucket] = process.number;
+        tokens[bucket]++;
         leaseEnds[bucket] = now + LEASE;
         moves++;
         delivered(bucket);
       } else if (plan.give().contains(bucket) && holders[bucket] == process.number) {
-        holders[bucket] = HoldingRules.FREE;
+        holders[bucket] = SeenBucket.FREE;
         moves++;
         empty(bucket, process.state == State.LEAVING ? Cause.STOPPED : Cause.GIVEN);
       } else if (holders[bucket] == process.number && leaseEnds[bucket] - now < LEASE * 2 / 3) {
