@@ -159,6 +159,26 @@ public abstract class PresenceTests extends HoldingTests {
   }
 
   @Test
+  @DisplayName("is known to be well, also where its workers prolong what they claim (S6)")
+  void isWell() {
+    relayThatHoldsAll().kill();
+    Relay next = relay();
+    Claim.Request often = new Claim.Request("worker", 10, 1_000_000, Duration.ofSeconds(2));
+    await()
+        .atMost(PATIENCE)
+        .until(
+            () -> {
+              append("k");
+              Claim claim = next.keeper.claim(often);
+              Set<Long> ignored = claim.settle(KeeperTests.decisions(claim, Decision.delivered()));
+              return database.query(
+                  "select case when sum(token) >= 2 * 64 then sum(takeovers) end"
+                      + " from outbox_bucket");
+            },
+            "0"::equals);
+  }
+
+  @Test
   @DisplayName("loses nothing while it lives, nor does one that shows nothing")
   void lives() {
     append("of another that shows nothing");
