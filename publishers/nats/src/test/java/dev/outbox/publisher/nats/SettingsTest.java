@@ -45,7 +45,7 @@ class SettingsTest {
         .options(
             options -> {
               options.maxReconnects(99);
-              given.set(options);
+              given.compareAndSet(null, options); // a connection asks again, in its own thread
             })
         .build()
         .close();
