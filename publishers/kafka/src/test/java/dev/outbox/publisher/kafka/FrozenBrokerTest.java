@@ -78,12 +78,13 @@ class FrozenBrokerTest {
     for (int round = 0; round < ROUNDS; round++) {
       frozen.add(stored(message(round % 2 == 0 ? "T" : "both", "frozen")));
       List<StoredMessage> ofT = List.copyOf(frozen.subList(0, 1));
-      assertBlamed(publisher.publish(ofT), "T/0");
+      assertThat(publishUntilOneAnswers(ofT))
+          .allSatisfy(r -> assertThat(TestKafka.destination(r)).isEqualTo("T/0"));
 
       List<StoredMessage> mixed = new ArrayList<>(frozen);
       mixed.add(stored(message("U", "u" + round)));
       mixed.add(stored(message("both", "b" + round)));
-      List<Result> results = publisher.publish(mixed);
+      List<Result> results = publishUntilOneAnswers(mixed);
       assertThat(results.subList(frozen.size(), results.size())).containsOnly(Result.delivered());
       assertThat(results.subList(0, frozen.size()))
           .allSatisfy(r -> assertThat(TestKafka.destination(r)).isIn("T/0", "both/1"));
@@ -107,9 +108,20 @@ class FrozenBrokerTest {
     }
   }
 
-  private static void assertBlamed(List<Result> results, String destination) {
-    assertThat(results)
-        .allSatisfy(r -> assertThat(TestKafka.destination(r)).isEqualTo(destination));
+  /** On a busy machine the healthy one may not answer in time either. */
+  private List<Result> publishUntilOneAnswers(List<StoredMessage> messages)
+      throws InterruptedException {
+    List<Result> results = publisher.publish(messages);
+    for (int tries = 1;
+        tries < 5 && results.stream().anyMatch(FrozenBrokerTest::isOfAll);
+        tries++) {
+      results = publisher.publish(messages);
+    }
+    return results;
+  }
+
+  private static boolean isOfAll(Result result) {
+    return result instanceof Result.Unavailable unavailable && unavailable.destination() == null;
   }
 
   @Test
