@@ -1,7 +1,5 @@
 package dev.outbox.store.core.internal;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.outbox.spi.store.Claim;
 import dev.outbox.store.core.internal.Database.SeenBucket;
 import dev.outbox.store.core.internal.HoldingRules.Load;
@@ -498,16 +496,18 @@ final class HeldBuckets {
    */
   synchronized void forgetLost(Collection<SeenBucket> seen) {
     for (SeenBucket one : seen) {
-      if (isHeld(one.bucket()) && lease(one.bucket()).token() != one.token()) {
+      Lease lease = lease(one.bucket());
+      if (lease != null && lease.token() != one.token()) {
         waiting.remove(one.bucket());
         forget(one.bucket());
       }
     }
   }
 
-  private Lease lease(int bucket) {
+  private @Nullable Lease lease(int bucket) {
     HeldBucket one = waiting.get(bucket);
-    return one == null ? requireNonNull(inHand.get(bucket)).lease : one.lease();
+    InHand taken = inHand.get(bucket);
+    return one != null ? one.lease() : taken != null ? taken.lease : null;
   }
 
   /** Those that wait and last no longer than this, or were taken so long ago and not prolonged. */

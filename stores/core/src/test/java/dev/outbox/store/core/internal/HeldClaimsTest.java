@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
+import dev.outbox.store.core.internal.Database.SeenBucket;
 import dev.outbox.store.core.internal.FakeDatabase.Trouble;
 import dev.outbox.store.core.internal.HoldingRules.Load;
 import java.time.Duration;
@@ -483,5 +484,17 @@ class HeldClaimsTest {
     assertThat(held.load()).isEqualTo(Load.WORKING);
     database.clock += Duration.ofSeconds(10).toNanos();
     assertThat(held.load()).isEqualTo(Load.CALM);
+  }
+
+  @Test
+  @DisplayName("is forgotten when it was given away and another has it, though its worker hangs")
+  void givenAwayAndAbandoned() {
+    database.add(1, 1, 12);
+    Claim ignored = settle(claim()).next();
+    database.clock += Duration.ofMillis(100).toNanos();
+    assertThat(held.give(Set.of(1))).as("at once").isEmpty();
+    assertThat(held.load()).as("while its worker has it").isEqualTo(Load.BUSY);
+    held.forgetLost(List.of(new SeenBucket(1, 99, 5)));
+    assertThat(held.load()).isEqualTo(Load.WORKING);
   }
 }
