@@ -19,8 +19,11 @@ final class HoldingRules {
   /** Between two looks at a holder that is gone: in between one whose session broke comes back. */
   static final Duration SECOND_LOOK = Duration.ofMillis(400);
 
-  /** For who hands over, and for who is about to take. */
+  /** For who hands over. */
   static final Duration HANDING_OVER = Duration.ofMillis(50);
+
+  /** For who is about to take: what is handed over stands still for so long. */
+  static final Duration TAKING_OVER = Duration.ofMillis(20);
 
   /** How many stand by closely; all others look half as often. */
   private static final int CLOSE_BY = 2;
@@ -146,30 +149,33 @@ final class HoldingRules {
           Set.of(), goes ? own(look, self, Database.BUCKETS) : Set.of(), self.state, HANDING_OVER);
     }
     State state = look.receivers().contains(self) ? State.READY : State.LIVES;
-    Set<Integer> take = take(look, self, others, state, before);
+    // It may have been given something, though nobody has more for it.
+    boolean ready = state == State.READY || self.state == State.READY;
+    Set<Integer> take = take(look, self, others, ready, before);
     Set<Integer> give = take.isEmpty() ? give(look, self, others) : Set.of();
     Duration next =
-        state == State.READY
-            ? HANDING_OVER
+        ready
+            ? TAKING_OVER
             : !before.containsAll(look.vacant())
                 ? SECOND_LOOK
                 : look.held(self) > 0 || look.isCloseBy(self) ? STEP : STEP.multipliedBy(2);
-    return new Plan(take, give, state, next);
+    // Whoever sees it ready leaves to it what is free, until it has it.
+    return new Plan(take, give, ready && !take.isEmpty() ? State.READY : state, next);
   }
 
   private static Set<Integer> take(
-      Look look, Relay self, List<Relay> others, State state, Set<SeenBucket> before) {
+      Look look, Relay self, List<Relay> others, boolean ready, Set<SeenBucket> before) {
     boolean alone = others.stream().noneMatch(look::gives);
-    // What was just given away is for who is ready. Who is gone may come back until the next look.
-    boolean atOnce = alone || state == State.READY || look.gives(self) && !look.isCalm();
+    boolean forAnother = others.stream().anyMatch(r -> r.state == State.READY);
+    // Who is gone may come back until the next look.
+    boolean atOnce = ready || !forAnother && (alone || look.gives(self) && !look.isCalm());
     int holders = 1 + (int) others.stream().filter(look::gives).count();
     int share = (Database.BUCKETS + holders - 1) / holders;
     return look.vacant().stream()
         .filter(each -> before.contains(each) || each.isFree() && atOnce)
         .map(SeenBucket::bucket)
         .sorted()
-        .limit(
-            alone || state == State.READY ? Database.BUCKETS : Math.max(0, share - look.held(self)))
+        .limit(alone || ready ? Database.BUCKETS : Math.max(0, share - look.held(self)))
         .collect(toSet());
   }
 

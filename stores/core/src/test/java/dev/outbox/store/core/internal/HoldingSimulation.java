@@ -97,6 +97,7 @@ final class HoldingSimulation {
   private long order;
   private long lastNumber;
   private long moves;
+  private long inVain;
   private long serverStartedAt = -SERVER_IS_NEW;
 
   HoldingSimulation(long seed) {
@@ -205,6 +206,11 @@ final class HoldingSimulation {
     return moves;
   }
 
+  /** How many leases were to be taken that another was quicker to take. */
+  long inVain() {
+    return inVain;
+  }
+
   /** How many looks all relays made. */
   long looks() {
     return processes.stream().mapToLong(p -> p.looks).sum();
@@ -271,7 +277,9 @@ final class HoldingSimulation {
       boolean asSeen =
           tokens[bucket] == seen.token()
               && (holders[bucket] == seen.holder() || leaseEnds[bucket] <= now && seen.isFree());
-      if (plan.take().contains(bucket) && asSeen) {
+      if (plan.take().contains(bucket) && !asSeen) {
+        inVain++;
+      } else if (plan.take().contains(bucket)) {
         holders[bucket] = process.number;
         tokens[bucket]++;
         leaseEnds[bucket] = now + LEASE;

@@ -50,6 +50,7 @@ class HoldingSimulationTest {
     HoldingSimulation fleet = new HoldingSimulation(SEED);
     fleet.start(relays);
     fleet.run(seconds(10));
+    long inVain = fleet.inVain();
     for (int i = 0; i < 3 * relays; i++) { // rolling deployments
       fleet.start(1);
       fleet.run(seconds(3));
@@ -57,6 +58,7 @@ class HoldingSimulationTest {
       fleet.run(seconds(5));
     }
     assertThat(fleet.living()).as("seed %d", SEED).hasSize(relays);
+    assertThat(fleet.inVain()).as("for whom it was not, seed %d", SEED).isEqualTo(inVain);
     assertThat(fleet.standstills(Cause.STOPPED)).isNotEmpty();
     report("stopped, of " + relays, fleet.standstills(Cause.STOPPED), 200, 200);
     assertThat(fleet.standstills(Cause.GIVEN)).as("seed %d", SEED).allMatch(s -> s.millis() <= 200);
