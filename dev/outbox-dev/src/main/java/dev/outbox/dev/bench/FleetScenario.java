@@ -32,6 +32,9 @@ final class FleetScenario {
   /** Before a pod ends, and before another takes its place. */
   private static final Duration REST = Duration.ofSeconds(5);
 
+  /** How often relays look who lives. */
+  private static final Duration LOOKS = Duration.ofSeconds(1);
+
   /** At less than this scale, times this, fleets are smaller. */
   private static final int MOST = 400;
 
@@ -147,9 +150,12 @@ final class FleetScenario {
       bench.say(name, run);
       List<Double> longest = new ArrayList<>();
       int repeats = 0;
-      for (int i = 0; i < bench.scaled(full, 1); i++) {
+      int times = bench.scaled(full, 1);
+      for (int i = 0; i < times; i++) {
         fleet.load(RATE);
-        Thread.sleep(bench.unscaled(REST).toMillis());
+        // Else a pod would end at the same time after a look of the one that was started last.
+        Duration phase = LOOKS.multipliedBy(i).dividedBy(times);
+        Thread.sleep(bench.unscaled(REST.plus(phase)).toMillis());
         Usage ignored = fleet.work(); // what they said so far is known
         long begin = System.nanoTime();
         Predicate<String> concerned = ending.end(fleet);
