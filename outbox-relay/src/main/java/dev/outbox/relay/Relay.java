@@ -170,7 +170,7 @@ public final class Relay implements AutoCloseable {
       for (int i = 0; i < settings.workers(); i++) {
         threads.start(new Worker(settings.name() + "/" + i, shared));
       }
-      threads.start(store, listener, housekeeping);
+      threads.start(this::housekeep, listener, housekeeping);
       String address = shared.publisher().address();
       if (address != null) {
         threads.start(
@@ -180,6 +180,12 @@ public final class Relay implements AutoCloseable {
     } catch (RuntimeException | Error e) {
       close();
       throw e;
+    }
+  }
+
+  private void housekeep() {
+    if (!keeper.standsBy()) {
+      store.housekeep();
     }
   }
 

@@ -1,7 +1,6 @@
 package dev.outbox.relay;
 
 import dev.outbox.spi.store.KeepingStore.Keeper;
-import dev.outbox.spi.store.OutboxStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -104,10 +103,10 @@ final class RelayThreads {
     return ThreadLocalRandom.current().nextDouble();
   }
 
-  void start(OutboxStore<?> store, RelayListener listener, Duration pause) {
+  void start(SupervisedLoop.Task housekeep, RelayListener listener, Duration pause) {
     SupervisedLoop task =
         new SupervisedLoop(
-            store::housekeep,
+            housekeep,
             e -> {
               if (!waiting.stopping()) { // which interrupts it
                 listener.on(new RelayEvent.StoreFailed(name, "housekeep", e));

@@ -507,6 +507,51 @@ class RelayTest {
     awaitDelivered(1);
   }
 
+  /** Where another relay holds all there is. */
+  private static final class HeldByOthers extends FaultyStore {
+    final AtomicInteger asked = new AtomicInteger();
+    final AtomicInteger housekeepings = new AtomicInteger();
+    volatile boolean standsBy = true;
+
+    @Override
+    public void housekeep() {
+      housekeepings.incrementAndGet();
+    }
+
+    @Override
+    public Keeper keeper(Duration unclaimed) {
+      return new Keeper() {
+        @Override
+        public Claim claim(Claim.Request request) {
+          return HeldByOthers.this.claim(request);
+        }
+
+        @Override
+        public boolean standsBy() {
+          asked.incrementAndGet();
+          return standsBy;
+        }
+
+        @Override
+        public void giveBackUnused() {}
+
+        @Override
+        public void close() {}
+      };
+    }
+  }
+
+  @Test
+  void whoStandsByLeavesHousekeepingToOthers() {
+    HeldByOthers store = new HeldByOthers();
+    relay = Relay.builder(store, publisher).housekeeping(Duration.ofMillis(1)).build();
+    relay.start();
+    await().until(() -> store.asked.get() > 3);
+    assertThat(store.housekeepings).hasValue(0);
+    store.standsBy = false;
+    await().until(() -> store.housekeepings.get() > 0);
+  }
+
   @Test
   void closeWaitsForHousekeepingToo() throws InterruptedException {
     CountDownLatch inside = new CountDownLatch(1);

@@ -43,6 +43,7 @@ class UsageTest {
         "bench --runs 0                ! runs is 0, allowed is from 1 to 100",
         "torture --time soon           ! Invalid value for option '--time': 'soon' is no time, a time is needed, as 500ms, 30s, 5m, 1h or 7d",
         "torture --time 0s             ! --time is 0, at least 1ms is needed",
+        "torture --relays 21           ! --relays is 21, allowed are 1 to 20",
         "torture --faults-per-minute 0 ! --faults-per-minute is 0.0, allowed is more than 0, up to 1000",
         "torture --store mongo         ! --store is mongo, but it takes a database that can be started and killed here: one of postgres, mysql, mariadb, redis",
         "torture --broker nats         ! --broker is nats, but it takes one of kafka, rabbitmq",

@@ -83,6 +83,14 @@ public interface KeepingStore<T> extends OutboxStore<T> {
     }
 
     /**
+     * Whether other relays that live hold keys, and this one none: {@link OutboxStore#housekeep} is
+     * for them then. From any thread, without blocking.
+     */
+    default boolean standsBy() {
+      return false;
+    }
+
+    /**
      * Gives what is held to other relays, if there are any that live, while the workers go on. To
      * be called before a relay stops.
      *

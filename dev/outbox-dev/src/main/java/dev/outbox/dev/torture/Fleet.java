@@ -16,18 +16,19 @@ import java.util.Random;
 final class Fleet implements AutoCloseable {
 
   enum Role {
-    RELAY(RelayMain.class, 3),
-    PRODUCER(Producers.class, 2),
-    CONSUMER(Handling.class, 2);
+    RELAY(RelayMain.class),
+    PRODUCER(Producers.class),
+    CONSUMER(Handling.class);
 
     private final Class<?> main;
-    private final int count;
 
-    Role(Class<?> main, int count) {
+    Role(Class<?> main) {
       this.main = main;
-      this.count = count;
     }
   }
+
+  private static final int PRODUCERS = 2;
+  private static final int CONSUMERS = 2;
 
   private final Map<String, String> settings;
   private final Path directory;
@@ -85,13 +86,17 @@ final class Fleet implements AutoCloseable {
   }
 
   /** Starts all, and waits until they run. */
-  void launch() {
-    for (Role role : Role.values()) {
-      for (int i = 0; i < role.count; i++) {
-        members.add(new Member(role));
-      }
-    }
+  void launch(int relays) {
+    launch(Role.RELAY, relays);
+    launch(Role.PRODUCER, PRODUCERS);
+    launch(Role.CONSUMER, CONSUMERS);
     members.forEach(member -> member.jvm.await(Child.STARTED));
+  }
+
+  private void launch(Role role, int count) {
+    for (int i = 0; i < count; i++) {
+      members.add(new Member(role));
+    }
   }
 
   /** One of those that run, by chance; empty when all of the role are stopped. */

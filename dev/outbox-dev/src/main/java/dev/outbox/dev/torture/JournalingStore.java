@@ -115,6 +115,11 @@ record JournalingStore<T>(
     }
 
     @Override
+    public boolean standsBy() {
+      return keeper.standsBy();
+    }
+
+    @Override
     public void giveBackUnused() {
       keeper.giveBackUnused();
     }

@@ -47,6 +47,7 @@ import java.util.stream.Stream;
  */
 final class Torture implements AutoCloseable {
   static final Duration DEFAULT_TIME = Duration.ofMinutes(3);
+  static final int DEFAULT_RELAYS = 3;
   static final double DEFAULT_FAULTS_PER_MINUTE = 40;
 
   /**
@@ -62,6 +63,7 @@ final class Torture implements AutoCloseable {
   record Settings(
       StoreKind database,
       BrokerKind broker,
+      int relays,
       Duration time,
       long seed,
       double faultsPerMinute,
@@ -175,7 +177,7 @@ final class Torture implements AutoCloseable {
       if (!clocks.canShift()) {
         progress.accept("no clock is shifted: that takes Linux and a C compiler, cc");
       }
-      fleet.launch();
+      fleet.launch(settings.relays());
       Duration left = settings.time();
       for (int round = 1; !left.isNegative() && !left.isZero(); round++) {
         Duration length = left.compareTo(ROUND) < 0 ? left : ROUND;
@@ -336,10 +338,11 @@ final class Torture implements AutoCloseable {
     Map<String, String> did = new LinkedHashMap<>();
     did.put(
         "servers",
-        "%s and %s, seed %d, %d s of faults"
+        "%s and %s, %d relays, seed %d, %d s of faults"
             .formatted(
                 settings.database(),
                 settings.broker(),
+                settings.relays(),
                 settings.seed(),
                 settings.time().toSeconds()));
     did.put("faults", havoc.count() + ": " + list(havoc.happened()));

@@ -39,6 +39,8 @@ import picocli.CommandLine.Spec;
           + " accounted for in the end. Exit code 1: something was wrong."
     })
 public final class TortureCommand implements Callable<Integer> {
+  private static final int MOST_RELAYS = 20;
+
   @Option(
       names = "--store",
       paramLabel = "STORE",
@@ -50,6 +52,12 @@ public final class TortureCommand implements Callable<Integer> {
       paramLabel = "BROKER",
       description = "kafka or rabbitmq; default: kafka.")
   private BrokerKind broker = BrokerKind.KAFKA;
+
+  @Option(
+      names = "--relays",
+      paramLabel = "N",
+      description = "How many there are, each a process; default: ${DEFAULT-VALUE}.")
+  private int relays = Torture.DEFAULT_RELAYS;
 
   @Option(
       names = "--time",
@@ -98,7 +106,14 @@ public final class TortureCommand implements Callable<Integer> {
     long ofRun = seed != null ? seed : ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE);
     Settings settings =
         new Settings(
-            database, broker, time, ofRun, faultsPerMinute, archive(database, ofRun), directory);
+            database,
+            broker,
+            relays,
+            time,
+            ofRun,
+            faultsPerMinute,
+            archive(database, ofRun),
+            directory);
     say("seed " + settings.seed() + ", history in " + directory);
     try (Cleanup ignored = Cleanup.atEnd(() -> delete(directory))) {
       return run(settings);
@@ -164,6 +179,10 @@ public final class TortureCommand implements Callable<Integer> {
 
   private void check() {
     broker.checkReadable(spec.commandLine());
+    if (relays < 1 || relays > MOST_RELAYS) {
+      throw new ParameterException(
+          spec.commandLine(), "--relays is %d, allowed are 1 to %d".formatted(relays, MOST_RELAYS));
+    }
     if (time.toMillis() < 1) {
       throw new ParameterException(spec.commandLine(), "--time is 0, at least 1ms is needed");
     }

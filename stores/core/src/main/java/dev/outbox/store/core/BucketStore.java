@@ -191,6 +191,11 @@ public abstract class BucketStore<T>
     }
 
     @Override
+    public boolean standsBy() {
+      return claims.standsBy();
+    }
+
+    @Override
     public void giveBackUnused() {
       claims.giveBackUnclaimed();
     }

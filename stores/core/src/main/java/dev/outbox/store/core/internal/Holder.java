@@ -74,6 +74,9 @@ final class Holder<H> {
   /** How many buckets were held at the last look. */
   private volatile int holds;
 
+  /** Whether others held some then, and this relay none. */
+  private volatile boolean standsBy;
+
   // Of the thread that holds:
   private Relay self;
   private Set<SeenBucket> before = Set.of();
@@ -140,6 +143,11 @@ final class Holder<H> {
     return held.isShown() && holding.announces() && holds < Database.BUCKETS;
   }
 
+  /** Whether others hold buckets, and this relay none. */
+  boolean standsBy() {
+    return held.isShown() && standsBy;
+  }
+
   /**
    * Gives what is held to another relay, as soon as one is ready for it. Workers go on meanwhile.
    * Returns when that is done, or there is no other, or after this time.
@@ -192,6 +200,7 @@ final class Holder<H> {
       takesFrom = clock.getAsLong() + (hadSession ? OTHERS_COME_BACK.toNanos() : 0);
       before = Set.of();
       holds = 0;
+      standsBy = false;
       // What it would say of a history that is over may not be so.
       toAnnounce.updateAndGet(old -> old == null ? null : Announcement.ANYTHING);
       listens = false;
@@ -259,6 +268,7 @@ final class Holder<H> {
     }
     Duration next = request == null ? HoldingRules.STEP : plan.next();
     holds = look.held(now) + plan.take().size() - plan.give().size();
+    standsBy = holds == 0 && look.relays().stream().anyMatch(r -> look.held(r) > 0);
     boolean listened = listens;
     listen(session, holds > 0);
     if (!takes.isEmpty() || listens && !listened) {

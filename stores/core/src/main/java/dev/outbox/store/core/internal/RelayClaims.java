@@ -89,6 +89,11 @@ public final class RelayClaims<H> {
     return holder != null && holder.announce(Announcement.ANYTHING);
   }
 
+  /** As {@link dev.outbox.spi.store.KeepingStore.Keeper#standsBy}. */
+  public boolean standsBy() {
+    return holder != null && holder.standsBy();
+  }
+
   /** As {@link dev.outbox.spi.store.KeepingStore.Keeper#leave}. */
   public void leave(Duration most) throws InterruptedException {
     if (held.isShown() && holder != null) {

@@ -261,6 +261,23 @@ class HolderTest {
   }
 
   @Test
+  @DisplayName("stands by while another holds, and not once it has taken that")
+  void standsBy() {
+    assertThat(holder.standsBy()).isFalse();
+    otherHolds();
+    step();
+    assertThat(holder.standsBy()).isTrue();
+    held.shown(false);
+    assertThat(holder.standsBy()).as("when it has lost its session").isFalse();
+    held.shown(true);
+    server.gone();
+    step();
+    step();
+    assertThat(ours()).isEqualTo(ALL);
+    assertThat(holder.standsBy()).isFalse();
+  }
+
+  @Test
   @DisplayName("takes again what it may have taken, when it was not told so")
   void lostReply() {
     server.losesReply = true;
