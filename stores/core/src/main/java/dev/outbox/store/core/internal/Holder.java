@@ -79,7 +79,7 @@ final class Holder<H> {
 
   // Of the thread that holds:
   private Relay self;
-  private Set<SeenBucket> before = Set.of();
+  private final Vacancies vacancies = new Vacancies();
 
   /** Those that may have been taken, without an answer that said so: no worker here has them. */
   private final Set<Integer> unanswered = new HashSet<>();
@@ -198,7 +198,7 @@ final class Holder<H> {
   void begin(Transactions<H> session) {
     if (session.runSingle(PATIENCE, handle -> holding.begin(handle, RelayPresence.code(self)))) {
       takesFrom = clock.getAsLong() + (hadSession ? OTHERS_COME_BACK.toNanos() : 0);
-      before = Set.of();
+      vacancies.forget();
       holds = 0;
       standsBy = false;
       // What it would say of a history that is over may not be so.
@@ -248,25 +248,30 @@ final class Holder<H> {
             : self.state() == State.LEAVING ? State.LIVES : self.state();
     Relay now = new Relay(held.relay(), state, held.load());
     Look look = look(seen, now);
-    Plan plan = HoldingRules.decide(look, now, before);
-    boolean mayTakeOfOthers = seen.settled() && clock.getAsLong() - takesFrom >= 0;
-    before = mayTakeOfOthers ? look.vacant() : Set.of();
+    long at = clock.getAsLong();
+    Plan plan = HoldingRules.decide(look, now, vacancies.forLong(look.vacant(), at));
+    if (!seen.settled() || at - takesFrom < 0) {
+      vacancies.forget();
+    }
     show(session, new Relay(now.number(), plan.state(), now.load()));
     Set<Integer> takes = new HashSet<>(plan.take());
     seen.buckets().stream()
         .filter(b -> b.holder() == now.number() && unanswered.contains(b.bucket()))
         .forEach(b -> takes.add(b.bucket()));
     unanswered.clear();
-    if (request != null && !takes.isEmpty()) {
-      take(session, request, takes, seen);
-    }
+    boolean tookAll =
+        request == null || takes.isEmpty() || take(session, request, takes, seen) == takes.size();
     if (!plan.give().isEmpty()) {
       claims.giveBack(held.give(plan.give()));
     }
-    if (leaving && (!plan.give().isEmpty() || look.held(now) == 0)) {
+    // What workers have is free when they settle, and until then this relay is to be seen.
+    if (leaving && (look.held(now) == 0 || look.others(now).isEmpty())) {
       left.countDown();
     }
-    Duration next = request == null ? HoldingRules.STEP : plan.next();
+    Duration next =
+        request == null
+            ? HoldingRules.STEP
+            : tookAll ? plan.next() : min(plan.next(), HoldingRules.HANDING_OVER);
     holds = look.held(now) + plan.take().size() - plan.give().size();
     standsBy = holds == 0 && look.relays().stream().anyMatch(r -> look.held(r) > 0);
     boolean listened = listens;
@@ -309,7 +314,11 @@ final class Holder<H> {
     }
   }
 
-  private void take(
+  /**
+   * Returns how many were taken: others may have been quicker, or who gives a bucket has its row
+   * locked still.
+   */
+  private int take(
       Transactions<H> session, Claim.Request request, Set<Integer> buckets, Seen seen) {
     List<SeenBucket> asSeen =
         seen.buckets().stream().filter(one -> buckets.contains(one.bucket())).toList();
@@ -325,6 +334,7 @@ final class Holder<H> {
         session.run(PATIENCE, handle -> holding.take(handle, held.claimId(), longer, asSeen));
     unanswered.clear();
     claims.giveBack(held.took(asked, taken));
+    return taken.size();
   }
 
   /**

@@ -11,12 +11,12 @@ import java.util.Set;
 /**
  * Which buckets a relay takes, and which it gives away: the rules of docs/design/holding.md. Each
  * relay decides for itself, from the rows that it has just read, at most once a second. The rules
- * keep nothing in memory but which buckets were vacant at the look before.
+ * keep nothing in memory but since when buckets are vacant.
  */
 final class HoldingRules {
   static final Duration STEP = Duration.ofSeconds(1);
 
-  /** Between two looks at a holder that is gone: in between one whose session broke comes back. */
+  /** Between two looks at what is vacant, which has been so for long then. */
   static final Duration SECOND_LOOK = Duration.ofMillis(400);
 
   /** For who hands over. */
@@ -69,6 +69,11 @@ final class HoldingRules {
       return relays.stream().filter(r -> r.state != State.LEAVING).toList();
     }
 
+    /** Those that could take what this one has. */
+    List<Relay> others(Relay self) {
+      return staying().stream().filter(r -> r.number != self.number).toList();
+    }
+
     /** All staying relays say that one would do. */
     private boolean isCalm() {
       return staying().stream().allMatch(r -> r.load == Load.CALM);
@@ -81,8 +86,8 @@ final class HoldingRules {
     }
 
     /**
-     * The buckets that nobody holds, or one who is gone. The same again, token and all, when nobody
-     * has had them until the next look.
+     * The buckets that nobody holds, or one who is gone. The same again, token and all, at the next
+     * look when nobody has had them in between.
      */
     Set<SeenBucket> vacant() {
       Set<Long> present = relays.stream().map(Relay::number).collect(toSet());
@@ -138,10 +143,10 @@ final class HoldingRules {
 
   /**
    * @param self as it was read, among the relays of the look
-   * @param before what was vacant at the look before
+   * @param forLong what is vacant and has been for long
    */
-  static Plan decide(Look look, Relay self, Set<SeenBucket> before) {
-    List<Relay> others = look.staying().stream().filter(r -> !r.equals(self)).toList();
+  static Plan decide(Look look, Relay self, Set<SeenBucket> forLong) {
+    List<Relay> others = look.others(self);
     boolean somebodyIsReady = others.stream().anyMatch(r -> r.state == State.READY);
     if (self.state == State.LEAVING) {
       boolean goes = others.isEmpty() || somebodyIsReady;
@@ -151,12 +156,12 @@ final class HoldingRules {
     State state = look.receivers().contains(self) ? State.READY : State.LIVES;
     // It may have been given something, though nobody has more for it.
     boolean ready = state == State.READY || self.state == State.READY;
-    Set<Integer> take = take(look, self, others, ready, before);
+    Set<Integer> take = take(look, self, others, ready, forLong);
     Set<Integer> give = take.isEmpty() ? give(look, self, others) : Set.of();
     Duration next =
         ready
             ? TAKING_OVER
-            : !before.containsAll(look.vacant())
+            : !forLong.containsAll(look.vacant())
                 ? SECOND_LOOK
                 : look.held(self) > 0 || look.isCloseBy(self) ? STEP : STEP.multipliedBy(2);
     // Whoever sees it ready leaves to it what is free, until it has it.
@@ -164,15 +169,14 @@ final class HoldingRules {
   }
 
   private static Set<Integer> take(
-      Look look, Relay self, List<Relay> others, boolean ready, Set<SeenBucket> before) {
+      Look look, Relay self, List<Relay> others, boolean ready, Set<SeenBucket> forLong) {
     boolean alone = others.stream().noneMatch(look::gives);
     boolean forAnother = others.stream().anyMatch(r -> r.state == State.READY);
-    // Who is gone may come back until the next look.
     boolean atOnce = ready || !forAnother && (alone || look.gives(self) && !look.isCalm());
     int holders = 1 + (int) others.stream().filter(look::gives).count();
     int share = (Database.BUCKETS + holders - 1) / holders;
     return look.vacant().stream()
-        .filter(each -> before.contains(each) || each.isFree() && atOnce)
+        .filter(each -> forLong.contains(each) || each.isFree() && atOnce)
         .map(SeenBucket::bucket)
         .sorted()
         .limit(alone || ready ? Database.BUCKETS : Math.max(0, share - look.held(self)))

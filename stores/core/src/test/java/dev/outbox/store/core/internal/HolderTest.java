@@ -502,6 +502,7 @@ class HolderTest {
     server.other(State.READY);
     step();
     assertThat(ours()).isEmpty();
+    step();
     holder.leave(Duration.ofMinutes(1));
     server.gone();
     step();

@@ -13,7 +13,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Random;
-import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
@@ -60,7 +59,7 @@ final class HoldingSimulation {
     private Load load = Load.CALM;
     private long notCalmAt = Long.MIN_VALUE / 2;
     private long stoodStillUntil;
-    private Set<SeenBucket> before = Set.of();
+    private final Vacancies vacancies = new Vacancies();
     private long looks;
 
     private Relay relay() {
@@ -245,8 +244,12 @@ final class HoldingSimulation {
     process.looks++;
     process.load = load(process);
     Look look = look(process);
-    Plan plan = HoldingRules.decide(look, process.relay(), process.before);
-    process.before = now - serverStartedAt < SERVER_IS_NEW ? Set.of() : look.vacant();
+    long nanos = Duration.ofMillis(now).toNanos();
+    Plan plan =
+        HoldingRules.decide(look, process.relay(), process.vacancies.forLong(look.vacant(), nanos));
+    if (now - serverStartedAt < SERVER_IS_NEW) {
+      process.vacancies.forget();
+    }
     process.state = plan.state();
     at(1 + random.nextInt(20), () -> write(process, look, plan));
   }

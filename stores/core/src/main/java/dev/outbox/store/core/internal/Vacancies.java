@@ -1,0 +1,45 @@
+package dev.outbox.store.core.internal;
+
+import dev.outbox.store.core.internal.Database.SeenBucket;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * How long buckets have been vacant, under the same token: a relay whose session broke comes back
+ * in a shorter time.
+ */
+final class Vacancies {
+
+  /** Since it was missed first. A second look is a little later. */
+  static final Duration LONG = Duration.ofMillis(350);
+
+  /** By {@link System#nanoTime}. */
+  private Map<SeenBucket, Long> since = Map.of();
+
+  /**
+   * A look has found these.
+   *
+   * @return those that nobody has had for long
+   */
+  Set<SeenBucket> forLong(Set<SeenBucket> vacant, long now) {
+    Map<SeenBucket, Long> times = new HashMap<>();
+    Set<SeenBucket> forLong = new HashSet<>();
+    for (SeenBucket each : vacant) {
+      long time = since.getOrDefault(each, now);
+      times.put(each, time);
+      if (now - time >= LONG.toNanos()) {
+        forLong.add(each);
+      }
+    }
+    since = times;
+    return forLong;
+  }
+
+  /** All that is vacant may be so since now. */
+  void forget() {
+    since = Map.of();
+  }
+}
