@@ -55,6 +55,9 @@ public final class Relay implements AutoCloseable {
   /** The same, as a part of the time to stop. */
   private static final int LEAVES_PART = 4;
 
+  /** Of so many rounds of housekeeping who stands by does one. */
+  private static final int ROUNDS_STANDING_BY = 10;
+
   private enum State {
     NEW,
     RUNNING,
@@ -70,6 +73,10 @@ public final class Relay implements AutoCloseable {
   private final Worker.Shared shared;
   private final boolean listens;
   private final Duration housekeeping;
+
+  /** Of housekeeping while it stands by; of the thread that housekeeps. */
+  private int round;
+
   private final ReentrantLock lock = new ReentrantLock();
   private State state = State.NEW;
   private @Nullable WakeUps wakeUps;
@@ -183,8 +190,9 @@ public final class Relay implements AutoCloseable {
     }
   }
 
+  /** Who stands by does it now and then: it may be the only one that is set to purge something. */
   private void housekeep() {
-    if (!keeper.standsBy()) {
+    if (!keeper.standsBy() || round++ % ROUNDS_STANDING_BY == 0) {
       store.housekeep();
     }
   }

@@ -84,7 +84,7 @@ public interface KeepingStore<T> extends OutboxStore<T> {
 
     /**
      * Whether other relays that live hold keys, and this one none: {@link OutboxStore#housekeep} is
-     * for them then. From any thread, without blocking.
+     * mostly for them then. From any thread, without blocking.
      */
     default boolean standsBy() {
       return false;

@@ -594,6 +594,11 @@ final class HeldBuckets {
     return closed;
   }
 
+  /** Whether nothing is held any more, and no worker has anything either. */
+  synchronized boolean isOver() {
+    return closed && inHand.isEmpty();
+  }
+
   /** How busy the relay is, since this was asked last. */
   synchronized Load load() {
     if (waiting.isEmpty() && inHand.isEmpty()) {

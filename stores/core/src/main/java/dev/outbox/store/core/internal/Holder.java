@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * process that was killed stand still for a second or two, and not until its leases end.
  *
  * <p>A session may also end while its process lives. Then the relay comes back with another within
- * some hundred milliseconds; so what it holds is only taken when it was missed in two looks. If
+ * some hundred milliseconds; so what it holds is only taken when it has been missed for longer. If
  * that is a mistake, messages come twice but in order: who has the key next begins at its oldest
  * message, and what the old holder settles late is fenced by the token.
  */
@@ -83,6 +83,9 @@ final class Holder<H> {
 
   /** Those that may have been taken, without an answer that said so: no worker here has them. */
   private final Set<Integer> unanswered = new HashSet<>();
+
+  /** Whether it could not take all that it wanted, and soon tries once more. */
+  private boolean triesAgain;
 
   /** Whether there was a session before: then this one's server may be another. */
   private boolean hadSession;
@@ -150,12 +153,12 @@ final class Holder<H> {
 
   /**
    * Gives what is held to another relay, as soon as one is ready for it. Workers go on meanwhile.
-   * Returns when that is done, or there is no other, or after this time.
+   * Returns when that is done, or there is no other: or after this time, and then false.
    */
-  void leave(Duration most) throws InterruptedException {
+  boolean leave(Duration most) throws InterruptedException {
     leaving = true;
     tell();
-    boolean ignored = left.await(most.toNanos(), TimeUnit.NANOSECONDS);
+    return left.await(most.toNanos(), TimeUnit.NANOSECONDS);
   }
 
   /**
@@ -176,7 +179,7 @@ final class Holder<H> {
       begin(session);
       if (held.isShown()) {
         try {
-          while (!held.isClosed()) {
+          while (!held.isOver()) {
             await(session, step(session));
           }
         } catch (InterruptedException e) {
@@ -232,6 +235,8 @@ final class Holder<H> {
    */
   Duration step(Transactions<H> session) {
     Claim.Request request = held.request();
+    boolean leaves = leaving;
+    long asked = clock.getAsLong();
     Seen seen = session.runSingle(PATIENCE, holding::look);
     if (!seen.codes().contains(RelayPresence.code(self))) {
       throw new TransientOutboxException(
@@ -243,14 +248,14 @@ final class Holder<H> {
       restore.run();
     }
     State state =
-        leaving || request == null
+        leaves || request == null
             ? State.LEAVING
             : self.state() == State.LEAVING ? State.LIVES : self.state();
     Relay now = new Relay(held.relay(), state, held.load());
     Look look = look(seen, now);
-    long at = clock.getAsLong();
-    Plan plan = HoldingRules.decide(look, now, vacancies.forLong(look.vacant(), at));
-    if (!seen.settled() || at - takesFrom < 0) {
+    Set<SeenBucket> forLong = vacancies.forLong(look.vacant(), asked, clock.getAsLong());
+    Plan plan = HoldingRules.decide(look, now, forLong);
+    if (!seen.settled() || asked - takesFrom < 0) {
       vacancies.forget();
     }
     show(session, new Relay(now.number(), plan.state(), now.load()));
@@ -259,24 +264,25 @@ final class Holder<H> {
         .filter(b -> b.holder() == now.number() && unanswered.contains(b.bucket()))
         .forEach(b -> takes.add(b.bucket()));
     unanswered.clear();
-    boolean tookAll =
-        request == null || takes.isEmpty() || take(session, request, takes, seen) == takes.size();
+    int taken = request == null || takes.isEmpty() ? 0 : take(session, request, takes, seen);
     if (!plan.give().isEmpty()) {
       claims.giveBack(held.give(plan.give()));
     }
     // What workers have is free when they settle, and until then this relay is to be seen.
-    if (leaving && (look.held(now) == 0 || look.others(now).isEmpty())) {
+    if (leaves && (look.held(now) == 0 || look.others(now).isEmpty())) {
       left.countDown();
     }
-    Duration next =
-        request == null
-            ? HoldingRules.STEP
-            : tookAll ? plan.next() : min(plan.next(), HoldingRules.HANDING_OVER);
+    Duration next = request == null && !leaves ? HoldingRules.STEP : plan.next();
+    // Others may have been quicker, or who gives a bucket has its row locked still.
+    triesAgain = request != null && taken < takes.size() && !triesAgain;
+    if (triesAgain) {
+      next = min(next, HoldingRules.HANDING_OVER);
+    }
     holds = look.held(now) + plan.take().size() - plan.give().size();
-    standsBy = holds == 0 && look.relays().stream().anyMatch(r -> look.held(r) > 0);
+    standsBy = look.held(now) + plan.take().size() == 0 && look.isHeldByOthers(now);
     boolean listened = listens;
     listen(session, holds > 0);
-    if (!takes.isEmpty() || listens && !listened) {
+    if (taken > 0 || listens && !listened) {
       lookAgain(); // what waits in them was announced to others, or to nobody
     }
     return request == null ? next : min(next, keep(session, request.lease()));
@@ -314,10 +320,7 @@ final class Holder<H> {
     }
   }
 
-  /**
-   * Returns how many were taken: others may have been quicker, or who gives a bucket has its row
-   * locked still.
-   */
+  /** Returns how many were taken. */
   private int take(
       Transactions<H> session, Claim.Request request, Set<Integer> buckets, Seen seen) {
     List<SeenBucket> asSeen =

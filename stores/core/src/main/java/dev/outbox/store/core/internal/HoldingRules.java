@@ -10,8 +10,8 @@ import java.util.Set;
 
 /**
  * Which buckets a relay takes, and which it gives away: the rules of docs/design/holding.md. Each
- * relay decides for itself, from the rows that it has just read, at most once a second. The rules
- * keep nothing in memory but since when buckets are vacant.
+ * relay decides for itself, from the rows that it has just read. The rules keep nothing in memory
+ * but since when buckets are vacant.
  */
 final class HoldingRules {
   static final Duration STEP = Duration.ofSeconds(1);
@@ -74,6 +74,10 @@ final class HoldingRules {
       return staying().stream().filter(r -> r.number != self.number).toList();
     }
 
+    boolean isHeldByOthers(Relay self) {
+      return relays.stream().anyMatch(r -> r.number != self.number && gives(r));
+    }
+
     /** All staying relays say that one would do. */
     private boolean isCalm() {
       return staying().stream().allMatch(r -> r.load == Load.CALM);
@@ -116,7 +120,7 @@ final class HoldingRules {
               .limit(leaving + busy.size())
               .toList();
       return byHeld.stream()
-          .filter(r -> byHeld.indexOf(r) < leaving || 2 * held(r) < most)
+          .filter(r -> byHeld.indexOf(r) < leaving || 2 * held(r) < most && held(r) + 1 < most)
           .toList();
     }
 

@@ -97,7 +97,7 @@ public final class RelayClaims<H> {
   /** As {@link dev.outbox.spi.store.KeepingStore.Keeper#leave}. */
   public void leave(Duration most) throws InterruptedException {
     if (held.isShown() && holder != null) {
-      holder.leave(most);
+      boolean ignored = holder.leave(most);
     }
   }
 

@@ -22,15 +22,17 @@ final class Vacancies {
   /**
    * A look has found these.
    *
+   * @param asked before the look
+   * @param answered after it
    * @return those that nobody has had for long
    */
-  Set<SeenBucket> forLong(Set<SeenBucket> vacant, long now) {
+  Set<SeenBucket> forLong(Set<SeenBucket> vacant, long asked, long answered) {
     Map<SeenBucket, Long> times = new HashMap<>();
     Set<SeenBucket> forLong = new HashSet<>();
     for (SeenBucket each : vacant) {
-      long time = since.getOrDefault(each, now);
+      long time = since.getOrDefault(each, answered);
       times.put(each, time);
-      if (now - time >= LONG.toNanos()) {
+      if (asked - time >= LONG.toNanos()) {
         forLong.add(each);
       }
     }

@@ -198,6 +198,7 @@ class HolderTest {
           one -> {
             int bucket = one.bucket();
             if (tokens[bucket] == one.token()
+                && !inHand.contains(bucket)
                 && (!one.isFree() || holders[bucket] == SeenBucket.FREE)) {
               tokens[bucket]++;
               holders[bucket] = (int) claimId.getLeastSignificantBits();
@@ -275,6 +276,10 @@ class HolderTest {
     step();
     assertThat(ours()).isEqualTo(ALL);
     assertThat(holder.standsBy()).isFalse();
+    assertThat(held.take().ones()).hasSize(64);
+    server.clock += Duration.ofSeconds(10).toNanos();
+    holder.step(server);
+    assertThat(holder.standsBy()).as("while its workers have all, and it gives all").isFalse();
   }
 
   @Test
@@ -493,9 +498,7 @@ class HolderTest {
   void leaves() throws InterruptedException {
     step();
     server.other(State.LIVES);
-    Thread.currentThread().interrupt();
-    assertThatThrownBy(() -> holder.leave(Duration.ofMinutes(1)))
-        .isInstanceOf(InterruptedException.class);
+    assertThat(holder.leave(Duration.ZERO)).isFalse();
     step();
     assertThat(ours()).as("nobody is ready").isEqualTo(ALL);
     server.gone();
@@ -503,10 +506,71 @@ class HolderTest {
     step();
     assertThat(ours()).isEmpty();
     step();
-    holder.leave(Duration.ofMinutes(1));
+    assertThat(holder.leave(Duration.ZERO)).isTrue();
     server.gone();
     step();
     assertThat(ours()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("has left when its workers have settled what they have, and not before")
+  void leavesAfterItsWorkers() throws InterruptedException {
+    step();
+    List<HeldBucket> inHand = held.take().ones();
+    assertThat(inHand).hasSize(64);
+    server.other(State.READY);
+    for (int i = 0; i < 3; i++) {
+      assertThat(holder.leave(Duration.ZERO)).isFalse();
+      holder.step(server);
+    }
+    assertThat(ours()).isEqualTo(ALL);
+    List<Lease> given = held.back(inHand);
+    assertThat(given).hasSize(64);
+    given.forEach(lease -> server.holders[lease.bucket()] = SeenBucket.FREE);
+    holder.step(server);
+    assertThat(holder.leave(Duration.ZERO)).isTrue();
+  }
+
+  @Test
+  @DisplayName("takes nothing of one that was missed for a moment, however often it looks")
+  void missedForAMoment() {
+    otherHolds();
+    step();
+    server.gone();
+    Duration soon = Duration.ofMillis(20);
+    for (Duration gone = Duration.ZERO;
+        gone.compareTo(Vacancies.LONG) < 0;
+        gone = gone.plus(soon)) {
+      assertThat(ours()).isEmpty();
+      server.clock += soon.toNanos();
+      boolean ignored = held.claims(REQUEST);
+      holder.step(server);
+    }
+    server.clock += soon.toNanos();
+    holder.step(server);
+    assertThat(ours()).isEqualTo(ALL);
+  }
+
+  @Test
+  @DisplayName("does not get ready for a bucket that is the only one its holder has")
+  void lastBucket() {
+    ALL.forEach(bucket -> server.holders[bucket] = SeenBucket.ANONYMOUS);
+    server.holders[5] = OTHER;
+    server.codes.add(RelayPresence.code(new Relay(OTHER, State.LIVES, Load.BUSY)));
+    assertThat(step()).isEqualTo(HoldingRules.STEP);
+    server.holders[6] = OTHER;
+    assertThat(step()).as("of two it may get one").isEqualTo(HoldingRules.TAKING_OVER);
+  }
+
+  @Test
+  @DisplayName("looks again soon when it could not take all that it wanted")
+  void rowIsLocked() {
+    server.inHand.add(7);
+    assertThat(step()).isEqualTo(HoldingRules.HANDING_OVER);
+    assertThat(ours()).hasSize(63);
+    server.inHand.clear();
+    assertThat(step()).isGreaterThan(HoldingRules.HANDING_OVER);
+    assertThat(ours()).isEqualTo(ALL);
   }
 
   @Test
@@ -514,9 +578,7 @@ class HolderTest {
   void cannotGive() throws InterruptedException {
     step();
     server.other(State.READY);
-    Thread.currentThread().interrupt();
-    assertThatThrownBy(() -> holder.leave(Duration.ofMinutes(1)))
-        .isInstanceOf(InterruptedException.class);
+    assertThat(holder.leave(Duration.ZERO)).isFalse();
     server.refusesToGiveBack = true;
     assertThatThrownBy(this::step).isInstanceOf(TransientOutboxException.class);
     assertThat(held.open()).hasSize(64);
@@ -531,11 +593,9 @@ class HolderTest {
   @DisplayName("leaves at once when there is nobody else")
   void leavesAlone() throws InterruptedException {
     step();
-    Thread.currentThread().interrupt();
-    assertThatThrownBy(() -> holder.leave(Duration.ofMinutes(1)))
-        .isInstanceOf(InterruptedException.class);
+    assertThat(holder.leave(Duration.ZERO)).isFalse();
     step();
-    holder.leave(Duration.ofMinutes(1));
+    assertThat(holder.leave(Duration.ZERO)).isTrue();
     assertThat(ours()).isEmpty();
   }
 
@@ -638,7 +698,7 @@ class HolderTest {
     holder.hold(() -> {});
     assertThat(server.open).as("sessions that are still open").isZero();
     assertThat(held.claims(REQUEST)).isFalse();
-    holder.leave(Duration.ofMinutes(1));
+    assertThat(holder.leave(Duration.ZERO)).isTrue();
     assertThat(restored).isZero();
   }
 

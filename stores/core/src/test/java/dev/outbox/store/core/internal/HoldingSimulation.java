@@ -246,7 +246,8 @@ final class HoldingSimulation {
     Look look = look(process);
     long nanos = Duration.ofMillis(now).toNanos();
     Plan plan =
-        HoldingRules.decide(look, process.relay(), process.vacancies.forLong(look.vacant(), nanos));
+        HoldingRules.decide(
+            look, process.relay(), process.vacancies.forLong(look.vacant(), nanos, nanos));
     if (now - serverStartedAt < SERVER_IS_NEW) {
       process.vacancies.forget();
     }
