@@ -64,8 +64,11 @@ public record Work(UUID id, String key, int nth, Kind kind) {
   /** One that has left the outbox, as the archive has it. */
   public record Archived(UUID id, Outcome outcome) {}
 
-  /** How many attempts a message has; a rejected one has none left at once. */
-  private static final int ATTEMPTS = 10;
+  /**
+   * How many attempts a message has; a rejected one has none left at once. Ten were used up where
+   * eight relays had troubles: a message died of them, and came after a later one when requeued.
+   */
+  private static final int ATTEMPTS = 30;
 
   /** The same of {@link Kind#DOOMED}. */
   private static final int DOOMED_ATTEMPTS = 3;
