@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -509,13 +510,13 @@ class RelayTest {
 
   /** Where another relay holds all there is. */
   private static final class HeldByOthers extends FaultyStore {
-    final AtomicInteger asked = new AtomicInteger();
-    final AtomicInteger housekeepings = new AtomicInteger();
+    final AtomicInteger rounds = new AtomicInteger();
+    final List<Integer> housekeptIn = new CopyOnWriteArrayList<>();
     volatile boolean standsBy = true;
 
     @Override
     public void housekeep() {
-      housekeepings.incrementAndGet();
+      housekeptIn.add(rounds.get());
     }
 
     @Override
@@ -528,7 +529,7 @@ class RelayTest {
 
         @Override
         public boolean standsBy() {
-          asked.incrementAndGet();
+          rounds.incrementAndGet();
           return standsBy;
         }
 
@@ -546,13 +547,14 @@ class RelayTest {
     HeldByOthers store = new HeldByOthers();
     relay = Relay.builder(store, publisher).housekeeping(Duration.ofMillis(1)).build();
     relay.start();
-    await().until(() -> store.housekeepings.get() == 3);
-    assertThat(store.asked).hasValueGreaterThan(20);
+    await().until(() -> store.housekeptIn.size() >= 3);
+    assertThat(store.housekeptIn).startsWith(1, 11, 21);
     store.standsBy = false;
-    int asked = store.asked.get();
-    await().until(() -> store.housekeepings.get() > 50);
-    int housekeepings = store.housekeepings.get() - 3;
-    assertThat(store.asked.get() - asked).as("each time").isLessThan(2 * housekeepings);
+    int before = store.housekeptIn.size();
+    await().until(() -> store.housekeptIn.size() >= before + 3);
+    assertThat(store.housekeptIn.get(before + 2))
+        .as("the next round")
+        .isEqualTo(store.housekeptIn.get(before + 1) + 1);
   }
 
   @Test
