@@ -9,7 +9,6 @@
  *   <li>For effects elsewhere the inbox says how to {@link dev.outbox.inbox.Begin}, with a {@link
  *       dev.outbox.inbox.Fingerprint} of the message: a {@link dev.outbox.inbox.Begin.Lock} is
  *       completed with an {@link dev.outbox.inbox.InboxResult}.
- *   <li>{@link dev.outbox.inbox.InboxHousekeeping} purges what is no longer needed.
  * </ol>
  */
 @NullMarked

@@ -3,7 +3,6 @@ package dev.outbox.cli;
 import static java.util.Objects.requireNonNullElseGet;
 
 import dev.outbox.OutboxException;
-import dev.outbox.inbox.InboxHousekeeping;
 import dev.outbox.micrometer.OutboxMetrics;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RelayState;
@@ -22,6 +21,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,6 +34,9 @@ import org.slf4j.LoggerFactory;
  */
 final class DatabaseRelay implements AutoCloseable {
   private static final Duration PAUSE = Duration.ofSeconds(5);
+
+  /** Between two purges of the inbox. */
+  private static final Duration PURGE_PAUSE = Duration.ofMinutes(1);
 
   private final String name;
   private final RelayConfig config;
@@ -44,7 +49,7 @@ final class DatabaseRelay implements AutoCloseable {
   private final @Nullable OutboxMetrics metrics;
   private final CompletableFuture<Boolean> first = new CompletableFuture<>();
   private @Nullable Thread starting;
-  private volatile @Nullable InboxHousekeeping inbox;
+  private volatile @Nullable ScheduledExecutorService purging;
 
   /** Null: it runs, or did. */
   private volatile @Nullable String notStarted = "its database has not answered yet";
@@ -199,8 +204,8 @@ final class DatabaseRelay implements AutoCloseable {
     if (stopped) {
       return;
     }
-    if (inbox == null) {
-      inbox = inbox(config.inboxPrefix());
+    if (purging == null && config.inboxPrefix() != null) {
+      purging = purging(config.inboxPrefix());
     }
     log.info(
         "From {} to {}",
@@ -220,23 +225,38 @@ final class DatabaseRelay implements AutoCloseable {
         : null;
   }
 
-  /** Purges the inbox beside the outbox, where there is one. */
-  private @Nullable InboxHousekeeping inbox(@Nullable String prefix) {
-    if (prefix == null) {
-      return null;
-    }
-    InboxStore<?> store = Stores.inbox(outbox, prefix);
-    if (store instanceof SchemaStore tables) {
+  /** Purges the inbox beside the outbox about each minute, in a thread of its own. */
+  private ScheduledExecutorService purging(String prefix) {
+    InboxStore<?> inbox = Stores.inbox(outbox, prefix);
+    if (inbox instanceof SchemaStore tables) {
       tables.verify();
     }
-    return InboxHousekeeping.start(
-        store::housekeep,
-        e ->
-            log.warn(
-                "The inbox {}* was not purged, the next try is in {}: {}",
-                prefix,
-                InboxHousekeeping.PAUSE,
-                e.getMessage()));
+    ScheduledExecutorService thread =
+        Executors.newSingleThreadScheduledExecutor(
+            task -> {
+              Thread purges = new Thread(task, "outbox-inbox-housekeeping");
+              purges.setDaemon(true);
+              return purges;
+            });
+    var ignored =
+        thread.scheduleWithFixedDelay(
+            () -> {
+              try {
+                inbox.housekeep();
+              } catch (RuntimeException e) {
+                if (!thread.isShutdown()) { // which interrupts it
+                  log.warn(
+                      "The inbox {}* was not purged, the next try is in {}: {}",
+                      prefix,
+                      PURGE_PAUSE,
+                      e.getMessage());
+                }
+              }
+            },
+            0,
+            PURGE_PAUSE.toSeconds(),
+            TimeUnit.SECONDS);
+    return thread;
   }
 
   /** Why it has not started; null when it has. */
@@ -289,9 +309,14 @@ final class DatabaseRelay implements AutoCloseable {
   public void close() {
     try (Opened pool = outbox;
         MessagePublisher broker = publisher;
-        InboxHousekeeping purges = inbox;
         OutboxMetrics meters = metrics) {
-      // nothing else
+      ScheduledExecutorService inbox = purging;
+      if (inbox != null) {
+        inbox.shutdownNow();
+        var ignored = inbox.awaitTermination(PAUSE.toSeconds(), TimeUnit.SECONDS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 }

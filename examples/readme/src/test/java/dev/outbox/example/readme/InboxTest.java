@@ -8,7 +8,6 @@ import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.Inbox.InProgressException;
-import dev.outbox.inbox.InboxHousekeeping;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.servlet.IdempotencyFilter;
@@ -18,6 +17,9 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -128,16 +130,26 @@ class InboxTest {
     PostgresInboxStore inbox =
         PostgresInboxStore.builder(dataSource).retention(Duration.ofMillis(1)).build();
     inbox.begin(new InboxKey("shipping", "old"), Duration.ofMillis(1));
+    ScheduledExecutorService scheduler = Executors.newSingleThreadScheduledExecutor();
     // tag::housekeeping
-    InboxHousekeeping housekeeping =
-        InboxHousekeeping.start(inbox::housekeep, e -> log.warn("The inbox was not purged", e));
+    scheduler.scheduleWithFixedDelay(
+        () -> {
+          try {
+            inbox.housekeep();
+          } catch (RuntimeException e) { // else the scheduler would not come again
+            log.warn("The inbox was not purged", e);
+          }
+        },
+        0,
+        1,
+        TimeUnit.MINUTES);
     // end::housekeeping
-    housekeeping.close();
     await()
         .until(
             () -> {
               inbox.housekeep();
               return inbox.statistics(10).expiredLocks() == 0;
             });
+    scheduler.shutdownNow();
   }
 }
