@@ -89,7 +89,7 @@ final class MysqlText {
   /**
    * A lease counts while it lasts; one that lies too far ahead is from before the clock jumped
    * back. The latter is asked of the very moment, in the session's time zone, which {@link
-   * TransactionSettings} sets: a statement that was held up for longer than a lease must not take a
+   * MysqlServer#begin} sets: a statement that was held up for longer than a lease must not take a
    * live one for one from before a jump.
    */
   private static final String FREE =

@@ -1,5 +1,8 @@
 package dev.outbox.store.sqlserver;
 
+import static java.nio.charset.StandardCharsets.UTF_16LE;
+
+import dev.outbox.inbox.Fingerprint;
 import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.jdbc.internal.JsonRows;
 import java.sql.Types;
@@ -156,6 +159,11 @@ final class SqlServerText {
   static String later(String millis) {
     return "dateadd(millisecond, convert(int, %1$s %% 1000), dateadd(second, convert(int, %1$s / 1000), ${utc}))"
         .formatted(millis);
+  }
+
+  /** What the tables compute of a key: {@code hashbytes('SHA2_256', …)} of its nvarchar bytes. */
+  static byte[] keyHash(String key) {
+    return Fingerprint.of(key.getBytes(UTF_16LE)).bytes();
   }
 
   static Duration clamped(Duration window) {

@@ -29,6 +29,7 @@ public abstract class JdbcStoreProvider implements StoreProvider {
   private final String label;
   private final String exampleUrl;
   private final String driver;
+  private final String passwordMissing;
   private final Function<DataSource, JdbcOutboxStore.Builder<?, ?>> stores;
   private final Function<DataSource, JdbcInboxStore.Builder<?, ?>> inboxes;
 
@@ -36,18 +37,21 @@ public abstract class JdbcStoreProvider implements StoreProvider {
    * @param label for people
    * @param exampleUrl begins with {@code jdbc:} and the driver's own name
    * @param driver the class of a driver that takes these URLs
+   * @param passwordMissing the SQLSTATE when a connection is refused that came without a password
    */
   protected JdbcStoreProvider(
       String name,
       String label,
       String exampleUrl,
       String driver,
+      String passwordMissing,
       Function<DataSource, JdbcOutboxStore.Builder<?, ?>> stores,
       Function<DataSource, JdbcInboxStore.Builder<?, ?>> inboxes) {
     this.name = name;
     this.label = label;
     this.exampleUrl = exampleUrl;
     this.driver = driver;
+    this.passwordMissing = passwordMissing;
     this.stores = stores;
     this.inboxes = inboxes;
   }
@@ -96,9 +100,6 @@ public abstract class JdbcStoreProvider implements StoreProvider {
   protected Map<String, String> poolSettings() {
     return Map.of();
   }
-
-  /** Whether a connection was refused because it came without a password. */
-  protected abstract boolean wantsPassword(SQLException e);
 
   /** What is wrong when a server of another kind answers; or null. */
   protected @Nullable String problem(Connection connection) throws SQLException {
@@ -239,7 +240,7 @@ public abstract class JdbcStoreProvider implements StoreProvider {
         return dataSource.getConnection();
       } catch (SQLException e) {
         String sentence = "cannot connect to %s: %s".formatted(settings.url(), reason(e));
-        throw settings.password().isEmpty() && wantsPassword(e)
+        throw settings.password().isEmpty() && passwordMissing.equals(e.getSQLState())
             ? new PasswordMissingException(sentence, e)
             : new PermanentOutboxException(sentence, e);
       }
