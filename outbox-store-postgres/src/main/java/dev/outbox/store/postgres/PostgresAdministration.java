@@ -22,7 +22,7 @@ final class PostgresAdministration extends SqlAdministration {
 
   /** Also the one that a holder remembers and will store: without its history it does not count. */
   private static final String FORGET_MARK =
-      "update ${q}${p}bucket set low_water = 0, low_water_history = ''" + " where ctid >= '(0,0)'";
+      "update ${q}${p}bucket set low_water = 0, low_water_history = '' where ctid >= '(0,0)'";
 
   /** Of a bucket that nobody holds; one that is held has its turn again an hour later. */
   private static final String FORGET_ONE_MARK =
@@ -65,12 +65,12 @@ final class PostgresAdministration extends SqlAdministration {
       """;
 
   private static final String DEAD_LETTERS =
-      "select "
-          + MessageRows.COLUMNS
-          + ", m.last_error, m.last_failed_at, ("
-          + HALTS_KEY
-          + ")::int as halts_key from ${q}${p}message m"
-          + " where m.status = 'DEAD' and m.seq + 0 > :after order by m.seq + 0 limit :limit";
+      """
+      select ${columns}, m.last_error, m.last_failed_at, (${haltsKey})::int as halts_key
+      from ${q}${p}message m
+      where m.status = 'DEAD' and m.seq + 0 > :after order by m.seq + 0 limit :limit
+      """
+          .replace("${haltsKey}", HALTS_KEY);
 
   private static final String THESE =
       """

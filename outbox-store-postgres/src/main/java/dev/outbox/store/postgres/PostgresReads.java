@@ -44,20 +44,17 @@ final class PostgresReads extends SqlReads {
         limit 1
       ) head on true
       left join lateral (
-        select
-      """
-          + MessageRows.COLUMNS
-          + """
-            from ${q}${p}message m
-            where m.bucket = d.bucket and m.status = 'BLOCKED'
-              and ${messageKey} = d.key and m.seq + 0 >= head.seq
-            order by m.seq + 0
-            limit case when head.failed then 1 else greatest(1, l.most / d.due) end
-          ) m on true
-          ) due
-          where bytes_before < ?
-          order by due_bucket, retry_at, due_key, seq
-          """;
+        select ${columns}
+        from ${q}${p}message m
+        where m.bucket = d.bucket and m.status = 'BLOCKED'
+          and ${messageKey} = d.key and m.seq + 0 >= head.seq
+        order by m.seq + 0
+        limit case when head.failed then 1 else greatest(1, l.most / d.due) end
+      ) m on true
+      ) due
+      where bytes_before < ?
+      order by due_bucket, retry_at, due_key, seq
+      """;
 
   private final BatchStatements statements;
   private final CertifiedSequences certified;

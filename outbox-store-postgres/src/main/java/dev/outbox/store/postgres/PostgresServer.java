@@ -233,8 +233,6 @@ final class PostgresServer extends Server {
 
   @Override
   public String fill(String sql) {
-    return names().fill(
-        sql.replace("${messageKey}", PostgresText.MESSAGE_KEY)
-            .replace("${clock}", "statement_timestamp()"));
+    return names().fill(PostgresText.fill(sql));
   }
 }
