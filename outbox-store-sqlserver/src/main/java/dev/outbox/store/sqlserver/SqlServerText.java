@@ -21,7 +21,7 @@ import org.jdbi.v3.core.argument.Argument;
  * option is). A status is a literal where a filtered index is meant: the optimizer matches literals
  * only.
  */
-final class SqlServerText {
+record SqlServerText(PrefixedNames names) {
 
   /** DATEADD has room for 68 years of seconds, and no dedup key is older. */
   private static final Duration MAX_WINDOW = Duration.ofDays(60 * 365);
@@ -116,8 +116,6 @@ final class SqlServerText {
           .replace("${scheduled}", SCHEDULED_DUE)
           .replace("${blocked}", BLOCKED_DUE);
 
-  private final PrefixedNames names;
-
   /**
    * When a bucket was served last. What was served in the future was served before the clock was
    * put back, so long ago: else all would wait for the clock but those that are served now (C6).
@@ -127,10 +125,6 @@ final class SqlServerText {
       case when b.served_at > dateadd(second, 10, sysutcdatetime())
         then cast('1970-01-01' as datetime2(6)) else b.served_at end
       """;
-
-  SqlServerText(PrefixedNames names) {
-    this.names = names;
-  }
 
   /** Fills in names and parts. */
   String fill(String sql) {

@@ -141,7 +141,7 @@ public abstract class JdbcStoreProvider implements StoreProvider {
             ? Pool.of(settings, poolSettings())
             : new DriverDataSource(settings, driver(settings.url()));
     try {
-      return new OpenedByJdbc(settings, dataSource, store(dataSource, settings));
+      return new OpenedByJdbc(this, settings, dataSource, store(dataSource, settings));
     } catch (RuntimeException e) {
       closeConnections(dataSource);
       throw e;
@@ -199,33 +199,24 @@ public abstract class JdbcStoreProvider implements StoreProvider {
     }
   }
 
-  private final class OpenedByJdbc implements Opened {
-    private final Settings settings;
-    private final DataSource dataSource;
-    private final OutboxStore<Connection> store;
-
-    OpenedByJdbc(Settings settings, DataSource dataSource, OutboxStore<Connection> store) {
-      this.settings = settings;
-      this.dataSource = dataSource;
-      this.store = store;
-    }
-
-    @Override
-    public OutboxStore<Connection> store() {
-      return store;
-    }
+  private record OpenedByJdbc(
+      JdbcStoreProvider provider,
+      Settings settings,
+      DataSource dataSource,
+      OutboxStore<Connection> store)
+      implements Opened {
 
     @Override
     public Optional<InboxStore<?>> inbox(String prefix) {
       return Optional.of(
-          JdbcStoreProvider.this.inbox(
+          provider.inbox(
               dataSource, settings.schema(), prefix, InboxStore.DEFAULT_RETENTION));
     }
 
     @Override
     public void check() {
       try (Connection connection = connect()) {
-        String problem = problem(connection);
+        String problem = provider.problem(connection);
         if (problem != null) {
           throw new PermanentOutboxException(problem);
         }
@@ -239,8 +230,8 @@ public abstract class JdbcStoreProvider implements StoreProvider {
       try {
         return dataSource.getConnection();
       } catch (SQLException e) {
-        String sentence = "cannot connect to %s: %s".formatted(settings.url(), reason(e));
-        throw settings.password().isEmpty() && passwordMissing.equals(e.getSQLState())
+        String sentence = "cannot connect to %s: %s".formatted(settings.url(), provider.reason(e));
+        throw settings.password().isEmpty() && provider.passwordMissing.equals(e.getSQLState())
             ? new PasswordMissingException(sentence, e)
             : new PermanentOutboxException(sentence, e);
       }

@@ -78,7 +78,7 @@ public abstract class Server {
 
   /** Where in the class path the Liquibase changelog is; formatted SQL with ${q} and ${p}. */
   final String changelog() {
-    return getClass().getPackageName().replace('.', '/') + "/" + tables().changelog();
+    return getClass().getPackageName().replace('.', '/') + "/" + tables().changelog;
   }
 
   /** What else the changelog has between ${ and }. */
@@ -91,7 +91,7 @@ public abstract class Server {
    * Grants.Role roles}; lines with ${schema} only count where one is chosen.
    */
   final String grants() {
-    return tables().grants().stream()
+    return tables().grants.stream()
         .map(file -> PrefixedNames.resource(getClass(), file))
         .collect(Collectors.joining());
   }
