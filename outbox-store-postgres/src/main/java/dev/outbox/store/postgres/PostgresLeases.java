@@ -26,7 +26,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.Function;
 import org.jdbi.v3.core.Handle;
 
 /**
@@ -310,7 +309,7 @@ final class PostgresLeases implements Leases<Handle> {
   @Override
   public Set<Integer> renew(Handle handle, UUID claimId, Collection<Lease> leases, Duration lease) {
     statements.begin(handle);
-    return JdbcBatches.renew(handle, RENEW, leases, claimId, Function.identity(), lease);
+    return JdbcBatches.renew(handle, RENEW, leases, claimId, lease);
   }
 
   @Override
