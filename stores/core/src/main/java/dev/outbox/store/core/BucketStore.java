@@ -11,16 +11,12 @@ import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
-import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
-import dev.outbox.store.core.internal.AppendReport;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Database.Administration;
-import dev.outbox.store.core.internal.Lease;
-import dev.outbox.store.core.internal.RelayClaims;
 import dev.outbox.store.core.internal.StoreOperations;
 import java.time.Duration;
 import java.time.Instant;
@@ -132,26 +128,6 @@ public abstract class BucketStore<T>
   /** For stores that can: {@link KeepingStore#keeper}. */
   protected final Keeper keep(Duration unclaimed) {
     return operations.forRelay(unclaimed, this::verifyOnce);
-  }
-
-  /**
-   * The leases that messages could be handed over to; empty when an append need not say where its
-   * messages are.
-   */
-  protected static Optional<List<Lease>> open(Keeper keeper) {
-    return keeper instanceof RelayClaims<?> ours ? ours.open() : Optional.empty();
-  }
-
-  /**
-   * After a commit, for stores that can: hands over what was alone in its bucket when it was
-   * appended, and says to other relays where the rest is.
-   *
-   * @param messages how many the append had
-   */
-  protected static Committed committed(Keeper keeper, int messages, AppendReport report) {
-    return keeper instanceof RelayClaims<?> ours
-        ? ours.committed(messages, report)
-        : Committed.UNKNOWN;
   }
 
   @Override
