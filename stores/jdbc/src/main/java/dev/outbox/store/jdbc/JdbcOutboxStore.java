@@ -122,7 +122,8 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> {
                   ? Set.of()
                   : dialect.append().append(transaction, messages, dedupWindow());
             });
-    return Uncommitted.of(appended, () -> claims.committed(messages.size(), report.get()));
+    return Uncommitted.of(
+        appended, () -> claims.committed(messages.size(), requireNonNull(report.get())));
   }
 
   /** What stores the messages. */

@@ -209,8 +209,7 @@ public abstract class JdbcStoreProvider implements StoreProvider {
     @Override
     public Optional<InboxStore<?>> inbox(String prefix) {
       return Optional.of(
-          provider.inbox(
-              dataSource, settings.schema(), prefix, InboxStore.DEFAULT_RETENTION));
+          provider.inbox(dataSource, settings.schema(), prefix, InboxStore.DEFAULT_RETENTION));
     }
 
     @Override

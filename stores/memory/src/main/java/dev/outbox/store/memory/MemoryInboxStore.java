@@ -230,7 +230,8 @@ public class MemoryInboxStore implements InboxStore<MemoryTransaction> {
     }
 
     /** Says true also when this lock did the same before. */
-    private boolean end(@Nullable MemoryTransaction transaction, State end, UnaryOperator<InboxEntry> how) {
+    private boolean end(
+        @Nullable MemoryTransaction transaction, State end, UnaryOperator<InboxEntry> how) {
       InboxEntry entry = awaitEntry(transaction, key);
       if (holds(token, entry)) {
         put(transaction, key, how.apply(requireNonNull(entry)));

@@ -8,7 +8,6 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
-import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jdbi.v3.core.Handle;
@@ -18,14 +17,19 @@ import org.jdbi.v3.core.statement.PreparedBatch;
 public final class JdbcBatches {
   private JdbcBatches() {}
 
+  /** Binds a row's values. */
+  public interface Binder<R> {
+    void bind(PreparedBatch batch, R row);
+  }
+
   /** Returns how many rows of the table each changed. */
-  public static <R> int[] run(Handle handle, String sql, Collection<R> rows, BiConsumer<PreparedBatch, R> binder) {
+  public static <R> int[] run(Handle handle, String sql, Collection<R> rows, Binder<R> binder) {
     if (rows.isEmpty()) {
       return new int[0];
     }
     try (PreparedBatch batch = handle.prepareBatch(sql)) {
       for (R row : rows) {
-        binder.accept(batch, row);
+        binder.bind(batch, row);
         batch.add();
       }
       return batch.execute();
@@ -33,7 +37,7 @@ public final class JdbcBatches {
   }
 
   /** Returns those rows for which the statement changed something. */
-  public static <R> List<R> changed(Handle handle, String sql, List<R> rows, BiConsumer<PreparedBatch, R> binder) {
+  public static <R> List<R> changed(Handle handle, String sql, List<R> rows, Binder<R> binder) {
     int[] counts = run(handle, sql, rows, binder);
     return IntStream.range(0, counts.length)
         .filter(i -> counts[i] > 0)
@@ -43,7 +47,7 @@ public final class JdbcBatches {
 
   /** Returns the buckets for which the statement changed something, asked in ascending order. */
   public static Set<Integer> changedBuckets(
-      Handle handle, String sql, Collection<Lease> leases, BiConsumer<PreparedBatch, Lease> binder) {
+      Handle handle, String sql, Collection<Lease> leases, Binder<Lease> binder) {
     List<Lease> ascending = leases.stream().sorted(Comparator.comparingInt(Lease::bucket)).toList();
     return changed(handle, sql, ascending, binder).stream()
         .map(Lease::bucket)

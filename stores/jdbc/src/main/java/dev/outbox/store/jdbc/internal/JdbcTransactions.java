@@ -255,8 +255,7 @@ public final class JdbcTransactions implements Transactions<Handle> {
                   .formatted(name, todo);
           case EXHAUSTED ->
               "%s has no disk space or memory left for this, free some%s: ".formatted(name, todo);
-          case REFUSED ->
-              name + " refused the connection, check user, password and database: ";
+          case REFUSED -> name + " refused the connection, check user, password and database: ";
           case FORBIDDEN ->
               "%s refused a statement because this user may not run it, %s: "
                   .formatted(name, grants.missing(whose, detail));
@@ -274,7 +273,8 @@ public final class JdbcTransactions implements Transactions<Handle> {
   }
 
   /** The first of this type among a failure and its causes; or null. */
-  public static <X extends Throwable> @Nullable X cause(@Nullable Throwable failure, Class<X> type) {
+  public static <X extends Throwable> @Nullable X cause(
+      @Nullable Throwable failure, Class<X> type) {
     for (Throwable t = failure; t != null; t = t.getCause()) {
       if (type.isInstance(t)) {
         return type.cast(t);

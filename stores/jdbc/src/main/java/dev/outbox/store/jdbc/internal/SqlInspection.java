@@ -31,8 +31,7 @@ import org.jspecify.annotations.Nullable;
  * Looks at messages and keys by statements that have the same form on all databases. Where messages
  * are filtered, it is asked first how far one page may read: what is looked for may be far behind.
  */
-public record SqlInspection(InspectionTexts texts, MessageRows rows)
-    implements Inspection<Handle> {
+public record SqlInspection(InspectionTexts texts, MessageRows rows) implements Inspection<Handle> {
   /** So many times the limit may be read where messages lie in several parts. */
   private static final int MORE = 16;
 
