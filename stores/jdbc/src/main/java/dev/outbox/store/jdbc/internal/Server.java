@@ -90,7 +90,7 @@ public abstract class Server {
    * What the users of these tables need, as statements with ${q}, ${p} and the names of {@link
    * Grants.Role roles}; lines with ${schema} only count where one is chosen.
    */
-  final String grants() {
+  String grants() {
     return tables().grants.stream()
         .map(file -> PrefixedNames.resource(getClass(), file))
         .collect(Collectors.joining());
