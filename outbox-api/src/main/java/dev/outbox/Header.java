@@ -47,6 +47,6 @@ public record Header(String name, String value) {
    * @throws IllegalArgumentException saying what is wrong, and where
    */
   public static List<Header> fromJson(String json) {
-    return HeaderCodec.decode(json, Header::new);
+    return HeaderCodec.decode(json);
   }
 }

@@ -2,17 +2,14 @@ package dev.outbox;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BiFunction;
 
 /** The JSON of {@link Header#toJson} and {@link Header#fromJson}. */
-final class HeaderCodec<H> {
+final class HeaderCodec {
   private final String json;
-  private final BiFunction<String, String, H> header;
   private int at;
 
-  private HeaderCodec(String json, BiFunction<String, String, H> header) {
+  private HeaderCodec(String json) {
     this.json = json;
-    this.header = header;
   }
 
   /** Adds one to an array that has been begun. */
@@ -24,17 +21,17 @@ final class HeaderCodec<H> {
     out.append(']');
   }
 
-  static <H> List<H> decode(String json, BiFunction<String, String, H> header) {
-    HeaderCodec<H> reader = new HeaderCodec<>(json, header);
-    List<H> headers = reader.headers();
+  static List<Header> decode(String json) {
+    HeaderCodec reader = new HeaderCodec(json);
+    List<Header> headers = reader.headers();
     if (reader.next() != 0) {
       throw reader.wrong("the end");
     }
     return headers;
   }
 
-  private List<H> headers() {
-    List<H> headers = new ArrayList<>();
+  private List<Header> headers() {
+    List<Header> headers = new ArrayList<>();
     char open = next();
     if (open != '[' && open != '{') {
       throw wrong("[ or {");
@@ -55,19 +52,19 @@ final class HeaderCodec<H> {
     }
   }
 
-  private H pair() {
+  private Header pair() {
     expect('[');
     String name = string();
     expect(',');
     String value = string();
     expect(']');
-    return header.apply(name, value);
+    return new Header(name, value);
   }
 
-  private H member() {
+  private Header member() {
     String name = string();
     expect(':');
-    return header.apply(name, string());
+    return new Header(name, string());
   }
 
   private String string() {

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.Locale;
 import java.util.TreeSet;
-import java.util.stream.Collectors;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +21,9 @@ public final class Texts {
 
   /** The most code points that {@link #clean} leaves. */
   public static final int MAX_ERROR = 2_000;
+
+  private static final Pattern CONTROL =
+      Pattern.compile("[\\p{Cc}\\p{Zl}\\p{Zp}\\x{202a}-\\x{202e}\\x{2066}-\\x{2069}]");
 
   private static final BigDecimal MILLISECOND = BigDecimal.valueOf(1, 3);
 
@@ -99,11 +102,9 @@ public final class Texts {
    * its key, and brokers choose their errors.
    */
   public static String printable(String text) {
-    return text.codePoints().noneMatch(Texts::isControl)
-        ? text
-        : text.codePoints()
-            .mapToObj(c -> isControl(c) ? "\\u%04x".formatted(c) : Character.toString(c))
-            .collect(Collectors.joining());
+    return CONTROL
+        .matcher(text)
+        .replaceAll(control -> "\\\\u%04x".formatted((int) control.group().charAt(0)));
   }
 
   /** Of the names the one that is closest to a mistyped one, whatever the case; none: "". */
@@ -160,25 +161,5 @@ public final class Texts {
       return seconds / 60 + "m";
     }
     return seconds % 86_400 != 0 ? seconds / 3_600 + "h" : seconds / 86_400 + "d";
-  }
-
-  private static boolean isControl(int c) {
-    return switch (Character.getType(c)) {
-      case Character.CONTROL, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR -> true;
-      default ->
-          switch (Character.getDirectionality(c)) {
-            case Character.DIRECTIONALITY_LEFT_TO_RIGHT_EMBEDDING,
-                Character.DIRECTIONALITY_LEFT_TO_RIGHT_OVERRIDE,
-                Character.DIRECTIONALITY_RIGHT_TO_LEFT_EMBEDDING,
-                Character.DIRECTIONALITY_RIGHT_TO_LEFT_OVERRIDE,
-                Character.DIRECTIONALITY_POP_DIRECTIONAL_FORMAT,
-                Character.DIRECTIONALITY_LEFT_TO_RIGHT_ISOLATE,
-                Character.DIRECTIONALITY_RIGHT_TO_LEFT_ISOLATE,
-                Character.DIRECTIONALITY_FIRST_STRONG_ISOLATE,
-                Character.DIRECTIONALITY_POP_DIRECTIONAL_ISOLATE ->
-                true;
-            default -> false;
-          };
-    };
   }
 }

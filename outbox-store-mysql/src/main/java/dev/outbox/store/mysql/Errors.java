@@ -1,5 +1,7 @@
 package dev.outbox.store.mysql;
 
+import static dev.outbox.store.jdbc.internal.JdbcTransactions.cause;
+
 import dev.outbox.store.jdbc.internal.Server.Trouble;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -39,8 +41,8 @@ final class Errors {
     String state = failure.getSQLState() == null ? "" : failure.getSQLState();
     if (failure instanceof SQLTransientConnectionException
         || state.equals("08001")
-        || comesOf(failure, ConnectException.class)
-        || comesOf(failure, UnknownHostException.class)) {
+        || cause(failure, ConnectException.class) != null
+        || cause(failure, UnknownHostException.class) != null) {
       return Trouble.UNREACHABLE;
     }
     // Connector/J refuses it itself, after setReadOnly(true).
@@ -48,21 +50,11 @@ final class Errors {
       return Trouble.READ_ONLY;
     }
     // In the middle of a result it gives no SQLSTATE of a broken connection, nor where the
-    // connection
-    // broke in another thread, as the pool's, and took the statement with it.
+    // connection broke in another thread, as the pool's, and took the statement with it.
     return state.startsWith("08")
-            || comesOf(failure, IOException.class)
+            || cause(failure, IOException.class) != null
             || String.valueOf(failure.getMessage()).contains("after statement closed")
         ? Trouble.LOST
         : Trouble.OTHER;
-  }
-
-  private static boolean comesOf(SQLException failure, Class<? extends Exception> cause) {
-    for (Throwable t = failure; t != null; t = t.getCause()) {
-      if (cause.isInstance(t)) {
-        return true;
-      }
-    }
-    return false;
   }
 }

@@ -14,6 +14,7 @@ public final class MariadbStoreProvider extends JdbcStoreProvider {
         "MariaDB",
         "jdbc:mariadb://host:3306/name",
         "org.mariadb.jdbc.Driver",
+        "28000",
         MariadbOutboxStore::builder,
         MariadbInboxStore::builder);
   }
@@ -21,11 +22,6 @@ public final class MariadbStoreProvider extends JdbcStoreProvider {
   @Override
   public boolean isFor(Connection connection) throws SQLException {
     return MysqlStoreProvider.isMariadb(connection);
-  }
-
-  @Override
-  protected boolean wantsPassword(SQLException e) {
-    return "28000".equals(e.getSQLState());
   }
 
   @Override

@@ -29,11 +29,6 @@ final class MysqlArchive extends ArchiveTexts {
   }
 
   @Override
-  protected String now() {
-    return "utc_timestamp(6)";
-  }
-
-  @Override
   protected String time(String parameter) {
     return "cast(:%s as datetime(6))".formatted(parameter);
   }

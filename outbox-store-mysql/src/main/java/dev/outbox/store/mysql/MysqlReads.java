@@ -14,7 +14,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.ToIntFunction;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.statement.Query;
 
@@ -99,64 +98,48 @@ final class MysqlReads extends SqlReads {
   }
 
   @Override
-  protected <R> R select(
-      Handle handle,
-      Status status,
-      List<Lease> leases,
-      ToIntFunction<Lease> most,
-      long bytes,
-      Reader<R> reader) {
-    return reader.readAll(read(handle, requireNonNull(reads.get(status)), leases, most, bytes));
+  protected <R> R select(Handle handle, Wanted wanted, long bytes, Reader<R> reader) {
+    return reader.readAll(read(handle, reads, wanted, bytes));
   }
 
   @Override
-  protected <R> R sizes(
-      Handle handle,
-      Status status,
-      List<Lease> leases,
-      ToIntFunction<Lease> most,
-      Reader<R> reader) {
-    return reader.readAll(read(handle, requireNonNull(sizes.get(status)), leases, most, 0));
+  protected <R> R sizes(Handle handle, Wanted wanted, Reader<R> reader) {
+    return reader.readAll(read(handle, sizes, wanted, 0));
   }
 
   /**
    * Whether a bucket has blocked keys is asked before, not in the statement that locked it: that
    * one may have begun before the last holder's settle was committed.
    */
-  private Query read(
-      Handle handle, String sql, List<Lease> leases, ToIntFunction<Lease> most, long bytes) {
+  private Query read(Handle handle, Map<Status, String> texts, Wanted wanted, long bytes) {
+    String buckets = MysqlText.join(wanted.leases(), ", ", Lease::bucket);
     Set<Integer> some =
-        UnparsedSql.query(
-                handle,
-                withBlockedKeys.replace("${buckets}", MysqlText.join(leases, ", ", Lease::bucket)))
+        UnparsedSql.query(handle, withBlockedKeys.replace("${buckets}", buckets))
             .mapTo(Integer.class)
             .set();
-    return UnparsedSql.query(handle, parts(sql, leases, some, most, bytes));
+    return UnparsedSql.query(handle, parts(texts, wanted, some, bytes));
   }
 
   /**
    * @param some the buckets that have blocked keys
    */
   private String parts(
-      String sql, List<Lease> leases, Set<Integer> some, ToIntFunction<Lease> most, long bytes) {
+      Map<Status, String> texts, Wanted wanted, Set<Integer> some, long bytes) {
+    String sql = requireNonNull(texts.get(wanted.status()));
     return MysqlText.join(
-        leases,
+        wanted.leases(),
         " union all ",
         lease ->
             sql.replace("${blocked}", some.contains(lease.bucket()) ? keyBlocked : "")
                 .replace("${bucket}", Integer.toString(lease.bucket()))
-                .replace("${most}", Integer.toString(most.applyAsInt(lease)))
+                .replace("${most}", Integer.toString(wanted.most().applyAsInt(lease)))
                 .replace("${bytes}", Long.toString(bytes)));
   }
 
   /** Of buckets that are held, the part of a look that reads the first PENDING messages. */
   String pending(List<Lease> leases, Set<Integer> some, Limits limits) {
-    return parts(
-        requireNonNull(reads.get(Status.PENDING)),
-        leases,
-        some,
-        lease -> limits.messages(),
-        limits.bytes() / limits.messages());
+    Wanted wanted = new Wanted(Status.PENDING, leases, lease -> limits.messages());
+    return parts(reads, wanted, some, limits.bytes() / limits.messages());
   }
 
   @Override

@@ -9,6 +9,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -16,7 +17,7 @@ import org.jdbi.v3.core.Handle;
 import org.jspecify.annotations.Nullable;
 
 /** How MySQL and MariaDB are talked to, and what their errors mean. */
-final class MysqlServer implements Server {
+final class MysqlServer extends Server {
   private static final String SCHEMA_VERSION = "select version from ${q}${p}schema";
 
   /** A proxy or a setting may name another version; the comment stays. */
@@ -36,33 +37,27 @@ final class MysqlServer implements Server {
               "vitess",
               "the shards of a keyspace have no sequence in common, so messages of one key would lose their order"));
 
-  private final PrefixedNames names;
-  private final TableKind tables;
+  private static final String BEGIN =
+      """
+      set @outbox_idle = @@session.wait_timeout, @outbox_write = @@session.net_write_timeout,
+        @outbox_zone = @@session.time_zone,
+        @@session.wait_timeout = %1$d, @@session.net_write_timeout = %1$d,
+        @@session.time_zone = '+00:00', @@%2$s = 'READ-COMMITTED', @@%3$s = 0
+      """;
+
+  private static final String END =
+      """
+      set @@session.wait_timeout = @outbox_idle, @@session.net_write_timeout = @outbox_write,
+        @@session.time_zone = @outbox_zone
+      """;
+
   private final Flavor flavor;
   private final MysqlText text;
-  private final TransactionSettings session;
 
   MysqlServer(PrefixedNames names, TableKind tables, Flavor flavor) {
-    this.names = names;
-    this.tables = tables;
+    super(flavor.title, PLACE, names, tables);
     this.flavor = flavor;
     text = new MysqlText(names, flavor);
-    session = new TransactionSettings(flavor);
-  }
-
-  @Override
-  public String name() {
-    return flavor.title;
-  }
-
-  @Override
-  public PrefixedNames names() {
-    return names;
-  }
-
-  @Override
-  public TableKind tables() {
-    return tables;
   }
 
   @Override
@@ -75,14 +70,37 @@ final class MysqlServer implements Server {
     return Errors.trouble(failure);
   }
 
+  /**
+   * Sets each transaction of ours up in one round trip; {@link #end} puts back in another what would
+   * outlive it: the connection may be the application's.
+   *
+   * <ul>
+   *   <li>READ COMMITTED, for this transaction alone: the reads of a claim must see what was
+   *       committed before its lease, and at REPEATABLE READ gaps are locked, in the way of
+   *       producers' inserts.
+   *   <li>A client that stops inside a transaction would hold its bucket rows for {@code
+   *       wait_timeout}, eight hours by default, and others would skip them as long. When it owes a
+   *       statement, {@code wait_timeout} ends it; when it stops while a large result is on its
+   *       way, {@code net_write_timeout}.
+   *   <li>UTC, for the clock that {@code sysdate()} reads.
+   * </ul>
+   */
   @Override
   public void begin(Connection connection, Duration patience) throws SQLException {
-    session.begin(connection, patience);
+    long seconds =
+        Math.min(Integer.MAX_VALUE / 1000, Math.max(1, patience.plusMillis(999).toSeconds()));
+    execute(connection, BEGIN.formatted(seconds, flavor.isolation, flavor.readOnly));
   }
 
   @Override
   public void end(Connection connection) throws SQLException {
-    session.end(connection);
+    execute(connection, END);
+  }
+
+  private static void execute(Connection connection, String sql) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
   }
 
   /** Such a statement locks no rows, and says what it needs of the session. */
@@ -107,7 +125,7 @@ final class MysqlServer implements Server {
         ResultSet rows = statement.executeQuery()) {
       rows.next();
       String server = rows.getString(1);
-      if (tables != TableKind.INBOX) { // which has no order to lose
+      if (tables() != TableKind.INBOX) { // which has no order to lose
         UnsupportedDatabase.refuse(DISTRIBUTED, name(), server + " " + rows.getString(2));
       }
       if (server.contains("MariaDB") != (flavor == Flavor.MARIADB)) {
@@ -127,11 +145,6 @@ final class MysqlServer implements Server {
               .formatted(flavor.title, flavor.other);
       default -> null;
     };
-  }
-
-  @Override
-  public String place() {
-    return PLACE;
   }
 
   @Override

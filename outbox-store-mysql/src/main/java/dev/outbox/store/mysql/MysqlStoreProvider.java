@@ -14,6 +14,7 @@ public final class MysqlStoreProvider extends JdbcStoreProvider {
         "MySQL",
         "jdbc:mysql://host:3306/name",
         "com.mysql.cj.jdbc.Driver",
+        "28000",
         MysqlOutboxStore::builder,
         MysqlInboxStore::builder);
   }
@@ -21,11 +22,6 @@ public final class MysqlStoreProvider extends JdbcStoreProvider {
   @Override
   public boolean isFor(Connection connection) throws SQLException {
     return super.isFor(connection) && !isMariadb(connection);
-  }
-
-  @Override
-  protected boolean wantsPassword(SQLException e) {
-    return "28000".equals(e.getSQLState());
   }
 
   @Override

@@ -28,7 +28,7 @@ import java.util.stream.IntStream;
  * <p>{@code place} is compared with bytes, and on MariaDB a status with a literal of its own
  * collation: otherwise MariaDB 10.11 does not see that it is one value, and sorts all that has it.
  */
-final class MysqlText {
+record MysqlText(PrefixedNames names, Flavor flavor) {
 
   /** The rows of a list of buckets and sequences that are PENDING: by the order they lie in. */
   private static final String PENDING_ROWS =
@@ -89,7 +89,7 @@ final class MysqlText {
   /**
    * A lease counts while it lasts; one that lies too far ahead is from before the clock jumped
    * back. The latter is asked of the very moment, in the session's time zone, which {@link
-   * TransactionSettings} sets: a statement that was held up for longer than a lease must not take a
+   * MysqlServer#begin} sets: a statement that was held up for longer than a lease must not take a
    * live one for one from before a jump.
    */
   private static final String FREE =
@@ -155,14 +155,6 @@ final class MysqlText {
       IntStream.range(0, Database.BUCKETS)
           .mapToObj(Integer::toString)
           .collect(Collectors.joining(", "));
-
-  private final PrefixedNames names;
-  private final Flavor flavor;
-
-  MysqlText(PrefixedNames names, Flavor flavor) {
-    this.names = names;
-    this.flavor = flavor;
-  }
 
   /** Fills in names and parts. */
   String fill(String sql) {

@@ -31,6 +31,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -430,9 +431,7 @@ final class Append implements SqlDialect.Append {
   }
 
   private static @Nullable Long micros(@Nullable Duration duration) {
-    return duration == null
-        ? null
-        : duration.toSeconds() * 1_000_000 + duration.toNanosPart() / 1_000;
+    return duration == null ? null : TimeUnit.MICROSECONDS.convert(duration);
   }
 
   /** Binds {@link #PLAIN_ROW} for each message; returns how many parameters are bound. */

@@ -22,7 +22,7 @@ final class PostgresAdministration extends SqlAdministration {
 
   /** Also the one that a holder remembers and will store: without its history it does not count. */
   private static final String FORGET_MARK =
-      "update ${q}${p}bucket set low_water = 0, low_water_history = ''" + " where ctid >= '(0,0)'";
+      "update ${q}${p}bucket set low_water = 0, low_water_history = '' where ctid >= '(0,0)'";
 
   /** Of a bucket that nobody holds; one that is held has its turn again an hour later. */
   private static final String FORGET_ONE_MARK =
@@ -54,6 +54,17 @@ final class PostgresAdministration extends SqlAdministration {
 
   private static final String CATCH_UP_SEQUENCE = "select setval(" + SEQUENCE + ", m.seq) " + LAG;
 
+  /** Of ours are those that have written the buckets' table. */
+  private static final String END_STALLED =
+      """
+      select count(pg_terminate_backend(a.pid)) from pg_stat_activity a
+      where a.usename = current_user and a.datname = current_database()
+        and a.wait_event = 'ClientWrite'
+        and a.state_change < clock_timestamp() - :millis * interval '1 millisecond'
+        and exists (select * from pg_locks l where l.pid = a.pid and l.locktype = 'relation'
+          and l.relation = to_regclass('${q}${p}bucket') and l.mode = 'RowExclusiveLock')
+      """;
+
   private static final String PURGE_DEDUP =
       """
       delete from ${q}${p}dedup where dedup_key in (
@@ -65,12 +76,12 @@ final class PostgresAdministration extends SqlAdministration {
       """;
 
   private static final String DEAD_LETTERS =
-      "select "
-          + MessageRows.COLUMNS
-          + ", m.last_error, m.last_failed_at, ("
-          + HALTS_KEY
-          + ")::int as halts_key from ${q}${p}message m"
-          + " where m.status = 'DEAD' and m.seq + 0 > :after order by m.seq + 0 limit :limit";
+      """
+      select ${columns}, m.last_error, m.last_failed_at, (${haltsKey})::int as halts_key
+      from ${q}${p}message m
+      where m.status = 'DEAD' and m.seq + 0 > :after order by m.seq + 0 limit :limit
+      """
+          .replace("${haltsKey}", HALTS_KEY);
 
   private static final String THESE =
       """
@@ -234,13 +245,31 @@ final class PostgresAdministration extends SqlAdministration {
   @Override
   public List<Consumer<Handle>> ownSteps(int round, Duration lease) {
     List<Consumer<Handle>> steps = new ArrayList<>();
-    steps.add(handle -> StalledClients.end(handle, lease.multipliedBy(2)));
+    steps.add(handle -> endStalledClients(handle, lease.multipliedBy(2)));
     if (round == 0) {
       steps.add(PostgresAdministration::catchUpSequence);
     }
     steps.add(BucketTable::moveForward);
     steps.add(handle -> forgetMark(handle, Math.floorMod(round, Database.BUCKETS)));
     return steps;
+  }
+
+  /**
+   * Ends the server processes of clients that stopped while a large result was on its way to them,
+   * where {@code tcp_user_timeout} ({@link TransactionSettings}) does not: behind a pooler that
+   * reaches the server by a Unix socket, which knows no such limit. No limit of the server's own
+   * interrupts a process that writes, {@code transaction_timeout} neither; only its end does, and a
+   * role may end its own.
+   *
+   * @param longerThan that the process has been at its statement
+   */
+  private static void endStalledClients(Handle handle, Duration longerThan) {
+    long ignored =
+        handle
+            .createQuery(END_STALLED)
+            .bind("millis", longerThan.toMillis())
+            .mapTo(Long.class)
+            .one();
   }
 
   /**

@@ -48,11 +48,6 @@ final class PostgresArchive extends ArchiveTexts {
         .texts(delivered, Claimable::answer);
   }
 
-  @Override
-  protected String now() {
-    return "statement_timestamp()";
-  }
-
   /** As all reads of a time that is given as text. */
   @Override
   protected String time(String parameter) {

@@ -70,9 +70,6 @@ final class PostgresFigures {
         ${blockedMillis} as blocked_millis
       from counted c
       """
-          .replace("${history}", PostgresText.HISTORY)
-          .replace("${start}", PostgresText.START)
-          .replace("${marked}", PostgresText.MARKED)
           .replace("${frontOfPending}", front(PENDING))
           .replace("${frontOfScheduled}", front(SCHEDULED))
           .replace("${frontOfBlocked}", front(BLOCKED))
@@ -113,9 +110,6 @@ final class PostgresFigures {
         limit ${most}) h
       group by h.bucket order by h.bucket
       """
-          .replace("${history}", PostgresText.HISTORY)
-          .replace("${start}", PostgresText.START)
-          .replace("${marked}", PostgresText.MARKED)
           .replace("${most}", Integer.toString(MOST_HIDDEN));
 
   private PostgresFigures() {}

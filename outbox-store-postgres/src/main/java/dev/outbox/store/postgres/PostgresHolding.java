@@ -77,27 +77,24 @@ final class PostgresHolding implements Holding<Handle> {
       where d.datname = current_database() and l.locktype = 'advisory' and l.granted
         and l.classid = ${table} and l.objsubid = 2
       """
-          .replace("${free}", PostgresLeases.FREE)
           .replace("${nobody}", "" + SeenBucket.FREE)
           .replace("${anonymous}", "" + SeenBucket.ANONYMOUS)
           .replace("${table}", TABLE);
 
   private static final String TAKE =
-      "with now as materialized ("
-          + PostgresText.HISTORY
-          + "), picked as materialized (select b.ctid as place, "
-          + PostgresText.MARKED
-          + """
-             as marked, false as scheduled, false as blocked, b.served_at
-            from ${q}${p}bucket b join unnest(?, ?, ?) t (bucket, token, was_free)
-              on t.bucket = b.bucket and t.token = b.token
-            cross join now
-            where not t.was_free or ${free}
-            order by b.bucket
-            for no key update of b skip locked
-          )
-          """
-              .replace("${free}", PostgresLeases.FREE)
+      """
+      with now as materialized (
+        ${history}
+      ), picked as materialized (
+        select b.ctid as place, ${marked} as marked, false as scheduled, false as blocked, b.served_at
+        from ${q}${p}bucket b join unnest(?, ?, ?) t (bucket, token, was_free)
+          on t.bucket = b.bucket and t.token = b.token
+        cross join now
+        where not t.was_free or ${free}
+        order by b.bucket
+        for no key update of b skip locked
+      )
+      """
           + PostgresLeases.TAKE;
 
   private static final String HOLD =

@@ -26,28 +26,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.Function;
 import org.jdbi.v3.core.Handle;
 
 /**
  * Who holds which buckets, and each bucket's {@link LowWaterMark}, which is a lease's state here.
  */
 final class PostgresLeases implements Leases<Handle> {
-
-  /**
-   * A lease counts while it lasts; one that lies too far ahead is from before the clock jumped
-   * back.
-   */
-  static final String FREE =
-      """
-      (b.lease_until is null
-        or b.lease_until <= clock_timestamp()
-        or b.leased_at - clock_timestamp() > b.lease_until - b.leased_at)
-      """;
-
-  /** The transaction's id, when it was drawn after the sample; or else 0. */
-  private static final String TRANSACTION =
-      "case when now.first then pg_current_xact_id()::text::bigint else 0 end";
 
   /** Leases what {@code picked} has, by the {@code now} of the same statement. */
   static final String TAKE =
@@ -67,11 +51,7 @@ final class PostgresLeases implements Leases<Handle> {
       from picked p cross join now
       where b.ctid = p.place
       returning b.bucket, b.token, b.low_water, b.low_water_ahead, b.ahead_of, now.history, now.next,
-        """
-          + TRANSACTION
-          + """
-           as txid,
-        p.scheduled, p.blocked, p.served_at, b.singles
+        ${transaction} as txid, p.scheduled, p.blocked, p.served_at, b.singles
       """;
 
   /**
@@ -85,53 +65,41 @@ final class PostgresLeases implements Leases<Handle> {
   private static final String LEASE =
       """
       with now as materialized (
+        ${history}
+      ), seen as materialized (
+        select b.ctid as place, b.bucket, b.worker, b.lease_until > statement_timestamp() as leased,
+          ${free} as free, ${marked} as marked, ${start} as start
+        from ${q}${p}bucket b cross join now where b.ctid >= '(0,0)'
+      ), work as materialized (
+        select * from (
+          select f.place, f.marked,
+            (select true from ${q}${p}message m
+              where m.bucket = f.bucket and m.status = 'PENDING'
+                and m.seq + 0 >= case when f.marked then f.start else 0 end
+              order by m.seq + 0 limit 1) is not null as pending,
+            ${due}
+          from seen f
+          where f.free
+          offset 0
+        ) w
+        where w.pending or w.scheduled or w.blocked
+      ), picked as materialized (
+        select w.place, w.marked, w.scheduled, w.blocked,
+          case when b.served_at > statement_timestamp() + interval '10 seconds'
+            then timestamptz 'epoch' else b.served_at end as served_at
+        from work w join ${q}${p}bucket b on b.ctid = w.place
+        where ${free}
+        order by served_at, b.bucket
+        limit (
+          select greatest(1, least(?, ceil(
+            ((select count(*) from work) + count(*))::numeric
+            / (1 + count(distinct b.worker) filter (where b.worker <> ?)))
+            - count(*) filter (where b.worker = ?)))
+          from seen b where b.leased)
+        for no key update of b skip locked
+      )
       """
-          + PostgresText.HISTORY
-          + """
-          ), seen as materialized (
-            select b.ctid as place, b.bucket, b.worker, b.lease_until > statement_timestamp() as leased, """
-          + FREE
-          + """
-              as free, """
-          + PostgresText.MARKED
-          + " as marked, "
-          + PostgresText.START
-          + """
-               as start
-            from ${q}${p}bucket b cross join now where b.ctid >= '(0,0)'
-          ), work as materialized (
-            select * from (
-              select f.place, f.marked,
-                (select true from ${q}${p}message m
-                  where m.bucket = f.bucket and m.status = 'PENDING'
-                    and m.seq + 0 >= case when f.marked then f.start else 0 end
-                  order by m.seq + 0 limit 1) is not null as pending,
-          """
-          + PostgresText.DUE.replace("${bucket}", "f.bucket")
-          + """
-              from seen f
-              where f.free
-              offset 0
-            ) w
-            where w.pending or w.scheduled or w.blocked
-          ), picked as materialized (
-            select w.place, w.marked, w.scheduled, w.blocked,
-              case when b.served_at > statement_timestamp() + interval '10 seconds'
-                then timestamptz 'epoch' else b.served_at end as served_at
-            from work w join ${q}${p}bucket b on b.ctid = w.place
-            where """
-          + FREE
-          + """
-            order by served_at, b.bucket
-            limit (
-              select greatest(1, least(?, ceil(
-                ((select count(*) from work) + count(*))::numeric
-                / (1 + count(distinct b.worker) filter (where b.worker <> ?)))
-                - count(*) filter (where b.worker = ?)))
-              from seen b where b.leased)
-            for no key update of b skip locked
-          )
-          """
+              .replace("${due}", PostgresText.due("f.bucket"))
           + TAKE;
 
   private static final String RENEW =
@@ -145,35 +113,27 @@ final class PostgresLeases implements Leases<Handle> {
   private static final String LOCK_HELD =
       """
       with now as materialized (
+        ${history}
+      )
+      select b.bucket,
+        (extract(epoch from b.lease_until - clock_timestamp()) * 1000)::bigint as left_millis,
+        now.history, now.next, ${transaction} as txid,
+        ${due}
+      from ${q}${p}bucket b
+      join unnest(?, ?) l (bucket, token) on l.bucket = b.bucket
+      cross join now
+      where b.claim_id = ? and b.token = l.token
+      order by b.bucket
+      for no key update of b
       """
-          + PostgresText.HISTORY
-          + """
-          )
-          select b.bucket,
-            (extract(epoch from b.lease_until - clock_timestamp()) * 1000)::bigint as left_millis,
-            now.history, now.next, """
-          + TRANSACTION
-          + """
-               as txid,
-          """
-          + PostgresText.DUE.replace("${bucket}", "b.bucket")
-          + """
-          from ${q}${p}bucket b
-          join unnest(?, ?) l (bucket, token) on l.bucket = b.bucket
-          cross join now
-          where b.claim_id = ? and b.token = l.token
-          order by b.bucket
-          for no key update of b
-          """;
+          .replace("${due}", PostgresText.due("b.bucket"));
 
   /**
    * The messages are deleted as the statement's snapshot has them, which may be older than the
    * locks. Nobody else changes messages of buckets that are held.
    */
   private static final String DELETE_HELD =
-      "delete from ${q}${p}message m where"
-          + PostgresText.THESE
-          + " and (bucket in (select bucket from held)) is true";
+      "delete from ${q}${p}message m where ${these} and (bucket in (select bucket from held)) is true";
 
   private static String lockHeldAnd(String deleted) {
     return "with held as materialized ("
@@ -349,7 +309,7 @@ final class PostgresLeases implements Leases<Handle> {
   @Override
   public Set<Integer> renew(Handle handle, UUID claimId, Collection<Lease> leases, Duration lease) {
     statements.begin(handle);
-    return JdbcBatches.renew(handle, RENEW, leases, claimId, Function.identity(), lease);
+    return JdbcBatches.renew(handle, RENEW, leases, claimId, lease);
   }
 
   @Override

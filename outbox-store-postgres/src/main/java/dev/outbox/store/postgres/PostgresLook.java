@@ -36,19 +36,19 @@ import org.jspecify.annotations.Nullable;
  */
 final class PostgresLook {
   private static final String STATEMENT =
-      "with now as materialized (select h.*, pg_backend_pid() as pid, w.written::text as written,"
-          + " pg_current_wal_flush_lsn() >= w.written as flushed from ("
-          + PostgresText.HISTORY
-          + ") h, (select case current_setting('synchronous_standby_names')"
-          + " when '' then pg_current_wal_insert_lsn() end as written offset 0) w),"
-          + " held as materialized (select l.* from "
-          + PostgresReadText.LEASED_AHEAD
-          + """
-             l join unnest(?, ?) t (bucket, token) on t.bucket = l.bucket
-            join ${q}${p}bucket b on b.bucket = l.bucket
-            where b.token = t.token and b.claim_id = ? and b.lease_until > clock_timestamp()
-          )
-          """
+      """
+      with now as materialized (
+        select h.*, pg_backend_pid() as pid, w.written::text as written,
+          pg_current_wal_flush_lsn() >= w.written as flushed
+        from (${history}) h, (select case current_setting('synchronous_standby_names')
+          when '' then pg_current_wal_insert_lsn() end as written offset 0) w
+      ), held as materialized (
+        select l.* from ${leased} l join unnest(?, ?) t (bucket, token) on t.bucket = l.bucket
+        join ${q}${p}bucket b on b.bucket = l.bucket
+        where b.token = t.token and b.claim_id = ? and b.lease_until > clock_timestamp()
+      )
+      """
+              .replace("${leased}", PostgresReadText.LEASED_AHEAD)
           + PostgresReadText.messages(PostgresReadText.PENDING)
               .replace("${leased}", "(select * from held, now)")
               .replace(
@@ -57,7 +57,7 @@ final class PostgresLook {
                       + ", l.bucket as held, l.history, l.pid, l.written, l.flushed, l.scheduled or l.blocked")
               .replace(
                   "as any_blocked",
-                  "as any_blocked, " + PostgresText.DUE.replace("${bucket}", "l.bucket"));
+                  "as any_blocked, " + PostgresText.due("l.bucket"));
 
   private static final int HELD = MessageRows.HORIZON + 1;
   private static final int HISTORY = MessageRows.HORIZON + 2;

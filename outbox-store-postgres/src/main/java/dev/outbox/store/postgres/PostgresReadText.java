@@ -29,29 +29,24 @@ final class PostgresReadText {
       """
       select ${columns}
       from (
-        select l.*, """
-          + HORIZON
-          + """
-               as horizon,
-              """
-          + PostgresText.ANY_BLOCKED
-          + """
-               is not null and (select true from ${q}${p}blocked_key k
-                where k.bucket = l.bucket limit 1) is not null as any_blocked
-            from ${leased} l
-            offset 0
-          ) l
-          ${join} (
-            select m.*,
-              case when l.any_blocked and (select true from ${q}${p}blocked_key k
-                where k.bucket = m.bucket and k.key = ${messageKey}
-                limit 1) is not null then 'BLOCKED' ${orElse} end as target
-            from ${q}${p}message m
-            where m.bucket = l.bucket and ${where}
-            order by ${order}
-            limit l.most
-          ) m on true
-          """;
+        select l.*, ${horizon} as horizon,
+          ${anyBlocked} is not null and (select true from ${q}${p}blocked_key k
+            where k.bucket = l.bucket limit 1) is not null as any_blocked
+        from ${leased} l
+        offset 0
+      ) l
+      ${join} (
+        select m.*,
+          case when l.any_blocked and (select true from ${q}${p}blocked_key k
+            where k.bucket = m.bucket and k.key = ${messageKey}
+            limit 1) is not null then 'BLOCKED' ${orElse} end as target
+        from ${q}${p}message m
+        where m.bucket = l.bucket and ${where}
+        order by ${order}
+        limit l.most
+      ) m on true
+      """
+          .replace("${horizon}", HORIZON);
 
   private static final String LEASED =
       "(select * from unnest(?, ?, ?) l (bucket, low_water, most))";
@@ -75,11 +70,8 @@ final class PostgresReadText {
       (select l.bucket, case when o.ahead then l.ahead else l.low_water end as low_water,
           l.most, o.ahead
         from unnest(?, ?, ?, ?) l (bucket, low_water, most, ahead),
-          (select """
-          + PostgresText.ALL_OPEN.replace("${open}", "?")
-          + """
-              as ahead offset 0) o)
-          """;
+          (select ${allOpen} as ahead offset 0) o)
+      """;
 
   static final String HORIZON_AHEAD = "case when l.ahead then l.horizon else 0 end as horizon";
 

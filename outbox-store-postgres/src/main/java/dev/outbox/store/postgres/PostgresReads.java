@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.ToIntFunction;
 import org.jdbi.v3.core.Handle;
 
 /** The statements that read messages, from each bucket's {@link LowWaterMark} on. */
@@ -45,20 +44,17 @@ final class PostgresReads extends SqlReads {
         limit 1
       ) head on true
       left join lateral (
-        select
-      """
-          + MessageRows.COLUMNS
-          + """
-            from ${q}${p}message m
-            where m.bucket = d.bucket and m.status = 'BLOCKED'
-              and ${messageKey} = d.key and m.seq + 0 >= head.seq
-            order by m.seq + 0
-            limit case when head.failed then 1 else greatest(1, l.most / d.due) end
-          ) m on true
-          ) due
-          where bytes_before < ?
-          order by due_bucket, retry_at, due_key, seq
-          """;
+        select ${columns}
+        from ${q}${p}message m
+        where m.bucket = d.bucket and m.status = 'BLOCKED'
+          and ${messageKey} = d.key and m.seq + 0 >= head.seq
+        order by m.seq + 0
+        limit case when head.failed then 1 else greatest(1, l.most / d.due) end
+      ) m on true
+      ) due
+      where bytes_before < ?
+      order by due_bucket, retry_at, due_key, seq
+      """;
 
   private final BatchStatements statements;
   private final CertifiedSequences certified;
@@ -88,46 +84,36 @@ final class PostgresReads extends SqlReads {
   }
 
   @Override
-  protected <R> R select(
-      Handle handle,
-      Status status,
-      List<Lease> leases,
-      ToIntFunction<Lease> most,
-      long bytes,
-      Reader<R> reader) {
-    snapshots.ask(handle, LowWaterMark.of(leases.get(0)).sample());
-    boolean ahead = isAhead(status, leases);
+  protected <R> R select(Handle handle, Wanted wanted, long bytes, Reader<R> reader) {
+    snapshots.ask(handle, LowWaterMark.of(wanted.leases().get(0)).sample());
+    boolean ahead = isAhead(wanted);
     return statements.query(
         handle,
         ahead
             ? PostgresReadText.READ_AHEAD
-            : status == Status.PENDING
+            : wanted.status() == Status.PENDING
                 ? PostgresReadText.READ_PENDING
                 : PostgresReadText.READ_SCHEDULED,
-        parameters -> PostgresReadText.bind(parameters.add(bytes), leases, most, ahead),
+        parameters -> PostgresReadText.bind(parameters.add(bytes), wanted.leases(), wanted.most(), ahead),
         reader);
   }
 
-  private static boolean isAhead(Status status, List<Lease> leases) {
-    return status == Status.PENDING && !LowWaterMark.Ahead.openOf(leases).isEmpty();
+  private static boolean isAhead(Wanted wanted) {
+    return wanted.status() == Status.PENDING
+        && !LowWaterMark.Ahead.openOf(wanted.leases()).isEmpty();
   }
 
   @Override
-  protected <R> R sizes(
-      Handle handle,
-      Status status,
-      List<Lease> leases,
-      ToIntFunction<Lease> most,
-      Reader<R> reader) {
-    boolean ahead = isAhead(status, leases);
+  protected <R> R sizes(Handle handle, Wanted wanted, Reader<R> reader) {
+    boolean ahead = isAhead(wanted);
     return statements.query(
         handle,
         ahead
             ? PostgresReadText.SIZES_AHEAD
-            : status == Status.PENDING
+            : wanted.status() == Status.PENDING
                 ? PostgresReadText.SIZES_PENDING
                 : PostgresReadText.SIZES_SCHEDULED,
-        parameters -> PostgresReadText.bind(parameters, leases, most, ahead),
+        parameters -> PostgresReadText.bind(parameters, wanted.leases(), wanted.most(), ahead),
         reader);
   }
 

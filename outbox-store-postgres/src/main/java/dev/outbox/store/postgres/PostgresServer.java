@@ -19,7 +19,7 @@ import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
 
 /** What PostgreSQL needs from its client, what its errors mean, and which servers are refused. */
-final class PostgresServer implements Server {
+final class PostgresServer extends Server {
   private static final String VERSION = "version()";
 
   /** Shows other databases that give the version of a PostgreSQL. */
@@ -83,32 +83,14 @@ final class PostgresServer implements Server {
       """;
 
   private final TransactionSettings settings = new TransactionSettings();
-  private final PrefixedNames names;
-  private final TableKind tables;
   private final Pooler pooler;
 
   /** Runs the statements of each batch. */
   final BatchStatements statements = new BatchStatements(settings, this::fill);
 
   PostgresServer(PrefixedNames names, TableKind tables, Pooler pooler) {
-    this.names = names;
-    this.tables = tables;
+    super("PostgreSQL", PLACE, names, tables);
     this.pooler = pooler;
-  }
-
-  @Override
-  public String name() {
-    return "PostgreSQL";
-  }
-
-  @Override
-  public PrefixedNames names() {
-    return names;
-  }
-
-  @Override
-  public TableKind tables() {
-    return tables;
   }
 
   @Override
@@ -163,7 +145,7 @@ final class PostgresServer implements Server {
   public @Nullable String advice(SQLException failure) {
     if (isWithoutPartition(failure)) {
       return "if the archive has no partition for today, let housekeeping make it (%s)"
-          .formatted(names.table("archive_keep"));
+          .formatted(names().table("archive_keep"));
     }
     if (Pooler.isWithoutTransactions(failure)) {
       return "because a pooler allows no transactions, as PgBouncer with pool_mode=statement: use pool_mode=transaction or session";
@@ -195,7 +177,7 @@ final class PostgresServer implements Server {
 
   /** An inbox has no order to lose. */
   private List<UnsupportedDatabase> distributed() {
-    return tables == TableKind.INBOX ? List.of() : DISTRIBUTED;
+    return tables() == TableKind.INBOX ? List.of() : DISTRIBUTED;
   }
 
   /** One statement after the other, because not each of these servers takes both. */
@@ -213,7 +195,7 @@ final class PostgresServer implements Server {
 
   /** An expression: what is wrong with the sequence that gives rows their order; or null. */
   private String wrongSequence() {
-    return tables == TableKind.INBOX || tables == TableKind.ARCHIVE ? "null" : WRONG_SEQUENCE;
+    return tables() == TableKind.INBOX || tables() == TableKind.ARCHIVE ? "null" : WRONG_SEQUENCE;
   }
 
   @Override
@@ -233,7 +215,7 @@ final class PostgresServer implements Server {
       }
       UnsupportedDatabase.refuse(distributed(), name(), rows.getString("said"));
       if (rows.getBoolean("citus") && !distributed().isEmpty()) {
-        Citus.refuseDistributed(connection, names);
+        Citus.refuseDistributed(connection, names());
       }
       String sequence = rows.getString("sequence");
       if (sequence != null) {
@@ -241,11 +223,6 @@ final class PostgresServer implements Server {
       }
       return rows.getInt("version");
     }
-  }
-
-  @Override
-  public String place() {
-    return PLACE;
   }
 
   /** Of several rights at once it would say whether there is any of them. */
@@ -256,8 +233,6 @@ final class PostgresServer implements Server {
 
   @Override
   public String fill(String sql) {
-    return names.fill(
-        sql.replace("${messageKey}", PostgresText.MESSAGE_KEY)
-            .replace("${clock}", "statement_timestamp()"));
+    return names().fill(PostgresText.fill(sql));
   }
 }

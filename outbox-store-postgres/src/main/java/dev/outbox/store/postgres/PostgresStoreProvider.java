@@ -1,7 +1,6 @@
 package dev.outbox.store.postgres;
 
 import dev.outbox.store.jdbc.JdbcStoreProvider;
-import java.sql.SQLException;
 
 /** Opens the store of a URL of PostgreSQL. */
 public final class PostgresStoreProvider extends JdbcStoreProvider {
@@ -12,12 +11,8 @@ public final class PostgresStoreProvider extends JdbcStoreProvider {
         "PostgreSQL",
         "jdbc:postgresql://host:5432/name",
         "org.postgresql.Driver",
+        "08004",
         PostgresOutboxStore::builder,
         PostgresInboxStore::builder);
-  }
-
-  @Override
-  protected boolean wantsPassword(SQLException e) {
-    return "08004".equals(e.getSQLState());
   }
 }

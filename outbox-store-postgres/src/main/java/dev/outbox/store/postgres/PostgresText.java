@@ -1,6 +1,7 @@
 package dev.outbox.store.postgres;
 
 import dev.outbox.store.core.internal.Row.OfMessage;
+import dev.outbox.store.jdbc.internal.MessageRows;
 import dev.outbox.store.postgres.BatchStatements.Parameters;
 import java.nio.ByteBuffer;
 import java.sql.SQLException;
@@ -21,7 +22,7 @@ import java.util.UUID;
  */
 final class PostgresText {
   /** A message's key, as the index of BLOCKED messages has it. */
-  static final String MESSAGE_KEY =
+  private static final String MESSAGE_KEY =
       "coalesce(m.partition_key, m.aggregate_type || '/' || m.aggregate_id)";
 
   /** The sequence of the messages, as {@code s.seq}. */
@@ -42,7 +43,7 @@ final class PostgresText {
    * was set back. And whether this transaction has no id yet: one that it draws from here on is
    * drawn after the sample of the sequence, as {@link CertifiedSequences} needs it.
    */
-  static final String HISTORY =
+  private static final String HISTORY =
       """
       select ${name} as history,
         1 + coalesce(pg_sequence_last_value(s.seq), 0) as next,
@@ -53,28 +54,28 @@ final class PostgresText {
           .replace("${sequence}", SEQUENCE);
 
   /** Whether all of these transactions are open, as the statement's snapshot has it. */
-  static final String ALL_OPEN =
-      " not exists (select from unnest(${open}) x"
+  private static final String ALL_OPEN =
+      "not exists (select from unnest(${open}) x"
           + " where pg_visible_in_snapshot(x::text::xid8, pg_current_snapshot()))";
 
   /** Whether a bucket's stored marks are of this history, {@code now}. */
-  static final String MARKED =
+  private static final String MARKED =
       "b.low_water_history = now.history and greatest(b.low_water, b.low_water_ahead) <= now.next";
 
   /** Where reading begins by a bucket's stored marks. */
-  static final String START =
-      "case when b.ahead_of is not null and"
+  private static final String START =
+      "case when b.ahead_of is not null and "
           + ALL_OPEN.replace("${open}", "b.ahead_of")
           + " then b.low_water_ahead else b.low_water end";
 
   /**
    * Whether the outbox has blocked keys at all: asked once, it mostly spares a question a bucket.
    */
-  static final String ANY_BLOCKED =
+  private static final String ANY_BLOCKED =
       "(select true from ${q}${p}blocked_key order by bucket, key limit 1)";
 
   /** Whether a bucket has SCHEDULED messages and blocked keys that are due. */
-  static final String DUE =
+  private static final String DUE =
       """
       (select true from ${q}${p}message where status = 'SCHEDULED'
         order by bucket, available_at, seq limit 1) is not null
@@ -82,13 +83,27 @@ final class PostgresText {
           where m.bucket = ${bucket} and m.status = 'SCHEDULED'
             and m.available_at <= statement_timestamp()
           order by m.available_at limit 1) is not null as scheduled,
-      ${any_blocked} is not null
+      ${anyBlocked} is not null
         and (select true from ${q}${p}blocked_key k
           where k.bucket = ${bucket} and k.halted_by is null
             and k.retry_at <= statement_timestamp()
           order by k.retry_at limit 1) is not null as blocked
+      """;
+
+  /**
+   * A lease counts while it lasts; one that lies too far ahead is from before the clock jumped
+   * back.
+   */
+  private static final String FREE =
       """
-          .replace("${any_blocked}", ANY_BLOCKED);
+      (b.lease_until is null
+        or b.lease_until <= clock_timestamp()
+        or b.leased_at - clock_timestamp() > b.lease_until - b.leased_at)
+      """;
+
+  /** The transaction's id, when it was drawn after the sample; or else 0. */
+  private static final String TRANSACTION =
+      "case when now.first then pg_current_xact_id()::text::bigint else 0 end";
 
   /**
    * The rows with these sequences and ids. The ids are bytes, which the driver sends as they are;
@@ -96,9 +111,30 @@ final class PostgresText {
    * searched from its beginning for each row. {@code is true} keeps the planner from making a join
    * of it.
    */
-  static final String THESE = " seq = any(?) and (uuid_send(id) in (select unnest(?))) is true";
+  private static final String THESE =
+      "seq = any(?) and (uuid_send(id) in (select unnest(?))) is true";
 
   private PostgresText() {}
+
+  /** Fills the parts in. */
+  static String fill(String sql) {
+    return sql.replace("${columns}", MessageRows.COLUMNS)
+        .replace("${history}", HISTORY)
+        .replace("${marked}", MARKED)
+        .replace("${start}", START)
+        .replace("${free}", FREE)
+        .replace("${transaction}", TRANSACTION)
+        .replace("${these}", THESE)
+        .replace("${allOpen}", ALL_OPEN.replace("${open}", "?"))
+        .replace("${anyBlocked}", ANY_BLOCKED)
+        .replace("${messageKey}", MESSAGE_KEY)
+        .replace("${clock}", "statement_timestamp()");
+  }
+
+  /** {@link #DUE} of a bucket. */
+  static String due(String bucket) {
+    return DUE.replace("${bucket}", bucket);
+  }
 
   /** Binds what {@link #THESE} takes. */
   static Parameters these(Parameters parameters, Collection<? extends OfMessage> rows)

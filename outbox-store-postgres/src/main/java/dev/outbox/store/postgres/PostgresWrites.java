@@ -25,23 +25,16 @@ import org.jdbi.v3.core.transaction.TransactionException;
 final class PostgresWrites extends SqlWrites {
   private static final String MOVE_TO_BLOCKED =
       "update ${q}${p}message set status = 'BLOCKED'"
-          + " where"
-          + PostgresText.THESE
-          + " and status in ('PENDING', 'SCHEDULED')";
+          + " where ${these} and status in ('PENDING', 'SCHEDULED')";
 
   private static final String MOVE_TO_SCHEDULED =
-      "update ${q}${p}message set status = 'SCHEDULED'"
-          + " where"
-          + PostgresText.THESE
-          + " and status = 'PENDING'";
+      "update ${q}${p}message set status = 'SCHEDULED' where ${these} and status = 'PENDING'";
 
   private static final String COUNT =
       "update ${q}${p}message set attempts = greatest(0, least(attempts, 2147483646) + ?)"
-          + " where"
-          + PostgresText.THESE
-          + " and status in ('PENDING', 'SCHEDULED', 'BLOCKED')";
+          + " where ${these} and status in ('PENDING', 'SCHEDULED', 'BLOCKED')";
 
-  private static final String DELETE = "delete from ${q}${p}message m where" + PostgresText.THESE;
+  private static final String DELETE = "delete from ${q}${p}message m where ${these}";
 
   /**
    * Deletes nothing when a transaction has ended that was open when the ranges were made: it may
@@ -53,9 +46,8 @@ final class PostgresWrites extends SqlWrites {
       using unnest(?, ?, ?) r (bucket, lowest, highest)
       where m.bucket = r.bucket and m.status = 'PENDING'
         and m.seq + 0 between r.lowest and r.highest
-        and (select """
-          + PostgresText.ALL_OPEN.replace("${open}", "?")
-          + ")";
+        and (select ${allOpen})
+      """;
 
   private static final String FAIL =
       """

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  *       idle_in_transaction_session_timeout} ends it. When it stops while a large result is on its
  *       way, the server is not idle but writing, and only {@code tcp_user_timeout} ends it; that
  *       exists where the system has it, and is tried once. Behind a Unix socket {@link
- *       StalledClients} ends it; so that the housekeeping that does so never waits for such a
- *       client for ever, there is a {@code lock_timeout}.
+ *       PostgresAdministration#ownSteps} ends it; so that the housekeeping that does so never waits
+ *       for such a client for ever, there is a {@code lock_timeout}.
  *   <li>{@code synchronous_commit}, where it is off: a lease must be durable before its messages
  *       are published, and with it all that those messages' own transactions wrote.
  *   <li>No sequential scans: a plan that was cached while a table was empty would stay when it is

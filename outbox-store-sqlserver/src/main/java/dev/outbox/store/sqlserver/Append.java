@@ -3,6 +3,7 @@ package dev.outbox.store.sqlserver;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.store.core.internal.Deduplicated;
+import dev.outbox.store.jdbc.internal.MessageRows;
 import dev.outbox.store.jdbc.internal.Server;
 import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.sql.Connection;
@@ -11,8 +12,6 @@ import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -26,9 +25,6 @@ import org.jspecify.annotations.Nullable;
  * when some are there already.
  */
 final class Append implements SqlDialect.Append {
-  private static final DateTimeFormatter MICROSECONDS =
-      DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSSSSS");
-
   /**
    * A key that is not there yet. One in another's open transaction is waited for, by the read or by
    * the insert: of two that insert at once one waits, and then inserts nothing, because with
@@ -176,7 +172,7 @@ final class Append implements SqlDialect.Append {
   private static void set(
       PreparedStatement statement, int first, @Nullable Instant at, @Nullable Duration after)
       throws SQLException {
-    statement.setNString(first, text(at));
+    statement.setNString(first, MessageRows.text(at));
     if (after == null) {
       statement.setNull(first + 1, Types.INTEGER);
       statement.setNull(first + 2, Types.INTEGER);
@@ -184,9 +180,5 @@ final class Append implements SqlDialect.Append {
       statement.setInt(first + 1, after.toNanosPart() / 1_000);
       statement.setInt(first + 2, Math.toIntExact(after.toSeconds()));
     }
-  }
-
-  private static @Nullable String text(@Nullable Instant time) {
-    return time == null ? null : MICROSECONDS.format(time.atOffset(ZoneOffset.UTC));
   }
 }

@@ -35,11 +35,6 @@ final class SqlServerArchive extends ArchiveTexts {
   }
 
   @Override
-  protected String now() {
-    return "sysutcdatetime()";
-  }
-
-  @Override
   protected String time(String parameter) {
     return "convert(datetime2(6), :%s, 126)".formatted(parameter);
   }

@@ -227,7 +227,7 @@ final class SqlServerLeases implements Leases<Handle> {
 
   @Override
   public Set<Integer> renew(Handle handle, UUID claimId, Collection<Lease> leases, Duration lease) {
-    return JdbcBatches.renew(handle, RENEW, leases, claimId, UUID::toString, lease);
+    return JdbcBatches.renew(handle, RENEW, leases, claimId.toString(), lease);
   }
 
   @Override

@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import org.jdbi.v3.core.Handle;
-import org.jdbi.v3.core.argument.Argument;
+import org.jdbi.v3.core.statement.Query;
 
 /** Reads messages. */
 final class SqlServerReads extends SqlReads {
@@ -158,39 +158,30 @@ final class SqlServerReads extends SqlReads {
   }
 
   @Override
-  protected <R> R select(
-      Handle handle,
-      Status status,
-      List<Lease> leases,
-      ToIntFunction<Lease> most,
-      long bytes,
-      Reader<R> reader) {
-    String sql = status == Status.PENDING ? READ_PENDING : READ_SCHEDULED;
-    return reader.readAll(
-        handle.createQuery(sql).bind("buckets", buckets(leases, most)).bind("bytes", bytes));
+  protected <R> R select(Handle handle, Wanted wanted, long bytes, Reader<R> reader) {
+    String sql = wanted.status() == Status.PENDING ? READ_PENDING : READ_SCHEDULED;
+    return reader.readAll(ask(handle, sql, wanted.leases(), wanted.most()).bind("bytes", bytes));
   }
 
   @Override
-  protected <R> R sizes(
-      Handle handle,
-      Status status,
-      List<Lease> leases,
-      ToIntFunction<Lease> most,
-      Reader<R> reader) {
-    String sql = status == Status.PENDING ? SIZES_PENDING : SIZES_SCHEDULED;
-    return reader.readAll(handle.createQuery(sql).bind("buckets", buckets(leases, most)));
+  protected <R> R sizes(Handle handle, Wanted wanted, Reader<R> reader) {
+    String sql = wanted.status() == Status.PENDING ? SIZES_PENDING : SIZES_SCHEDULED;
+    return reader.readAll(ask(handle, sql, wanted.leases(), wanted.most()));
   }
 
-  private static Argument buckets(List<Lease> leases, ToIntFunction<Lease> most) {
-    return SqlServerText.list(leases, lease -> List.of(lease.bucket(), most.applyAsInt(lease)));
+  private static Query ask(
+      Handle handle, String sql, List<Lease> leases, ToIntFunction<Lease> most) {
+    return handle
+        .createQuery(sql)
+        .bind(
+            "buckets",
+            SqlServerText.list(leases, lease -> List.of(lease.bucket(), most.applyAsInt(lease))));
   }
 
   @Override
   public Pending readPending(Handle handle, List<Lease> leases, Limits limits) {
     Set<Long> first =
-        handle
-            .createQuery(FIRST_PENDING)
-            .bind("buckets", buckets(leases, most(limits)))
+        ask(handle, FIRST_PENDING, leases, most(limits))
             .map((row, context) -> row.getLong("seq"))
             .collect(Collectors.toSet());
     return new Pending(
@@ -203,9 +194,7 @@ final class SqlServerReads extends SqlReads {
   @Override
   public List<Row> readBlocked(Handle handle, List<Lease> leases, Limits limits) {
     return PlacedRow.inOrder(
-        handle
-            .createQuery(READ_BLOCKED)
-            .bind("buckets", buckets(leases, most(limits)))
+        ask(handle, READ_BLOCKED, leases, most(limits))
             .bind("bytes", limits.bytes())
             .map((row, context) -> new PlacedRow(rows.blocked(row), null, row.getLong("turn")))
             .list());

@@ -17,7 +17,7 @@ import org.jdbi.v3.core.statement.SqlStatements;
 import org.jspecify.annotations.Nullable;
 
 /** How SQL Server is talked to, and what its errors mean. */
-final class SqlServerServer implements Server {
+final class SqlServerServer extends Server {
 
   /** The longest that any statement waits, as for a lock that a stalled client holds. */
   private static final int WAIT_SECONDS = 30;
@@ -36,14 +36,11 @@ final class SqlServerServer implements Server {
 
   private static final String YIELD = "set deadlock_priority low";
 
-  private final PrefixedNames names;
-  private final TableKind tables;
   private final SqlServerText text;
   private final String objects;
 
   SqlServerServer(PrefixedNames names, TableKind tables) {
-    this.names = names;
-    this.tables = tables;
+    super("SQL Server", PLACE, names, tables);
     text = new SqlServerText(names);
     objects =
         rowsLocked(tables).stream()
@@ -58,21 +55,6 @@ final class SqlServerServer implements Server {
       case ARCHIVE -> List.of("message", "audit");
       case INBOX -> List.of("message");
     };
-  }
-
-  @Override
-  public String name() {
-    return "SQL Server";
-  }
-
-  @Override
-  public PrefixedNames names() {
-    return names;
-  }
-
-  @Override
-  public TableKind tables() {
-    return tables;
   }
 
   @Override
@@ -153,11 +135,6 @@ final class SqlServerServer implements Server {
     try (Statement statement = connection.createStatement()) {
       statement.execute(sql);
     }
-  }
-
-  @Override
-  public String place() {
-    return PLACE;
   }
 
   @Override

@@ -1,7 +1,6 @@
 package dev.outbox.store.sqlserver;
 
 import dev.outbox.store.jdbc.JdbcStoreProvider;
-import java.sql.SQLException;
 import java.util.Map;
 
 /** Opens the store of a URL of SQL Server. */
@@ -13,6 +12,7 @@ public final class SqlServerStoreProvider extends JdbcStoreProvider {
         "SQL Server",
         "jdbc:sqlserver://host:1433;databaseName=name",
         "com.microsoft.sqlserver.jdbc.SQLServerDriver",
+        "S0001",
         SqlServerOutboxStore::builder,
         SqlServerInboxStore::builder);
   }
@@ -24,10 +24,5 @@ public final class SqlServerStoreProvider extends JdbcStoreProvider {
   @Override
   protected Map<String, String> poolSettings() {
     return Map.of("disableStatementPooling", "false", "statementPoolingCacheSize", "100");
-  }
-
-  @Override
-  protected boolean wantsPassword(SQLException e) {
-    return "S0001".equals(e.getSQLState());
   }
 }

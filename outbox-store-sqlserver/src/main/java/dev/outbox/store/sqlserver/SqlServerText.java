@@ -1,5 +1,8 @@
 package dev.outbox.store.sqlserver;
 
+import static java.nio.charset.StandardCharsets.UTF_16LE;
+
+import dev.outbox.inbox.Fingerprint;
 import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.jdbc.internal.JsonRows;
 import java.sql.Types;
@@ -18,7 +21,7 @@ import org.jdbi.v3.core.argument.Argument;
  * option is). A status is a literal where a filtered index is meant: the optimizer matches literals
  * only.
  */
-final class SqlServerText {
+record SqlServerText(PrefixedNames names) {
 
   /** DATEADD has room for 68 years of seconds, and no dedup key is older. */
   private static final Duration MAX_WINDOW = Duration.ofDays(60 * 365);
@@ -113,8 +116,6 @@ final class SqlServerText {
           .replace("${scheduled}", SCHEDULED_DUE)
           .replace("${blocked}", BLOCKED_DUE);
 
-  private final PrefixedNames names;
-
   /**
    * When a bucket was served last. What was served in the future was served before the clock was
    * put back, so long ago: else all would wait for the clock but those that are served now (C6).
@@ -124,10 +125,6 @@ final class SqlServerText {
       case when b.served_at > dateadd(second, 10, sysutcdatetime())
         then cast('1970-01-01' as datetime2(6)) else b.served_at end
       """;
-
-  SqlServerText(PrefixedNames names) {
-    this.names = names;
-  }
 
   /** Fills in names and parts. */
   String fill(String sql) {
@@ -156,6 +153,11 @@ final class SqlServerText {
   static String later(String millis) {
     return "dateadd(millisecond, convert(int, %1$s %% 1000), dateadd(second, convert(int, %1$s / 1000), ${utc}))"
         .formatted(millis);
+  }
+
+  /** What the tables compute of a key: {@code hashbytes('SHA2_256', …)} of its nvarchar bytes. */
+  static byte[] keyHash(String key) {
+    return Fingerprint.of(key.getBytes(UTF_16LE)).bytes();
   }
 
   static Duration clamped(Duration window) {

@@ -136,7 +136,7 @@ final class SqlServerWrites extends ListWrites {
     }
 
     byte[] bytes() {
-      return key == null ? new byte[1] : KeyHash.of(key);
+      return key == null ? new byte[1] : SqlServerText.keyHash(key);
     }
   }
 

@@ -532,7 +532,7 @@ class BindingsTest {
         .containsExactly(
             "[[3,11,\"" + ID + "\"]]", "[[3,21,\"" + ID + "\"]]", "[[3,31,\"" + ID + "\"]]");
     assertThat(deletes.stream().map(e -> parameter(e, "place").value()))
-        .containsExactly(new byte[] {0}, new byte[] {0}, KeyHash.of("order/blocked"));
+        .containsExactly(new byte[] {0}, new byte[] {0}, SqlServerText.keyHash("order/blocked"));
     assertThat(executions("MOVE_TO_BLOCKED").stream().map(e -> parameter(e, "messages").value()))
         .containsExactly("[[3,14,\"" + ID + "\"]]");
     assertThat(executions("MOVE_TO_SCHEDULED").stream().map(e -> parameter(e, "messages").value()))

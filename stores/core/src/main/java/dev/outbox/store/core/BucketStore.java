@@ -11,15 +11,12 @@ import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
-import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
-import dev.outbox.store.core.internal.AppendReport;
 import dev.outbox.store.core.internal.Database;
-import dev.outbox.store.core.internal.Lease;
-import dev.outbox.store.core.internal.RelayClaims;
+import dev.outbox.store.core.internal.Database.Administration;
 import dev.outbox.store.core.internal.StoreOperations;
 import java.time.Duration;
 import java.time.Instant;
@@ -130,130 +127,63 @@ public abstract class BucketStore<T>
 
   /** For stores that can: {@link KeepingStore#keeper}. */
   protected final Keeper keep(Duration unclaimed) {
-    return new RelayKeeper(operations.forRelay(unclaimed));
-  }
-
-  /**
-   * The leases that messages could be handed over to; empty when an append need not say where its
-   * messages are.
-   */
-  protected static Optional<List<Lease>> open(Keeper keeper) {
-    return keeper instanceof BucketStore<?>.RelayKeeper ours
-        ? ours.claims.open()
-        : Optional.empty();
-  }
-
-  /**
-   * After a commit, for stores that can: hands over what was alone in its bucket when it was
-   * appended, and says to other relays where the rest is.
-   *
-   * @param messages how many the append had
-   */
-  protected static Committed committed(Keeper keeper, int messages, AppendReport report) {
-    return keeper instanceof BucketStore<?>.RelayKeeper ours
-        ? ours.claims.committed(messages, report)
-        : Committed.UNKNOWN;
-  }
-
-  private final class RelayKeeper implements Keeper {
-    private final RelayClaims<?> claims;
-
-    private RelayKeeper(RelayClaims<?> claims) {
-      this.claims = claims;
-    }
-
-    @Override
-    public void hold(Runnable announced) throws InterruptedException {
-      claims.hold(announced);
-    }
-
-    @Override
-    public boolean announce() {
-      return claims.announce();
-    }
-
-    @Override
-    public void leave(Duration most) throws InterruptedException {
-      claims.leave(most);
-    }
-
-    @Override
-    public Claim claim(Claim.Request request) {
-      verifyOnce();
-      return claims.claim(request);
-    }
-
-    @Override
-    public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, Claim.Request next) {
-      return claims
-          .settleAndClaim(done, decisions, next)
-          .orElseGet(() -> Keeper.super.settleAndClaim(done, decisions, next));
-    }
-
-    @Override
-    public boolean standsBy() {
-      return claims.standsBy();
-    }
-
-    @Override
-    public void giveBackUnused() {
-      claims.giveBackUnclaimed();
-    }
-
-    @Override
-    public void close() {
-      claims.close();
-    }
+    return operations.forRelay(unclaimed, this::verifyOnce);
   }
 
   @Override
   public final List<DeadLetter> deadLetters(long afterSequence, int limit) {
-    return operations.deadLetters(afterSequence, limit);
+    int checked = ArchiveStore.checked(limit);
+    return operations.ask((asked, handle) -> asked.deadLetters(handle, afterSequence, checked));
   }
 
   @Override
   public final Set<Long> requeue(Set<Long> sequences) {
-    return operations.requeue(sequences);
+    return operations.ask((asked, handle) -> asked.requeue(handle, sequences, null));
   }
 
   @Override
   public final Set<Long> cancel(Set<Long> sequences) {
-    return operations.cancel(sequences);
+    return operations.ask((asked, handle) -> asked.cancel(handle, sequences, null));
   }
 
   @Override
   public final Set<Long> cancel(Set<Long> sequences, Who by) {
-    return operations.cancel(sequences, by);
+    operations.requireArchive();
+    return operations.ask((asked, handle) -> asked.cancel(handle, sequences, by));
   }
 
   @Override
   public final Set<Long> discard(Set<Long> sequences) {
-    return operations.discard(sequences);
+    return operations.ask((asked, handle) -> asked.discard(handle, sequences, null));
   }
 
   @Override
   public final Set<Long> requeue(Set<Long> sequences, Who by) {
-    return operations.requeue(sequences, by);
+    operations.requireArchive();
+    return operations.ask((asked, handle) -> asked.requeue(handle, sequences, by));
   }
 
   @Override
   public final Set<Long> discard(Set<Long> sequences, Who by) {
-    return operations.discard(sequences, by);
+    operations.requireArchive();
+    return operations.ask((asked, handle) -> asked.discard(handle, sequences, by));
   }
 
   @Override
   public final Page<Listed> messages(Query query) {
-    return operations.messages(query);
+    return operations.look((inspection, handle) -> inspection.messages(handle, query));
   }
 
   @Override
   public final Optional<Inspected> message(long sequence) {
-    return operations.message(sequence);
+    return operations.look((inspection, handle) -> inspection.message(handle, sequence));
   }
 
   @Override
   public final Page<WaitingKey> waitingKeys(boolean halted, @Nullable String after, int limit) {
-    return operations.waitingKeys(halted, after, limit);
+    int checked = ArchiveStore.checked(limit);
+    return operations.look(
+        (inspection, handle) -> inspection.waitingKeys(handle, halted, after, checked));
   }
 
   @Override
@@ -268,7 +198,7 @@ public abstract class BucketStore<T>
 
   @Override
   public final List<Pause> pauses() {
-    return operations.pauses();
+    return operations.ask(Administration::pauses);
   }
 
   @Override
@@ -278,7 +208,8 @@ public abstract class BucketStore<T>
 
   @Override
   public final List<Archived> archived(Search search, int limit) {
-    return operations.archived(search, limit);
+    int checked = ArchiveStore.checked(limit);
+    return operations.ask((asked, handle) -> asked.archived(handle, search, checked));
   }
 
   @Override
@@ -288,7 +219,8 @@ public abstract class BucketStore<T>
 
   @Override
   public final List<Entry> audit(Instant from, int limit) {
-    return operations.audit(from, limit);
+    int checked = ArchiveStore.checked(limit);
+    return operations.ask((asked, handle) -> asked.audit(handle, from, checked));
   }
 
   @Override
@@ -298,17 +230,17 @@ public abstract class BucketStore<T>
 
   @Override
   public final Optional<Flow> flow() {
-    return operations.flow();
+    return operations.ask(Administration::flow);
   }
 
   @Override
   public final List<Finding> findings() {
-    return operations.findings();
+    return operations.ask(Administration::findings);
   }
 
   @Override
   public final Optional<List<WorkerLease>> leases() {
-    return Optional.of(operations.leases());
+    return Optional.of(operations.ask(Administration::leases));
   }
 
   /** Somebody may have changed the schema meanwhile: the next claim looks at it again. */

@@ -1,7 +1,6 @@
 package dev.outbox.store.jdbc;
 
 import static java.util.Objects.requireNonNull;
-import static java.util.Objects.requireNonNullElse;
 
 import dev.outbox.Appended;
 import dev.outbox.Archive;
@@ -13,6 +12,7 @@ import dev.outbox.store.core.BucketStore;
 import dev.outbox.store.core.internal.AppendReport;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.PrefixedNames;
+import dev.outbox.store.core.internal.RelayClaims;
 import dev.outbox.store.core.internal.Retention;
 import dev.outbox.store.core.internal.StoreOperations;
 import dev.outbox.store.jdbc.internal.Grants;
@@ -102,14 +102,17 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> {
   /** For stores that can: {@link KeepingStore#append}. */
   protected final Uncommitted appendToHandOver(
       Keeper keeper, Connection transaction, List<OutboxMessage> messages) {
-    AtomicReference<@Nullable AppendReport> report = new AtomicReference<>();
+    if (!(keeper instanceof RelayClaims<?> claims)) {
+      return Uncommitted.of(append(transaction, messages));
+    }
+    AtomicReference<AppendReport> report = new AtomicReference<>(AppendReport.NOTHING);
     Appended appended =
         appending(
             transaction,
             messages,
             Set.of(Grants.Role.PRODUCER, Grants.Role.RELAY),
             () -> {
-              Optional<List<Lease>> open = open(keeper);
+              Optional<List<Lease>> open = claims.open();
               Optional<AppendReport> asked =
                   open.isEmpty()
                       ? Optional.empty()
@@ -120,10 +123,7 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> {
                   : dialect.append().append(transaction, messages, dedupWindow());
             });
     return Uncommitted.of(
-        appended,
-        () ->
-            committed(
-                keeper, messages.size(), requireNonNullElse(report.get(), AppendReport.NOTHING)));
+        appended, () -> claims.committed(messages.size(), requireNonNull(report.get())));
   }
 
   /** What stores the messages. */

@@ -29,6 +29,7 @@ public abstract class JdbcStoreProvider implements StoreProvider {
   private final String label;
   private final String exampleUrl;
   private final String driver;
+  private final String passwordMissing;
   private final Function<DataSource, JdbcOutboxStore.Builder<?, ?>> stores;
   private final Function<DataSource, JdbcInboxStore.Builder<?, ?>> inboxes;
 
@@ -36,18 +37,21 @@ public abstract class JdbcStoreProvider implements StoreProvider {
    * @param label for people
    * @param exampleUrl begins with {@code jdbc:} and the driver's own name
    * @param driver the class of a driver that takes these URLs
+   * @param passwordMissing the SQLSTATE when a connection is refused that came without a password
    */
   protected JdbcStoreProvider(
       String name,
       String label,
       String exampleUrl,
       String driver,
+      String passwordMissing,
       Function<DataSource, JdbcOutboxStore.Builder<?, ?>> stores,
       Function<DataSource, JdbcInboxStore.Builder<?, ?>> inboxes) {
     this.name = name;
     this.label = label;
     this.exampleUrl = exampleUrl;
     this.driver = driver;
+    this.passwordMissing = passwordMissing;
     this.stores = stores;
     this.inboxes = inboxes;
   }
@@ -97,9 +101,6 @@ public abstract class JdbcStoreProvider implements StoreProvider {
     return Map.of();
   }
 
-  /** Whether a connection was refused because it came without a password. */
-  protected abstract boolean wantsPassword(SQLException e);
-
   /** What is wrong when a server of another kind answers; or null. */
   protected @Nullable String problem(Connection connection) throws SQLException {
     return null;
@@ -140,7 +141,7 @@ public abstract class JdbcStoreProvider implements StoreProvider {
             ? Pool.of(settings, poolSettings())
             : new DriverDataSource(settings, driver(settings.url()));
     try {
-      return new OpenedByJdbc(settings, dataSource, store(dataSource, settings));
+      return new OpenedByJdbc(this, settings, dataSource, store(dataSource, settings));
     } catch (RuntimeException e) {
       closeConnections(dataSource);
       throw e;
@@ -198,33 +199,23 @@ public abstract class JdbcStoreProvider implements StoreProvider {
     }
   }
 
-  private final class OpenedByJdbc implements Opened {
-    private final Settings settings;
-    private final DataSource dataSource;
-    private final OutboxStore<Connection> store;
-
-    OpenedByJdbc(Settings settings, DataSource dataSource, OutboxStore<Connection> store) {
-      this.settings = settings;
-      this.dataSource = dataSource;
-      this.store = store;
-    }
-
-    @Override
-    public OutboxStore<Connection> store() {
-      return store;
-    }
+  private record OpenedByJdbc(
+      JdbcStoreProvider provider,
+      Settings settings,
+      DataSource dataSource,
+      OutboxStore<Connection> store)
+      implements Opened {
 
     @Override
     public Optional<InboxStore<?>> inbox(String prefix) {
       return Optional.of(
-          JdbcStoreProvider.this.inbox(
-              dataSource, settings.schema(), prefix, InboxStore.DEFAULT_RETENTION));
+          provider.inbox(dataSource, settings.schema(), prefix, InboxStore.DEFAULT_RETENTION));
     }
 
     @Override
     public void check() {
       try (Connection connection = connect()) {
-        String problem = problem(connection);
+        String problem = provider.problem(connection);
         if (problem != null) {
           throw new PermanentOutboxException(problem);
         }
@@ -238,8 +229,8 @@ public abstract class JdbcStoreProvider implements StoreProvider {
       try {
         return dataSource.getConnection();
       } catch (SQLException e) {
-        String sentence = "cannot connect to %s: %s".formatted(settings.url(), reason(e));
-        throw settings.password().isEmpty() && wantsPassword(e)
+        String sentence = "cannot connect to %s: %s".formatted(settings.url(), provider.reason(e));
+        throw settings.password().isEmpty() && provider.passwordMissing.equals(e.getSQLState())
             ? new PasswordMissingException(sentence, e)
             : new PermanentOutboxException(sentence, e);
       }

@@ -87,17 +87,12 @@ class JdbcStoreProviderTest {
 
   private static final class Provider extends JdbcStoreProvider {
     Provider() {
-      super("told", "Told", "jdbc:told://host", "no.Driver", NoStore::new, source -> null);
+      super("told", "Told", "jdbc:told://host", "no.Driver", "", NoStore::new, source -> null);
     }
 
     @Override
     protected Map<String, String> poolSettings() {
       return Map.of("keepStatements", "true", "howMany", "100");
-    }
-
-    @Override
-    protected boolean wantsPassword(SQLException e) {
-      return false;
     }
   }
 

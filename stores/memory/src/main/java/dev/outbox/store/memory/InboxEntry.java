@@ -31,11 +31,6 @@ record InboxEntry(
     DONE
   }
 
-  /** A next state. */
-  interface Change {
-    InboxEntry of(InboxEntry entry);
-  }
-
   /** Of a key that is begun for the first time, or taken over. */
   static InboxEntry started(
       @Nullable InboxEntry before, Fingerprint fingerprint, Instant lockUntil, Instant expiresAt) {

@@ -17,6 +17,7 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -229,10 +230,11 @@ public class MemoryInboxStore implements InboxStore<MemoryTransaction> {
     }
 
     /** Says true also when this lock did the same before. */
-    private boolean end(@Nullable MemoryTransaction transaction, State end, InboxEntry.Change how) {
+    private boolean end(
+        @Nullable MemoryTransaction transaction, State end, UnaryOperator<InboxEntry> how) {
       InboxEntry entry = awaitEntry(transaction, key);
       if (holds(token, entry)) {
-        put(transaction, key, how.of(requireNonNull(entry)));
+        put(transaction, key, how.apply(requireNonNull(entry)));
         return true;
       }
       return entry != null && entry.state() == end && entry.token().equals(token);

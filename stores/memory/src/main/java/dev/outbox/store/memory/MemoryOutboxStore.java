@@ -131,7 +131,7 @@ public class MemoryOutboxStore extends MemoryKeys
 
   /** Begins a transaction. */
   public MemoryTransaction begin() {
-    return new MemoryTransaction(this, this::commit, this::rollback);
+    return new MemoryTransaction(this);
   }
 
   /** Commits when {@code work} returns; rolls back and rethrows when it throws. */

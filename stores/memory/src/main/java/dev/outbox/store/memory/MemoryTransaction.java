@@ -6,7 +6,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,10 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MemoryTransaction {
   /** Whose it is; its lock is that of everything. */
-  final Object store;
-
-  private final Consumer<MemoryTransaction> commit;
-  private final Consumer<MemoryTransaction> rollback;
+  final MemoryOutboxStore store;
 
   /** What was appended and is not visible yet. */
   final List<Row> rows = new ArrayList<>();
@@ -32,11 +28,8 @@ public final class MemoryTransaction {
 
   boolean active = true;
 
-  MemoryTransaction(
-      Object store, Consumer<MemoryTransaction> commit, Consumer<MemoryTransaction> rollback) {
+  MemoryTransaction(MemoryOutboxStore store) {
     this.store = store;
-    this.commit = commit;
-    this.rollback = rollback;
   }
 
   /**
@@ -69,12 +62,12 @@ public final class MemoryTransaction {
 
   /** Makes visible what was appended (A1). */
   public void commit() {
-    commit.accept(this);
+    store.commit(this);
   }
 
   /** Forgets what was appended (A1). */
   public void rollback() {
-    rollback.accept(this);
+    store.rollback(this);
   }
 
   /** True until it is committed or rolled back. */

@@ -3,6 +3,7 @@ package dev.outbox.store.core.internal;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
 import dev.outbox.store.core.internal.Database.Holding;
 import dev.outbox.store.core.internal.HeldBuckets.Found;
@@ -18,8 +19,9 @@ import org.jspecify.annotations.Nullable;
  * The claims of one relay: of what it holds, while others can see that it lives, and else each for
  * itself. Safe for use by many threads.
  */
-public final class RelayClaims<H> {
+public final class RelayClaims<H> implements Keeper {
   private final StoreOperations<H> operations;
+  private final Runnable verify;
   private final HeldBuckets held;
   private final HeldClaims<H> claims;
   private final @Nullable Holder<H> holder;
@@ -29,8 +31,10 @@ public final class RelayClaims<H> {
       Database<H> database,
       Transactions<H> transactions,
       Duration unclaimed,
+      Runnable verify,
       LongSupplier clock) {
     this.operations = operations;
+    this.verify = verify;
     held = new HeldBuckets(unclaimed, clock);
     claims = new HeldClaims<>(database, transactions, held, clock);
     Holding<H> holding = database.leases().holding();
@@ -41,8 +45,9 @@ public final class RelayClaims<H> {
                 transactions, holding, held, claims, operations::restoredNowAndThen, clock);
   }
 
-  /** As {@link dev.outbox.spi.store.KeepingStore.Keeper#claim}. */
+  @Override
   public Claim claim(Claim.Request request) {
+    verify.run();
     boolean isFirst = held.request() == null;
     if (!held.claims(request)) {
       return operations.claim(request);
@@ -53,19 +58,20 @@ public final class RelayClaims<H> {
     return claims.claim(request);
   }
 
-  /** Empty where the claim is not one of this relay's, or is over. */
-  public Optional<Settled> settleAndClaim(
-      Claim done, Map<Long, Decision> decisions, Claim.Request next) {
+  @Override
+  public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, Claim.Request next) {
     Optional<Settled> settled = claims.settleAndClaim(done, decisions, next);
     if (claims.hasLetGo() && holder != null) {
       holder.tell();
     }
-    if (settled.isPresent()) {
-      return settled;
+    if (settled.isEmpty()) {
+      settled =
+          held.isShown() && holder != null
+              ? Optional.of(goOver(holder, done, decisions, next))
+              : operations.settleAndClaim(done, decisions, next);
     }
-    return held.isShown() && holder != null
-        ? Optional.of(goOver(holder, done, decisions, next))
-        : operations.settleAndClaim(done, decisions, next);
+    // A claim that is not one of these, or is over.
+    return settled.orElseGet(() -> Keeper.super.settleAndClaim(done, decisions, next));
   }
 
   /** From a claim that stood for itself to those of what is held: gives back what it leased. */
@@ -77,36 +83,37 @@ public final class RelayClaims<H> {
     return new Settled(lost, claims.claimOrNothing(next));
   }
 
-  /** As {@link dev.outbox.spi.store.KeepingStore.Keeper#hold}. */
+  @Override
   public void hold(Runnable announced) throws InterruptedException {
     if (holder != null) {
       holder.hold(announced);
     }
   }
 
-  /** As {@link dev.outbox.spi.store.KeepingStore.Keeper#announce}. */
+  @Override
   public boolean announce() {
     return holder != null && holder.announce(Announcement.ANYTHING);
   }
 
-  /** As {@link dev.outbox.spi.store.KeepingStore.Keeper#standsBy}. */
+  @Override
   public boolean standsBy() {
     return holder != null && holder.standsBy();
   }
 
-  /** As {@link dev.outbox.spi.store.KeepingStore.Keeper#leave}. */
+  @Override
   public void leave(Duration most) throws InterruptedException {
     if (held.isShown() && holder != null) {
       boolean ignored = holder.leave(most);
     }
   }
 
-  /** As {@link dev.outbox.spi.store.KeepingStore.Keeper#giveBackUnused}. */
-  public void giveBackUnclaimed() {
+  @Override
+  public void giveBackUnused() {
     claims.giveBackUnclaimed();
   }
 
   /** Gives back what is held; nothing is from then on. */
+  @Override
   public void close() {
     claims.close();
     if (holder != null) {

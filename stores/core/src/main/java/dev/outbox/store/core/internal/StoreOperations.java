@@ -7,36 +7,22 @@ import dev.outbox.PermanentOutboxException;
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Action;
 import dev.outbox.spi.store.ArchiveStore.Archived;
-import dev.outbox.spi.store.ArchiveStore.Entry;
-import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
-import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.Finding;
-import dev.outbox.spi.store.InspectionStore.Inspected;
-import dev.outbox.spi.store.InspectionStore.Listed;
-import dev.outbox.spi.store.InspectionStore.Page;
-import dev.outbox.spi.store.InspectionStore.Query;
-import dev.outbox.spi.store.InspectionStore.WaitingKey;
 import dev.outbox.spi.store.PauseStore;
-import dev.outbox.spi.store.PauseStore.Pause;
 import dev.outbox.spi.store.StatisticsStore;
-import dev.outbox.spi.store.StatisticsStore.Flow;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
-import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.store.core.internal.Database.Administration;
 import dev.outbox.store.core.internal.Database.Expired;
 import dev.outbox.store.core.internal.Database.Holding;
 import dev.outbox.store.core.internal.Database.Inspection;
 import dev.outbox.store.core.internal.Database.Noted;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -66,7 +52,6 @@ public final class StoreOperations<H> {
   private final Claims<H> claims;
   private final Database<H> database;
   private final Administration<H> administration;
-  private final Inspection<H> inspection;
   private final Transactions<H> transactions;
   private final Retention retention;
   private final LongSupplier clock;
@@ -89,7 +74,6 @@ public final class StoreOperations<H> {
       Database<H> database, Transactions<H> transactions, Retention retention, LongSupplier clock) {
     this.database = database;
     this.administration = database.administration();
-    inspection = database.inspection();
     this.transactions = transactions;
     this.retention = retention;
     this.clock = clock;
@@ -123,9 +107,10 @@ public final class StoreOperations<H> {
    * For the workers of a relay.
    *
    * @param unclaimed when none of them claims for so long, nothing is held for them
+   * @param verify looks at the schema, before each claim
    */
-  public RelayClaims<H> forRelay(Duration unclaimed) {
-    return new RelayClaims<>(this, database, transactions, unclaimed, clock);
+  public RelayClaims<H> forRelay(Duration unclaimed, Runnable verify) {
+    return new RelayClaims<>(this, database, transactions, unclaimed, verify, clock);
   }
 
   /** Test cleaners empty everything; without its record a bucket would never be served again. */
@@ -148,49 +133,14 @@ public final class StoreOperations<H> {
 
   // ---- what people ask
 
-  public List<DeadLetter> deadLetters(long afterSequence, int limit) {
-    int checked = ArchiveStore.checked(limit);
-    return run(handle -> administration.deadLetters(handle, afterSequence, checked));
+  /** Asks the database one thing, in a transaction. */
+  public <R> R ask(BiFunction<Administration<H>, H, R> question) {
+    return run(handle -> question.apply(administration, handle));
   }
 
-  public Page<Listed> messages(Query query) {
-    return run(handle -> inspection.messages(handle, query));
-  }
-
-  public Optional<Inspected> message(long sequence) {
-    return run(handle -> inspection.message(handle, sequence));
-  }
-
-  public Page<WaitingKey> waitingKeys(boolean halted, @Nullable String after, int limit) {
-    int checked = ArchiveStore.checked(limit);
-    return run(handle -> inspection.waitingKeys(handle, halted, after, checked));
-  }
-
-  public Set<Long> requeue(Set<Long> sequences) {
-    return run(handle -> administration.requeue(handle, sequences, null));
-  }
-
-  public Set<Long> discard(Set<Long> sequences) {
-    return run(handle -> administration.discard(handle, sequences, null));
-  }
-
-  public Set<Long> cancel(Set<Long> sequences) {
-    return run(handle -> administration.cancel(handle, sequences, null));
-  }
-
-  public Set<Long> cancel(Set<Long> sequences, Who by) {
-    requireArchive();
-    return run(handle -> administration.cancel(handle, sequences, by));
-  }
-
-  public Set<Long> requeue(Set<Long> sequences, Who by) {
-    requireArchive();
-    return run(handle -> administration.requeue(handle, sequences, by));
-  }
-
-  public Set<Long> discard(Set<Long> sequences, Who by) {
-    requireArchive();
-    return run(handle -> administration.discard(handle, sequences, by));
+  /** The same of what is only looked at. */
+  public <R> R look(BiFunction<Inspection<H>, H, R> question) {
+    return run(handle -> question.apply(database.inspection(), handle));
   }
 
   /**
@@ -224,20 +174,6 @@ public final class StoreOperations<H> {
     }
   }
 
-  public List<Pause> pauses() {
-    return run(administration::pauses);
-  }
-
-  public List<Entry> audit(Instant from, int limit) {
-    int checked = ArchiveStore.checked(limit);
-    return run(handle -> administration.audit(handle, from, checked));
-  }
-
-  public List<Archived> archived(Search search, int limit) {
-    int checked = ArchiveStore.checked(limit);
-    return run(handle -> administration.archived(handle, search, checked));
-  }
-
   /**
    * As {@link ArchiveStore#replay}.
    *
@@ -261,7 +197,7 @@ public final class StoreOperations<H> {
   }
 
   /** Refuses to do what needs an audit. */
-  private void requireArchive() {
+  public void requireArchive() {
     if (retention.archive() == Archive.NONE) {
       throw new PermanentOutboxException(
           "this store keeps no archive, and so no audit: make it with archive(Archive.METADATA) or"
@@ -276,18 +212,6 @@ public final class StoreOperations<H> {
         handle ->
             administration.statistics(
                 handle, checked, holding == null ? null : holding.relays(handle)));
-  }
-
-  public Optional<Flow> flow() {
-    return run(administration::flow);
-  }
-
-  public List<Finding> findings() {
-    return run(administration::findings);
-  }
-
-  public List<WorkerLease> leases() {
-    return run(administration::leases);
   }
 
   // ---- housekeeping

@@ -60,9 +60,6 @@ public abstract class ArchiveTexts {
 
   // ---- how the database says it
 
-  /** The statement's time. */
-  protected abstract String now();
-
   /** Of a named parameter with a time, which is text in ISO 8601 in UTC without a zone. */
   protected abstract String time(String parameter);
 
@@ -125,7 +122,8 @@ public abstract class ArchiveTexts {
   /** {@code :bucket, :seq, :outcome}; a copy of the dead letter, without answer. */
   public final String archiveDeadLetter() {
     return insert("attempts, last_error")
-        + "m.attempts, m.last_error, %s, :outcome %s".formatted(now(), dead());
+        + "m.attempts, m.last_error, ${clock}, :outcome "
+        + dead();
   }
 
   /**

@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 import org.jdbi.v3.core.Handle;
 
 /** Who needs which rights. */
-public final class Grants {
+public record Grants(Server server) {
   /** Who works with the tables of an outbox, and who with those of an inbox. */
   public enum Role {
     PRODUCER,
@@ -40,12 +40,6 @@ public final class Grants {
 
   /** What a text names the user who reads it. */
   private static final String READER = "this user";
-
-  private final Server server;
-
-  Grants(Server server) {
-    this.server = server;
-  }
 
   /** Lines about the schema are left out where none is chosen. */
   private String text() {

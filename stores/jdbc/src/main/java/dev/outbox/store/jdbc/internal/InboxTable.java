@@ -110,10 +110,10 @@ public final class InboxTable {
   /** False when the key is there already. */
   public boolean insert(Connection connection, InboxKey key, Change to) throws SQLException {
     try (PreparedStatement statement = server.prepare(connection, insert)) {
-      setText(statement, 1, key.consumer());
-      setText(statement, 2, key.messageId());
-      setText(statement, 3, to.state().name());
-      setText(statement, 4, to.token());
+      server.setText(statement, 1, key.consumer());
+      server.setText(statement, 2, key.messageId());
+      server.setText(statement, 3, to.state().name());
+      server.setText(statement, 4, to.token());
       setMillis(statement, 5, to.lock());
       setFingerprint(statement, 6, to.fingerprint());
       setMillis(statement, 7, to.expiresIn());
@@ -123,8 +123,8 @@ public final class InboxTable {
 
   public @Nullable Entry find(Connection connection, InboxKey key) throws SQLException {
     try (PreparedStatement statement = server.prepare(connection, find)) {
-      setText(statement, 1, key.consumer());
-      setText(statement, 2, key.messageId());
+      server.setText(statement, 1, key.consumer());
+      server.setText(statement, 2, key.messageId());
       try (ResultSet row = statement.executeQuery()) {
         return row.next() ? entry(row) : null;
       }
@@ -167,19 +167,19 @@ public final class InboxTable {
       Connection connection, String sql, InboxKey key, String token, State from, Change to)
       throws SQLException {
     try (PreparedStatement statement = server.prepare(connection, sql)) {
-      setText(statement, 1, to.state().name());
-      setText(statement, 2, to.token());
+      server.setText(statement, 1, to.state().name());
+      server.setText(statement, 2, to.token());
       setMillis(statement, 3, to.lock());
       statement.setInt(4, to.more());
       setFingerprint(statement, 5, to.fingerprint());
-      setText(statement, 6, to.result() == null ? null : to.result().contentType());
+      server.setText(statement, 6, to.result() == null ? null : to.result().contentType());
       statement.setBytes(7, to.result() == null ? null : to.result().content());
-      setText(statement, 8, to.error());
+      server.setText(statement, 8, to.error());
       setMillis(statement, 9, to.expiresIn());
-      setText(statement, 10, key.consumer());
-      setText(statement, 11, key.messageId());
-      setText(statement, 12, token);
-      setText(statement, 13, from.name());
+      server.setText(statement, 10, key.consumer());
+      server.setText(statement, 11, key.messageId());
+      server.setText(statement, 12, token);
+      server.setText(statement, 13, from.name());
       return statement.executeUpdate() == 1;
     }
   }
@@ -192,8 +192,8 @@ public final class InboxTable {
       statement.setInt(1, PURGE);
       try (ResultSet row = statement.executeQuery()) {
         for (; row.next(); purged++) {
-          setText(deletes, 1, row.getString(1));
-          setText(deletes, 2, row.getString(2));
+          server.setText(deletes, 1, row.getString(1));
+          server.setText(deletes, 2, row.getString(2));
           deletes.addBatch();
         }
       }
@@ -213,11 +213,6 @@ public final class InboxTable {
             cap, row.getLong("in_progress"), row.getLong("expired_locks"), row.getLong("failed"));
       }
     }
-  }
-
-  private void setText(PreparedStatement statement, int i, @Nullable String text)
-      throws SQLException {
-    server.setText(statement, i, text);
   }
 
   private static void setMillis(PreparedStatement statement, int i, @Nullable Duration duration)

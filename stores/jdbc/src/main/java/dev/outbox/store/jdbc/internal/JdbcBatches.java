@@ -8,8 +8,6 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
-import java.util.UUID;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jdbi.v3.core.Handle;
@@ -61,22 +59,17 @@ public final class JdbcBatches {
    *
    * @param sql with {@code :bucket, :claimId, :token, :leaseMillis}; changes a row while the lease
    *     is held
-   * @param id turns a claim's id into the database's type
+   * @param claimId as the database has it
    */
   public static Set<Integer> renew(
-      Handle handle,
-      String sql,
-      Collection<Lease> leases,
-      UUID claimId,
-      Function<UUID, ?> id,
-      Duration lease) {
+      Handle handle, String sql, Collection<Lease> leases, Object claimId, Duration lease) {
     return changedBuckets(
         handle,
         sql,
         leases,
         (batch, held) ->
             batch
-                .bind("claimId", id.apply(claimId))
+                .bind("claimId", claimId)
                 .bind("bucket", held.bucket())
                 .bind("token", held.token())
                 .bind("leaseMillis", lease.toMillis()));

@@ -56,7 +56,7 @@ public final class JdbcTransactions implements Transactions<Handle> {
               return autoCommitted(handle, work);
             }
           } catch (JdbiException | SQLException e) {
-            SQLException failure = sqlException(e);
+            SQLException failure = cause(e, SQLException.class);
             if (failure == null || !IN_THE_WAY.contains(server.trouble(failure))) {
               throw translate(e);
             }
@@ -137,7 +137,7 @@ public final class JdbcTransactions implements Transactions<Handle> {
       try (Handle handle = jdbi.open()) {
         return once(handle, patience, work, begin);
       } catch (JdbiException | SQLException e) {
-        SQLException failure = sqlException(e);
+        SQLException failure = cause(e, SQLException.class);
         if (failure == null
             || server.trouble(failure) != Server.Trouble.CONFLICT
             || attempt == TRIES) {
@@ -162,7 +162,7 @@ public final class JdbcTransactions implements Transactions<Handle> {
       return result;
     } finally {
       boolean rollBack = !committed;
-      restore(
+      quietly(
           () -> {
             if (rollBack) {
               connection.rollback();
@@ -183,7 +183,7 @@ public final class JdbcTransactions implements Transactions<Handle> {
     try {
       return work.in(handle);
     } finally {
-      restore(() -> connection.setAutoCommit(false));
+      quietly(() -> connection.setAutoCommit(false));
     }
   }
 
@@ -195,17 +195,18 @@ public final class JdbcTransactions implements Transactions<Handle> {
     }
   }
 
-  private interface Restoring {
+  /** What is done to a connection at its end. */
+  interface Ending {
     void run() throws SQLException;
   }
 
   /** Never hides the failure that brought us here: a broken connection is the pool's to notice. */
   @SuppressWarnings("EmptyCatch")
-  private static void restore(Restoring work) {
+  static void quietly(Ending ending) {
     try {
-      work.run();
+      ending.run();
     } catch (SQLException ignored) {
-      // The connection is broken, and the first failure says why.
+      // It has ended already, or the first failure says why.
     }
   }
 
@@ -220,86 +221,63 @@ public final class JdbcTransactions implements Transactions<Handle> {
    * @param whose rights it took
    */
   public OutboxException translate(Exception e, Set<Grants.Role> whose) {
-    if (isOutOfMemory(e)) {
+    String name = server.name();
+    // Drivers make an SQLException of it, and some of those look as if the connection was lost.
+    if (cause(e, OutOfMemoryError.class) != null) {
       return new TransientOutboxException(
           "this process ran out of memory in a call of the %s store: raise -Xmx, or lower the relay's batchBytes or workers"
-              .formatted(server.name()),
+              .formatted(name),
           e);
     }
-    SQLException failure = sqlException(e);
+    SQLException failure = cause(e, SQLException.class);
     if (failure == null) {
-      return new PermanentOutboxException("the %s store failed: %s".formatted(server.name(), e), e);
+      return new PermanentOutboxException("the %s store failed: %s".formatted(name, e), e);
     }
     String detail = failure.getMessage() + " (SQLSTATE " + failure.getSQLState() + ")";
     String advice = server.advice(failure);
     String todo = advice == null ? "" : ", " + advice;
+    String sentence =
+        switch (server.trouble(failure)) {
+          case CONFLICT ->
+              "%s gave the transaction up because another held its locks, run it again%s: "
+                  .formatted(name, todo);
+          case UNREACHABLE ->
+              "no connection to %s: is it running, is the URL right, is the pool large enough? "
+                  .formatted(name);
+          case MISSING_SCHEMA ->
+              "a table is missing or of another version, migrate the database (table %s): "
+                  .formatted(server.names().table("message"));
+          case CUT_OFF ->
+              "%s ended the statement or the connection, as after a time limit or a pause longer than the lease%s: "
+                  .formatted(name, todo);
+          case LOST ->
+              "the connection to %s was lost: the server was stopped or has crashed, or somebody or the network has ended the connection%s: "
+                  .formatted(name, todo);
+          case EXHAUSTED ->
+              "%s has no disk space or memory left for this, free some%s: ".formatted(name, todo);
+          case REFUSED -> name + " refused the connection, check user, password and database: ";
+          case FORBIDDEN ->
+              "%s refused a statement because this user may not run it, %s: "
+                  .formatted(name, grants.missing(whose, detail));
+          case FAILED_BEFORE -> "the transaction has failed already, roll it back: ";
+          case READ_ONLY -> "the transaction is read-only, and this needs one that may write: ";
+          case OTHER -> "%s refused a statement%s: ".formatted(name, todo);
+        };
     return switch (server.trouble(failure)) {
-      case CONFLICT ->
-          new TransientOutboxException(
-              "%s gave the transaction up because another held its locks, run it again%s: %s"
-                  .formatted(server.name(), todo, detail),
-              e);
-      case UNREACHABLE ->
-          new TransientOutboxException(
-              "no connection to %s: is it running, is the URL right, is the pool large enough? %s"
-                  .formatted(server.name(), detail),
-              e);
-      case MISSING_SCHEMA ->
-          new SchemaException(
-              "a table is missing or of another version, migrate the database (table %s): %s"
-                  .formatted(server.names().table("message"), detail),
-              e);
-      case CUT_OFF ->
-          new TransientOutboxException(
-              "%s ended the statement or the connection, as after a time limit or a pause longer than the lease%s: %s"
-                  .formatted(server.name(), todo, detail),
-              e);
-      case LOST ->
-          new TransientOutboxException(
-              "the connection to %s was lost: the server was stopped or has crashed, or somebody or the network has ended the connection%s: %s"
-                  .formatted(server.name(), todo, detail),
-              e);
-      case EXHAUSTED ->
-          new TransientOutboxException(
-              "%s has no disk space or memory left for this, free some%s: %s"
-                  .formatted(server.name(), todo, detail),
-              e);
-      case REFUSED ->
-          new PermanentOutboxException(
-              "%s refused the connection, check user, password and database: %s"
-                  .formatted(server.name(), detail),
-              e);
-      case FORBIDDEN ->
-          new PermanentOutboxException(
-              "%s refused a statement because this user may not run it, %s: %s"
-                  .formatted(server.name(), grants.missing(whose, detail), detail),
-              e);
-      case FAILED_BEFORE ->
-          new PermanentOutboxException(
-              "the transaction has failed already, roll it back: " + detail, e);
-      case READ_ONLY ->
-          new PermanentOutboxException(
-              "the transaction is read-only, and this needs one that may write: " + detail, e);
-      case OTHER ->
-          new PermanentOutboxException(
-              "%s refused a statement%s: %s".formatted(server.name(), todo, detail), e);
+      case CONFLICT, UNREACHABLE, CUT_OFF, LOST, EXHAUSTED ->
+          new TransientOutboxException(sentence + detail, e);
+      case MISSING_SCHEMA -> new SchemaException(sentence + detail, e);
+      case REFUSED, FORBIDDEN, FAILED_BEFORE, READ_ONLY, OTHER ->
+          new PermanentOutboxException(sentence + detail, e);
     };
   }
 
-  /** Drivers make an SQLException of it, and some of those look as if the connection was lost. */
-  private static boolean isOutOfMemory(Throwable e) {
-    for (Throwable t = e; t != null; t = t.getCause()) {
-      if (t instanceof OutOfMemoryError) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  static @Nullable SQLException sqlException(@Nullable Throwable e) {
-    for (Throwable t = e; t != null; t = t.getCause()) {
-      if (t instanceof SQLException sql) {
-        return sql;
+  /** The first of this type among a failure and its causes; or null. */
+  public static <X extends Throwable> @Nullable X cause(
+      @Nullable Throwable failure, Class<X> type) {
+    for (Throwable t = failure; t != null; t = t.getCause()) {
+      if (type.isInstance(t)) {
+        return type.cast(t);
       }
     }
     return null;

@@ -56,7 +56,7 @@ final class LiquibaseMigration {
     } catch (SQLException e) {
       throw e;
     } catch (Exception e) {
-      SQLException cause = JdbcTransactions.sqlException(e);
+      SQLException cause = JdbcTransactions.cause(e, SQLException.class);
       boolean forbidden = cause != null && server.trouble(cause) == Server.Trouble.FORBIDDEN;
       throw new PermanentOutboxException(
           "migration of %s failed%s: %s"

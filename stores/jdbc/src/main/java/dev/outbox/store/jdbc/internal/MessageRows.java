@@ -165,7 +165,7 @@ public class MessageRows {
   }
 
   /** A time in UTC as text without a zone, to the microsecond, as databases have it. */
-  static @Nullable String text(@Nullable Instant time) {
+  public static @Nullable String text(@Nullable Instant time) {
     return time == null ? null : MICROSECONDS.format(clamp(time).atOffset(ZoneOffset.UTC));
   }
 

@@ -2,7 +2,6 @@ package dev.outbox.store.jdbc.internal;
 
 import dev.outbox.store.core.internal.Transactions;
 import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import org.jdbi.v3.core.ConnectionFactory;
 import org.jdbi.v3.core.Handle;
@@ -24,19 +23,6 @@ record OneConnection(Connection connection, Runnable closed) implements Connecti
   @Override
   public void closeConnection(Connection unclosed) {}
 
-  private interface Ending {
-    void run() throws SQLException;
-  }
-
-  @SuppressWarnings("EmptyCatch")
-  private static void quietly(Ending ending) {
-    try {
-      ending.run();
-    } catch (SQLException ignored) {
-      // It has ended already.
-    }
-  }
-
   /**
    * @param transactions on this connection
    */
@@ -55,14 +41,14 @@ record OneConnection(Connection connection, Runnable closed) implements Connecti
       /** Ends the session. The pool, if there is one, sees so in the statement that fails. */
       @Override
       public void abandon() {
-        quietly(() -> connection.abort(Runnable::run));
-        quietly(() -> connection.createStatement().close());
+        JdbcTransactions.quietly(() -> connection.abort(Runnable::run));
+        JdbcTransactions.quietly(() -> connection.createStatement().close());
       }
 
       @Override
       public void close() {
         try {
-          quietly(connection::close);
+          JdbcTransactions.quietly(connection::close);
         } finally {
           closed.run();
         }

@@ -117,7 +117,7 @@ public final class Schema {
     try {
       version = version();
     } catch (SchemaException e) {
-      throw SchemaVersion.missing("table " + table(), server.tables().migrate(), e);
+      throw SchemaVersion.missing("table " + table(), server.tables().migrate, e);
     }
     check(version);
   }
@@ -134,7 +134,7 @@ public final class Schema {
           "table %s is empty, so its version is not known: put the row back (insert into %s (version) values (%d)), or migrate an empty schema"
               .formatted(table, table, TableKind.VERSION));
     }
-    SchemaVersion.check(table, version, TableKind.VERSION, server.tables().migrate());
+    SchemaVersion.check(table, version, TableKind.VERSION, server.tables().migrate);
   }
 
   private String table() {

@@ -15,10 +15,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a database's server needs from its client: tables, settings of a transaction, error codes.
  */
-public interface Server {
+public abstract class Server {
 
   /** What a failed statement means. */
-  enum Trouble {
+  public enum Trouble {
     /** A deadlock or the like: the library runs its own transaction again. */
     CONFLICT,
     /** There is no connection to be had. */
@@ -42,22 +42,47 @@ public interface Server {
     OTHER
   }
 
-  /** The database's name in error texts. */
-  String name();
+  private final String name;
+  private final String place;
+  private final PrefixedNames names;
+  private final TableKind tables;
 
-  /** The names of the tables. */
-  PrefixedNames names();
+  /**
+   * @param name the database's, in error texts
+   * @param place a query of one text: {@link dev.outbox.spi.store.SchemaStore#place}
+   * @param names of the tables
+   * @param tables what they are for
+   */
+  protected Server(String name, String place, PrefixedNames names, TableKind tables) {
+    this.name = name;
+    this.place = place;
+    this.names = names;
+    this.tables = tables;
+  }
 
-  /** What the tables are for. */
-  TableKind tables();
+  final String place() {
+    return place;
+  }
+
+  public final String name() {
+    return name;
+  }
+
+  public final PrefixedNames names() {
+    return names;
+  }
+
+  public final TableKind tables() {
+    return tables;
+  }
 
   /** Where in the class path the Liquibase changelog is; formatted SQL with ${q} and ${p}. */
-  default String changelog() {
-    return getClass().getPackageName().replace('.', '/') + "/" + tables().changelog();
+  final String changelog() {
+    return getClass().getPackageName().replace('.', '/') + "/" + tables().changelog;
   }
 
   /** What else the changelog has between ${ and }. */
-  default Map<String, String> changelogParameters() {
+  public Map<String, String> changelogParameters() {
     return Map.of();
   }
 
@@ -65,8 +90,8 @@ public interface Server {
    * What the users of these tables need, as statements with ${q}, ${p} and the names of {@link
    * Grants.Role roles}; lines with ${schema} only count where one is chosen.
    */
-  default String grants() {
-    return tables().grants().stream()
+  String grants() {
+    return tables().grants.stream()
         .map(file -> PrefixedNames.resource(getClass(), file))
         .collect(Collectors.joining());
   }
@@ -77,33 +102,33 @@ public interface Server {
    *
    * @param kind of what: table, sequence or schema
    */
-  default @Nullable String hasRight(String kind) {
+  public @Nullable String hasRight(String kind) {
     return null;
   }
 
   /** Says what a failure means. */
-  Trouble trouble(SQLException failure);
+  public abstract Trouble trouble(SQLException failure);
 
   /**
    * What to do about a failure that is {@link Trouble#OTHER}, {@link Trouble#EXHAUSTED}, {@link
    * Trouble#CUT_OFF}, {@link Trouble#LOST} or {@link Trouble#CONFLICT}, where more is known than
    * that; or null.
    */
-  @Nullable String advice(SQLException failure);
+  public abstract @Nullable String advice(SQLException failure);
 
   /** Sets what the driver needs for all statements of the store's own transactions. */
-  default void configure(Jdbi jdbi) {}
+  public void configure(Jdbi jdbi) {}
 
   /** Refuses a caller's connection whose statements would not be its own. */
-  default void check(Connection connection) throws SQLException {}
+  public void check(Connection connection) throws SQLException {}
 
   /** Prepares a statement that is not left to Jdbi. */
-  default PreparedStatement prepare(Connection connection, String sql) throws SQLException {
+  public PreparedStatement prepare(Connection connection, String sql) throws SQLException {
     return connection.prepareStatement(sql);
   }
 
   /** Binds a text so that it arrives as it is. */
-  default void setText(PreparedStatement statement, int i, @Nullable String text)
+  public void setText(PreparedStatement statement, int i, @Nullable String text)
       throws SQLException {
     statement.setString(i, text);
   }
@@ -114,13 +139,13 @@ public interface Server {
    * @param patience after this long without a sign of the client the database ends the transaction
    *     by itself, so that a stalled client holds nothing up (C4)
    */
-  void begin(Connection connection, Duration patience) throws SQLException;
+  public abstract void begin(Connection connection, Duration patience) throws SQLException;
 
   /**
    * The same for a transaction of a claim, whose first statement is one of {@link Database.Leases}:
    * that one may do it.
    */
-  default void beginWithLeases(Handle handle, Duration patience) throws SQLException {
+  public void beginWithLeases(Handle handle, Duration patience) throws SQLException {
     begin(handle.getConnection(), patience);
   }
 
@@ -129,12 +154,12 @@ public interface Server {
    *
    * @return false where that has to be run in a transaction as all others
    */
-  default boolean beginSingle(Handle handle, Duration patience) {
+  public boolean beginSingle(Handle handle, Duration patience) {
     return false;
   }
 
   /** Puts back what {@link #begin} set beyond the transaction, which is over. */
-  default void end(Connection connection) throws SQLException {}
+  public void end(Connection connection) throws SQLException {}
 
   /**
    * The version that the schema says it has; 0 when it says none.
@@ -142,7 +167,7 @@ public interface Server {
    * @throws dev.outbox.OutboxException when the database cannot hold every message, is one that the
    *     store does not work with, or cannot be worked with through this connection
    */
-  int schemaVersion(Connection connection) throws SQLException;
+  public abstract int schemaVersion(Connection connection) throws SQLException;
 
   /**
    * Asks a server that has failed at something else whether it is one that the store does not work
@@ -150,11 +175,8 @@ public interface Server {
    *
    * @param connection in auto-commit
    */
-  default void identify(Connection connection) throws SQLException {}
-
-  /** Gives one text: {@link dev.outbox.spi.store.SchemaStore#place}. */
-  String place();
+  public void identify(Connection connection) throws SQLException {}
 
   /** A statement with the names of schema and tables, and with the parts that recur, filled in. */
-  String fill(String sql);
+  public abstract String fill(String sql);
 }

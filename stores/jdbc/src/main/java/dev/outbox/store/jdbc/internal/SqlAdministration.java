@@ -116,10 +116,6 @@ public abstract class SqlAdministration implements Administration<Handle> {
         .list();
   }
 
-  private List<Key> lockDeadLetters(Handle handle, Collection<Long> sequences) {
-    return find(handle, texts.lockDeadLetters(), sequences);
-  }
-
   /** In the order of their keys, in which whoever decides about several changes these too. */
   private static List<Key> find(Handle handle, String sql, Collection<Long> sequences) {
     if (sequences.isEmpty()) {
@@ -168,7 +164,7 @@ public abstract class SqlAdministration implements Administration<Handle> {
 
   @Override
   public final Set<Long> requeue(Handle handle, Set<Long> sequences, @Nullable Who by) {
-    List<Key> dead = lockDeadLetters(handle, sequences);
+    List<Key> dead = find(handle, texts.lockDeadLetters(), sequences);
     if (by != null) {
       archive.note(handle, dead, Action.REQUEUED, by);
     }
@@ -188,7 +184,7 @@ public abstract class SqlAdministration implements Administration<Handle> {
 
   @Override
   public final Set<Long> discard(Handle handle, Set<Long> sequences, @Nullable Who by) {
-    return discard(handle, lockDeadLetters(handle, sequences), by);
+    return discard(handle, find(handle, texts.lockDeadLetters(), sequences), by);
   }
 
   private Set<Long> discard(Handle handle, List<Key> dead, @Nullable Who by) {
@@ -253,7 +249,7 @@ public abstract class SqlAdministration implements Administration<Handle> {
   @Override
   public final Expired expireDeadLetters(Handle handle, long after, Duration retention) {
     List<Looked> looked = lookAtDead(handle, after, SOME_DEAD, retention);
-    List<Key> locked = lockDeadLetters(handle, expired(looked));
+    List<Key> locked = find(handle, texts.lockDeadLetters(), expired(looked));
     // Under the locks: since the first look some may have been requeued, and died anew.
     Set<Long> still = expired(lookAtDead(handle, after, SOME_DEAD, retention));
     List<Key> expired = locked.stream().filter(dead -> still.contains(dead.sequence())).toList();

@@ -21,7 +21,7 @@ import org.jdbi.v3.core.Handle;
 import org.jspecify.annotations.Nullable;
 
 /** What is asked of an archive and of the audit beside it. */
-final class SqlArchive {
+record SqlArchive(ArchiveTexts texts, MessageRows rows) {
 
   /** Behind the columns of a message. */
   private static final int WHOLE = MessageRows.COUNT + 1;
@@ -30,14 +30,6 @@ final class SqlArchive {
   private static final int OUTCOME = WHOLE + 2;
   private static final int ANSWER = WHOLE + 3;
   private static final int ERROR = WHOLE + 4;
-
-  private final ArchiveTexts texts;
-  private final MessageRows rows;
-
-  SqlArchive(ArchiveTexts texts, MessageRows rows) {
-    this.texts = texts;
-    this.rows = rows;
-  }
 
   // ---- looking
 

@@ -31,19 +31,9 @@ import org.jspecify.annotations.Nullable;
  * Looks at messages and keys by statements that have the same form on all databases. Where messages
  * are filtered, it is asked first how far one page may read: what is looked for may be far behind.
  */
-public final class SqlInspection implements Inspection<Handle> {
+public record SqlInspection(InspectionTexts texts, MessageRows rows) implements Inspection<Handle> {
   /** So many times the limit may be read where messages lie in several parts. */
   private static final int MORE = 16;
-
-  private final InspectionTexts texts;
-  private final ArchiveTexts says;
-  private final MessageRows rows;
-
-  public SqlInspection(InspectionTexts texts, MessageRows rows) {
-    this.texts = texts;
-    this.rows = rows;
-    says = texts.says();
-  }
 
   // ---- messages
 
@@ -78,6 +68,7 @@ public final class SqlInspection implements Inspection<Handle> {
 
   private void filter(InspectionStore.Query query, StringBuilder and, Map<String, Object> values) {
     Range range = texts.range(query);
+    ArchiveTexts says = texts.says();
     Status status = query.status();
     if (status != null && !range.ofStatus()) { // a literal, as in all statements
       and.append(" and m.status = '").append(status).append('\'');

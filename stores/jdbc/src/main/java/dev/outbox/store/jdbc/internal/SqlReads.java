@@ -9,6 +9,7 @@ import dev.outbox.store.core.internal.ReadBudget;
 import dev.outbox.store.core.internal.Row;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -42,27 +43,24 @@ public abstract class SqlReads implements Reads<Handle> {
    * says something of the snapshot, or null); or only the last for a bucket without messages. Of a
    * message to be moved, and of one whose payload has more bytes, the payload comes as null.
    *
-   * @param most how many messages of each bucket
    * @param bytes the most bytes of a payload
    */
-  protected abstract <R> R select(
-      Handle handle,
-      Status status,
-      List<Lease> leases,
-      ToIntFunction<Lease> most,
-      long bytes,
-      Reader<R> reader);
+  protected abstract <R> R select(Handle handle, Wanted wanted, long bytes, Reader<R> reader);
 
   /**
    * The same, in order, as bucket and size: the bytes of the payload, or 0 of a message to be
    * moved.
    */
-  protected abstract <R> R sizes(
-      Handle handle,
-      Status status,
-      List<Lease> leases,
-      ToIntFunction<Lease> most,
-      Reader<R> reader);
+  protected abstract <R> R sizes(Handle handle, Wanted wanted, Reader<R> reader);
+
+  /**
+   * What a read is to bring.
+   *
+   * @param status PENDING or SCHEDULED
+   * @param leases of the buckets
+   * @param most how many messages of each
+   */
+  public record Wanted(Status status, List<Lease> leases, ToIntFunction<Lease> most) {}
 
   /**
    * What a read found.
@@ -92,32 +90,25 @@ public abstract class SqlReads implements Reads<Handle> {
    * read brings as many messages of each bucket as the bytes have room for, and at least one.
    */
   protected final Found read(Handle handle, Status status, List<Lease> leases, Limits limits) {
-    ToIntFunction<Lease> most = most(limits);
+    Wanted wanted = new Wanted(status, leases, most(limits));
     long share = limits.bytes() / limits.messages();
-    return readOnce(handle, status, leases, most, share)
+    return readOnce(handle, wanted, share)
         .or(
             () -> {
-              Map<Integer, Integer> fit = fit(handle, status, leases, most, limits);
-              return readOnce(
-                  handle,
-                  status,
-                  leases,
-                  lease -> fit.getOrDefault(lease.bucket(), 1),
-                  Long.MAX_VALUE);
+              Map<Integer, Integer> fit = fit(handle, wanted, limits);
+              ToIntFunction<Lease> most = lease -> fit.getOrDefault(lease.bucket(), 1);
+              return readOnce(handle, new Wanted(status, leases, most), Long.MAX_VALUE);
             })
         .orElseThrow();
   }
 
   /** How many messages of each bucket there is room for. */
-  private Map<Integer, Integer> fit(
-      Handle handle, Status status, List<Lease> leases, ToIntFunction<Lease> most, Limits limits) {
-    ReadBudget room = new ReadBudget(leases, limits);
+  private Map<Integer, Integer> fit(Handle handle, Wanted wanted, Limits limits) {
+    ReadBudget room = new ReadBudget(wanted.leases(), limits);
     Map<Integer, Integer> messages = new HashMap<>();
     return sizes(
         handle,
-        status,
-        leases,
-        most,
+        wanted,
         row -> {
           while (row.next()) {
             int bucket = row.getInt("bucket");
@@ -130,13 +121,10 @@ public abstract class SqlReads implements Reads<Handle> {
   }
 
   /** Reads once; empty when a payload was larger than the bytes and left out. */
-  private Optional<Found> readOnce(
-      Handle handle, Status status, List<Lease> leases, ToIntFunction<Lease> most, long bytes) {
+  private Optional<Found> readOnce(Handle handle, Wanted wanted, long bytes) {
     return select(
         handle,
-        status,
-        leases,
-        most,
+        wanted,
         bytes,
         row -> {
           List<PlacedRow> found = new ArrayList<>();
@@ -144,14 +132,15 @@ public abstract class SqlReads implements Reads<Handle> {
           while (row.next()) {
             horizon = row.getLong(MessageRows.HORIZON);
             if (MessageRows.isMessage(row)) {
-              Row message = rows.row(row, status);
+              Row message = rows.row(row, wanted.status());
               if (message == null) {
                 return Optional.empty();
               }
-              found.add(new PlacedRow(message, rows.due(row, status), message.sequence()));
+              Instant due = rows.due(row, wanted.status());
+              found.add(new PlacedRow(message, due, message.sequence()));
             }
           }
-          return Optional.of(new Found(PlacedRow.inOrder(found), most, horizon));
+          return Optional.of(new Found(PlacedRow.inOrder(found), wanted.most(), horizon));
         });
   }
 }

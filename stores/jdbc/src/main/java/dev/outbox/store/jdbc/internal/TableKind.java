@@ -15,9 +15,14 @@ public enum TableKind {
   /** The version of each that this library works with. */
   public static final int VERSION = 1;
 
-  private final String changelog;
-  private final String migrate;
-  private final List<String> grants;
+  /** The file with the changelog, beside the server's class. */
+  final String changelog;
+
+  /** The command that makes them, in error texts. */
+  final String migrate;
+
+  /** The files with the rights. */
+  final List<String> grants;
 
   TableKind(String changelog, String migrate, String... grants) {
     this.changelog = changelog;
@@ -28,20 +33,5 @@ public enum TableKind {
   /** Those of an outbox. */
   public static TableKind outbox(Archive archive) {
     return archive == Archive.NONE ? OUTBOX : OUTBOX_WITH_ARCHIVE;
-  }
-
-  /** The file with the changelog, beside the server's class. */
-  String changelog() {
-    return changelog;
-  }
-
-  /** The command that makes them, in error texts. */
-  String migrate() {
-    return migrate;
-  }
-
-  /** The files with the rights. */
-  List<String> grants() {
-    return grants;
   }
 }

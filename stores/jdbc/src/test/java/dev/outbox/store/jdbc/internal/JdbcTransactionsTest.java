@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class JdbcTransactionsTest {
   private static final Duration PATIENCE = Duration.ofSeconds(7);
   private static final List<String> ASKED =
-      List.of("setAutoCommit", "commit", "rollback", "close", "begin", "end");
+      List.of("setAutoCommit", "commit", "rollback", "close");
 
   private final List<String> asked = new ArrayList<>();
   private boolean autoCommit = true;
@@ -42,7 +42,7 @@ class JdbcTransactionsTest {
   private final JdbcTransactions transactions =
       new JdbcTransactions(
           proxy(DataSource.class, (p, m, a) -> connection),
-          proxy(Server.class, (p, m, a) -> server(m.getName(), a)),
+          new FakeServer(),
           Grants.Role.RELAY);
 
   private static <T> T proxy(Class<T> type, InvocationHandler handler) {
@@ -62,33 +62,56 @@ class JdbcTransactionsTest {
         : method.startsWith("is") ? false : null;
   }
 
-  private Object server(String method, Object[] a) {
-    note(method, a);
-    return switch (method) {
-      case "name" -> "Fake";
-      case "names" -> new PrefixedNames(null, "x_");
-      case "trouble" -> Trouble.valueOf(((SQLException) a[0]).getSQLState());
-      case "advice" -> advice;
-      case "grants" ->
-          """
+  private final class FakeServer extends Server {
+    FakeServer() {
+      super("Fake", "", new PrefixedNames(null, "x_"), TableKind.OUTBOX);
+    }
+
+    @Override
+    public Trouble trouble(SQLException failure) {
+      return Trouble.valueOf(failure.getSQLState());
+    }
+
+    @Override
+    public String advice(SQLException failure) {
+      return advice;
+    }
+
+    @Override
+    String grants() {
+      return """
           -- One; two.
           grant select on ${q}${p}bucket to ${relay};
           grant insert (a)
             on ${q}${p}dedup to ${producer};
           grant usage on schema ${schema} to ${relay};
           """;
-      default -> null;
-    };
+    }
+
+    @Override
+    public void begin(Connection begun, Duration patience) {
+      asked.add("begin " + patience);
+    }
+
+    @Override
+    public void end(Connection ended) {
+      asked.add("end");
+    }
+
+    @Override
+    public int schemaVersion(Connection asking) {
+      return TableKind.VERSION;
+    }
+
+    @Override
+    public String fill(String sql) {
+      return sql;
+    }
   }
 
   private void note(String method, Object[] a) {
     if (ASKED.contains(method)) {
-      asked.add(
-          switch (method) {
-            case "setAutoCommit" -> method + " " + a[0];
-            case "begin" -> method + " " + a[1];
-            default -> method;
-          });
+      asked.add(method.equals("setAutoCommit") ? method + " " + a[0] : method);
     }
   }
 
