@@ -1,6 +1,7 @@
 package dev.outbox.relay;
 
 import dev.outbox.OutboxException;
+import dev.outbox.publisher.core.BackgroundTasks;
 import dev.outbox.spi.store.Finding;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -41,12 +42,7 @@ public final class SchemaProbe {
     if (question == null || question.isDone()) {
       question =
           CompletableFuture.supplyAsync(
-              this::answer,
-              task -> {
-                Thread thread = new Thread(task, "outbox-health");
-                thread.setDaemon(true);
-                thread.start();
-              });
+              this::answer, task -> BackgroundTasks.run("outbox-health", task));
     }
     return question;
   }
