@@ -19,6 +19,17 @@ public final class BackgroundTasks {
     daemon(name, task).start();
   }
 
+  /** Runs a task in a thread of its own, and waits for its end, but no longer than so many milliseconds. */
+  public static void runAndWait(String name, long most, Runnable task) {
+    Thread thread = daemon(name, task);
+    thread.start();
+    try {
+      thread.join(most);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
   /** What the task gives, or throws: whatever happens, the future ends. */
   public static <T> void run(String name, CompletableFuture<T> future, Callable<T> task) {
     try {
