@@ -3,6 +3,7 @@ package dev.outbox.publisher.http;
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.publisher.core.KeyRun;
 import dev.outbox.publisher.core.SideBySide;
+import dev.outbox.publisher.http.Sender.Sent;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import java.util.List;
