@@ -169,9 +169,6 @@ final class Cluster implements AutoCloseable {
 
   private synchronized void closeNow() {
     closed = true;
-    if (admin != null) {
-      admin.close(Duration.ZERO);
-      admin = null;
-    }
+    giveUp();
   }
 }

@@ -5,6 +5,7 @@ import dev.outbox.PermanentOutboxException;
 import dev.outbox.publisher.core.BackgroundTasks;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.StringJoiner;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -238,11 +239,9 @@ final class ProducerHolder {
 
   /** The causes without the exception itself, whose text may hold a secret. */
   static String causes(@Nullable Throwable e) {
-    StringBuilder text = new StringBuilder(e == null ? "unknown" : String.valueOf(e.getMessage()));
-    for (Throwable cause = e == null ? null : e.getCause();
-        cause != null;
-        cause = cause.getCause()) {
-      text.append(": ").append(cause.getMessage());
+    StringJoiner text = new StringJoiner(": ").setEmptyValue("unknown");
+    for (Throwable one = e; one != null; one = one.getCause()) {
+      text.add(one.getMessage());
     }
     return text.toString();
   }
