@@ -40,9 +40,7 @@ public final class SchemaProbe {
 
   private synchronized CompletableFuture<Finding> question() {
     if (question == null || question.isDone()) {
-      question =
-          CompletableFuture.supplyAsync(
-              this::answer, task -> BackgroundTasks.run("outbox-health", task));
+      question = BackgroundTasks.call("outbox-health", this::answer);
     }
     return question;
   }

@@ -19,7 +19,7 @@ public final class BackgroundTasks {
     daemon(name, task).start();
   }
 
-  /** Runs a task in a thread of its own, and waits for its end, but no longer than so many milliseconds. */
+  /** Runs a task in a thread of its own, and waits for it for at most so many milliseconds. */
   public static void runAndWait(String name, long most, Runnable task) {
     Thread thread = daemon(name, task);
     thread.start();
@@ -30,21 +30,22 @@ public final class BackgroundTasks {
     }
   }
 
-  /** What the task gives, or throws: whatever happens, the future ends. */
-  public static <T> void run(String name, CompletableFuture<T> future, Callable<T> task) {
+  /** Gives what the task gives, or throws: whatever happens, the future ends. */
+  public static <T> CompletableFuture<T> call(String name, Callable<? extends T> task) {
+    CompletableFuture<T> future = new CompletableFuture<>();
     try {
-      daemon(
-              name,
-              () -> {
-                try {
-                  future.complete(task.call());
-                } catch (Throwable e) {
-                  future.completeExceptionally(e);
-                }
-              })
-          .start();
+      run(
+          name,
+          () -> {
+            try {
+              future.complete(task.call());
+            } catch (Throwable e) {
+              future.completeExceptionally(e);
+            }
+          });
     } catch (Throwable e) { // no memory for a thread
       future.completeExceptionally(e);
     }
+    return future;
   }
 }

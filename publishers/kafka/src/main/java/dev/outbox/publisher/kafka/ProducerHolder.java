@@ -117,10 +117,8 @@ final class ProducerHolder {
           "the next Kafka producer is made in %d ms; the last one failed with %s"
               .formatted(TimeUnit.NANOSECONDS.toMillis(wait) + 1, reason));
     }
-    CompletableFuture<Connection> fresh = new CompletableFuture<>();
-    current = fresh;
-    BackgroundTasks.run("outbox-kafka-connect", fresh, this::make);
-    return fresh;
+    current = BackgroundTasks.call("outbox-kafka-connect", this::make);
+    return current;
   }
 
   private Connection make() {

@@ -53,16 +53,13 @@ final class Links {
 
   /** Begins to connect, where there is no connection and none is being made. */
   synchronized CompletableFuture<Link> start() {
-    CompletableFuture<Link> link = current;
     if (closed) {
       return CompletableFuture.failedFuture(new IOException("the publisher is closed"));
     }
-    if (link == null || link.isCompletedExceptionally() || isLost(link)) {
-      link = new CompletableFuture<>();
-      current = link;
-      BackgroundTasks.run("outbox-nats-connect", link, () -> Link.open(options.get()));
+    if (current == null || current.isCompletedExceptionally() || isLost(current)) {
+      current = BackgroundTasks.call("outbox-nats-connect", () -> Link.open(options.get()));
     }
-    return link;
+    return current;
   }
 
   private static boolean isLost(CompletableFuture<Link> link) {

@@ -57,9 +57,7 @@ final class Links {
       current = null;
     }
     if (current == null) {
-      CompletableFuture<Link> fresh = new CompletableFuture<>();
-      current = fresh;
-      BackgroundTasks.run("outbox-rabbitmq-connect", fresh, broker::connect);
+      current = BackgroundTasks.call("outbox-rabbitmq-connect", broker::connect);
     }
     return current;
   }
