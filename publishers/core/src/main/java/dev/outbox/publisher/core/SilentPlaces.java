@@ -66,8 +66,7 @@ public final class SilentPlaces<P> {
     if (troubled.size() > MOST) {
       troubled.values().removeIf(t -> t.stuck == 0);
     }
-    troubled.merge(
-        to, new Trouble(0, 0, true), (t, fresh) -> new Trouble(t.stuck, t.leftAt, true));
+    troubled.merge(to, new Trouble(0, 0, true), (t, fresh) -> new Trouble(t.stuck, t.leftAt, true));
   }
 
   /** Notes that it acknowledged. */

@@ -11,9 +11,9 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call: of each key one request is on its way, as {@link SideBySide} says. What a request brings
- * is decided in the client's threads. A call does not wait long for requests that take longer than
- * {@link RequestSlots#patience}.
+ * One call: of each key one request is on its way, as {@link SideBySide} says. What a request
+ * brings is decided in the client's threads. A call does not wait long for requests that take
+ * longer than {@link RequestSlots#patience}.
  */
 final class Call {
   private final Sender sender;
@@ -88,8 +88,7 @@ final class Call {
     @Override
     public boolean use(RequestSlots.Slot slot) {
       Addressed item = item(delivered());
-      Sent request =
-          new Sent(item.message(), (Endpoint) item.to, slot, new CompletableFuture<>());
+      Sent request = new Sent(item.message(), (Endpoint) item.to, slot, new CompletableFuture<>());
       since = System.nanoTime();
       if (!isBegun(request)) {
         return false;

@@ -25,8 +25,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * From a message to its request, as the user has chosen; see {@link HttpPublisher} for what is where
- * (P4).
+ * From a message to its request, as the user has chosen; see {@link HttpPublisher} for what is
+ * where (P4).
  *
  * @param copied names of a message's own headers, in lower case, that become fields too
  * @param fixed fields of each request

@@ -34,7 +34,8 @@ final class Lookup {
       Found is =
           item.alone
               ? parts.topics().look(via.producer(), item.topic)
-              : found.computeIfAbsent(item.topic, name -> parts.topics().look(via.producer(), name));
+              : found.computeIfAbsent(
+                  item.topic, name -> parts.topics().look(via.producer(), name));
       if (is instanceof Found.Unusable unusable) {
         return unusable(item.place(), via, unusable.error());
       }
