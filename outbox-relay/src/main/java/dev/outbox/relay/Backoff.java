@@ -1,6 +1,7 @@
 package dev.outbox.relay;
 
 import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.DoubleSupplier;
 
 /** A pause that doubles from a first to a longest one, with jitter. For one thread. */
@@ -9,6 +10,11 @@ final class Backoff {
   private final long longest;
   private final DoubleSupplier random;
   private long next;
+
+  /** With jitter by chance. */
+  Backoff(Duration first, Duration longest) {
+    this(first, longest, () -> ThreadLocalRandom.current().nextDouble());
+  }
 
   /**
    * @param random gives 0 to 1; takes up to half of each pause off, so that workers spread

@@ -1,7 +1,6 @@
 package dev.outbox.relay;
 
 import java.time.Duration;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -35,7 +34,6 @@ final class Breaker {
   private final int batchSize;
   private final Backoff pauses;
   private final RelayListener listener;
-  private final ReentrantLock lock = new ReentrantLock();
   private volatile boolean closed = true;
   private boolean testing;
   private int testSize;
@@ -62,23 +60,18 @@ final class Breaker {
   }
 
   Admission admit(long now) {
+    return closed ? new Admission(batchSize, false, 0, 0) : admitToTest(now);
+  }
+
+  private synchronized Admission admitToTest(long now) {
     if (closed) {
       return new Admission(batchSize, false, 0, 0);
     }
-    lock.lock();
-    try {
-      if (closed) {
-        return new Admission(batchSize, false, 0, 0);
-      }
-      if (openUntil - now > 0 || testing) {
-        return new Admission(0, false, testing ? ASK_AGAIN : openUntil - now, 0);
-      }
-      Admission test = new Admission(testSize, true, 0, pauses.most());
-      testing = true;
-      return test;
-    } finally {
-      lock.unlock();
+    if (openUntil - now > 0 || testing) {
+      return new Admission(0, false, testing ? ASK_AGAIN : openUntil - now, 0);
     }
+    testing = true;
+    return new Admission(testSize, true, 0, pauses.most());
   }
 
   /**
@@ -93,8 +86,7 @@ final class Breaker {
     }
     boolean was;
     boolean is;
-    lock.lock();
-    try {
+    synchronized (this) {
       was = closed;
       testing &= !admission.test();
       if (admission.test() && batch != null) {
@@ -106,8 +98,6 @@ final class Breaker {
         openUntil = now + pauses.next();
       }
       is = closed;
-    } finally {
-      lock.unlock();
     }
     if (was && !is && error != null) {
       listener.on(new RelayEvent.BreakerOpened(relay, error));

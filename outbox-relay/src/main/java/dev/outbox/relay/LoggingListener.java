@@ -60,14 +60,11 @@ final class LoggingListener implements RelayListener {
 
   private void write(
       boolean warn, String text, @Nullable Throwable shown, @Nullable Throwable atDebug) {
-    if (log.isDebugEnabled()) {
-      if (warn) {
-        log.warn("{}", printable(text), atDebug);
-      } else {
-        log.debug("{}", printable(text), atDebug);
-      }
-    } else if (warn) {
-      log.warn("{}", printable(text), shown);
+    boolean debug = log.isDebugEnabled();
+    if (warn) {
+      log.warn("{}", printable(text), debug ? atDebug : shown);
+    } else if (debug) {
+      log.debug("{}", printable(text), atDebug);
     }
   }
 

@@ -21,7 +21,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.DoubleSupplier;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -77,7 +76,6 @@ public final class Relay implements AutoCloseable {
   /** Of housekeeping while it stands by; of the thread that housekeeps. */
   private int round;
 
-  private final ReentrantLock lock = new ReentrantLock();
   private State state = State.NEW;
   private @Nullable WakeUps wakeUps;
 
@@ -93,14 +91,13 @@ public final class Relay implements AutoCloseable {
             settings.stopTimeout(),
             new Pauses(settings.idlePause(), random, builder.clock),
             builder.clock);
-    threads = new RelayThreads(settings.name(), waiting);
+    threads = new RelayThreads(settings.name(), waiting, listener);
     keeper =
         store instanceof KeepingStore<?> able
             ? able.keeper(builder.unclaimed)
             : Keeper.ofNothing(store);
     shared =
         new Worker.Shared(
-            keeper,
             builder.publisher,
             settings,
             new Verdicts(
@@ -138,33 +135,29 @@ public final class Relay implements AutoCloseable {
    *     cannot tell of appends
    * @throws IllegalStateException after {@link #close}
    */
-  public void start() {
-    lock.lock();
-    try {
-      refuseWhenClosed();
-      if (state == State.NEW) {
-        String place = null;
-        if (store instanceof SchemaStore schema) {
-          schema.verify();
-          place = schema.place();
-        }
-        if (listens) {
-          wakeUps =
-              store.listen(
-                  waiting::committed,
-                  e -> listener.on(new RelayEvent.StoreFailed(settings.name(), "listen", e)));
-          if (wakeUps == null) {
-            throw new IllegalArgumentException(
-                "wakeUps is true, but this store cannot tell of appends: leave it out, and shorten"
-                    + " idlePause where the first message must not wait");
-          }
-        }
-        state = State.RUNNING;
-        startThreads(place);
-      }
-    } finally {
-      lock.unlock();
+  public synchronized void start() {
+    refuseWhenClosed();
+    if (state == State.RUNNING) {
+      return;
     }
+    String place = null;
+    if (store instanceof SchemaStore schema) {
+      schema.verify();
+      place = schema.place();
+    }
+    if (listens) {
+      wakeUps =
+          store.listen(
+              waiting::committed,
+              e -> listener.on(new RelayEvent.StoreFailed(settings.name(), "listen", e)));
+      if (wakeUps == null) {
+        throw new IllegalArgumentException(
+            "wakeUps is true, but this store cannot tell of appends: leave it out, and shorten"
+                + " idlePause where the first message must not wait");
+      }
+    }
+    state = State.RUNNING;
+    startThreads(place);
   }
 
   /** Closes the relay when a thread cannot be started. */
@@ -172,17 +165,16 @@ public final class Relay implements AutoCloseable {
     try {
       listener.on(new RelayEvent.Started(settings.name(), settings.workers(), place));
       if (store instanceof KeepingStore<?>) {
-        threads.start(keeper, listener);
+        threads.start(keeper);
       }
       for (int i = 0; i < settings.workers(); i++) {
-        threads.start(new Worker(settings.name() + "/" + i, shared));
+        threads.start(new Worker(settings.name() + "/" + i, keeper, shared));
       }
-      threads.start(this::housekeep, listener, housekeeping);
+      threads.start(this::housekeep, housekeeping);
       String address = shared.publisher().address();
       if (address != null) {
         threads.start(
-            new BrokerCheck(settings.name(), shared.publisher(), address, waiting, listener),
-            listener);
+            new BrokerCheck(settings.name(), shared.publisher(), address, waiting, listener));
       }
     } catch (RuntimeException | Error e) {
       close();
@@ -197,7 +189,7 @@ public final class Relay implements AutoCloseable {
     }
   }
 
-  private void refuseWhenClosed() {
+  private synchronized void refuseWhenClosed() {
     if (state == State.CLOSED) {
       throw new IllegalStateException(
           "relay %s is closed and cannot run again: build a new one".formatted(settings.name()));
@@ -215,13 +207,8 @@ public final class Relay implements AutoCloseable {
    * @throws IllegalStateException after {@link #close}
    */
   public void runOnce() throws InterruptedException {
-    lock.lock();
-    try {
-      refuseWhenClosed();
-    } finally {
-      lock.unlock();
-    }
-    Worker worker = new Worker(settings.name() + "/once", shared.claimingFrom(store));
+    refuseWhenClosed();
+    Worker worker = new Worker(settings.name() + "/once", store, shared);
     try {
       Worker.Round round;
       do {
@@ -290,13 +277,8 @@ public final class Relay implements AutoCloseable {
    * whose claims or settles the store refuses are alive; {@link RelayEvent.StoreFailed} tells of
    * them.
    */
-  public boolean isAlive() {
-    lock.lock();
-    try {
-      return state == State.RUNNING && threads.alive();
-    } finally {
-      lock.unlock();
-    }
+  public synchronized boolean isAlive() {
+    return state == State.RUNNING && threads.alive();
   }
 
   /**
@@ -326,14 +308,11 @@ public final class Relay implements AutoCloseable {
    */
   @Override
   public void close() {
-    lock.lock();
-    try {
+    synchronized (this) {
       if (state == State.CLOSED) {
         return;
       }
       state = State.CLOSED;
-    } finally {
-      lock.unlock();
     }
     long began = System.nanoTime();
     leave();

@@ -1,17 +1,17 @@
 package dev.outbox.relay;
 
+import dev.outbox.publisher.core.BackgroundTasks;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +27,7 @@ final class RelayThreads {
 
   private final String name;
   private final Waiting waiting;
+  private final RelayListener listener;
   private final ThreadPoolExecutor publishing;
   private final ScheduledExecutorService housekeeping;
 
@@ -36,28 +37,26 @@ final class RelayThreads {
   private volatile @Nullable Thread checking;
   private volatile @Nullable Thread holding;
 
-  RelayThreads(String name, Waiting waiting) {
+  RelayThreads(String name, Waiting waiting, RelayListener listener) {
     this.name = name;
     this.waiting = waiting;
-    publishing = (ThreadPoolExecutor) Executors.newCachedThreadPool(factory("-publish-"));
+    this.listener = listener;
+    publishing = pool(name + "-publish-");
     housekeeping =
         Executors.newSingleThreadScheduledExecutor(
             task -> {
-              Thread thread = daemon(task, name + "-housekeeping");
+              Thread thread = BackgroundTasks.daemon(name + "-housekeeping", task);
               inStore.add(thread);
               return thread;
             });
   }
 
-  private ThreadFactory factory(String kind) {
+  /** Daemons, as many as are needed; their names are numbered. */
+  static ThreadPoolExecutor pool(String names) {
     AtomicInteger number = new AtomicInteger();
-    return task -> daemon(task, name + kind + number.getAndIncrement());
-  }
-
-  static Thread daemon(Runnable task, String name) {
-    Thread thread = new Thread(task, name);
-    thread.setDaemon(true);
-    return thread;
+    return (ThreadPoolExecutor)
+        Executors.newCachedThreadPool(
+            task -> BackgroundTasks.daemon(names + number.getAndIncrement(), task));
   }
 
   /** Where the publisher is called; keeps no threads while there is nothing to publish. */
@@ -66,24 +65,20 @@ final class RelayThreads {
   }
 
   void start(Worker worker) {
-    Thread thread = daemon(worker::run, worker.name());
+    Thread thread = BackgroundTasks.daemon(worker.name(), worker::run);
     inStore.add(thread);
     thread.start();
   }
 
   /** Until the workers have ended. */
-  void start(Keeper keeper, RelayListener listener) {
-    Backoff pauses = new Backoff(FIRST_HOLD_RETRY, LONGEST_HOLD_RETRY, RelayThreads::random);
+  void start(Keeper keeper) {
+    Backoff pauses = new Backoff(FIRST_HOLD_RETRY, LONGEST_HOLD_RETRY);
     SupervisedLoop task =
-        new SupervisedLoop(
-            () -> keeper.hold(waiting::wake),
-            e -> {
-              if (!waiting.stopping()) {
-                listener.on(new RelayEvent.StoreFailed(name, "hold", e));
-              }
-            });
-    Thread thread =
-        daemon(
+        supervised(
+            () -> keeper.hold(waiting::wake), e -> new RelayEvent.StoreFailed(name, "hold", e));
+    holding =
+        started(
+            name + "-holding",
             () -> {
               long begun = System.nanoTime();
               while (!waiting.stopping() && !task.again()) {
@@ -93,50 +88,43 @@ final class RelayThreads {
                 LockSupport.parkNanos(pauses.next());
                 begun = System.nanoTime();
               }
-            },
-            name + "-holding");
-    holding = thread;
-    thread.start();
-  }
-
-  private static double random() {
-    return ThreadLocalRandom.current().nextDouble();
-  }
-
-  void start(SupervisedLoop.Task housekeep, RelayListener listener, Duration pause) {
-    SupervisedLoop task =
-        new SupervisedLoop(
-            housekeep,
-            e -> {
-              if (!waiting.stopping()) { // which interrupts it
-                listener.on(new RelayEvent.StoreFailed(name, "housekeep", e));
-              }
             });
+  }
+
+  void start(SupervisedLoop.Task housekeep, Duration pause) {
+    SupervisedLoop task =
+        supervised(housekeep, e -> new RelayEvent.StoreFailed(name, "housekeep", e));
     var ignored =
         housekeeping.scheduleWithFixedDelay(
             task::again, 0, pause.toMillis(), TimeUnit.MILLISECONDS);
   }
 
-  void start(BrokerCheck check, RelayListener listener) {
+  void start(BrokerCheck check) {
     String thread = name + "-check";
     SupervisedLoop task =
-        new SupervisedLoop(
+        supervised(
             check::run,
-            e -> {
-              if (!waiting.stopping()) {
-                listener.on(
-                    new RelayEvent.PublisherBroken(
-                        thread, "threw when asked for its broker: " + e, e));
-              }
-            });
-    Thread asking =
-        daemon(
-            () -> {
-              boolean ignored = task.again();
-            },
-            thread);
-    checking = asking;
-    asking.start();
+            e ->
+                new RelayEvent.PublisherBroken(thread, "threw when asked for its broker: " + e, e));
+    checking = started(thread, task::again);
+  }
+
+  /** What it throws while the relay stops, which interrupts it, is no news. */
+  private SupervisedLoop supervised(
+      SupervisedLoop.Task task, Function<RuntimeException, RelayEvent> event) {
+    return new SupervisedLoop(
+        task,
+        e -> {
+          if (!waiting.stopping()) {
+            listener.on(event.apply(e));
+          }
+        });
+  }
+
+  private static Thread started(String name, Runnable task) {
+    Thread thread = BackgroundTasks.daemon(name, task);
+    thread.start();
+    return thread;
   }
 
   /**

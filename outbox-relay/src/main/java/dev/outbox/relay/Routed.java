@@ -6,7 +6,6 @@ import dev.outbox.spi.publisher.Result;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +31,6 @@ final class Routed {
   private final String name;
   private final MessagePublisher publisher;
   private final LongSupplier clock;
-  private final ReentrantLock lock = new ReentrantLock();
   private volatile boolean answers;
   private @Nullable String trouble;
   private boolean trying;
@@ -72,22 +70,17 @@ final class Routed {
    *
    * @return why it is not to be called now; null when it may be
    */
-  @Nullable String refusal(boolean othersAnswer) {
-    lock.lock();
-    try {
-      hanging.removeIf(Publication::isFinished);
-      if (hanging.size() >= MOST_HANGING) {
-        return "%d calls of %s have not returned; none is begun until one does"
-            .formatted(hanging.size(), name);
-      }
-      if (othersAnswer && trouble != null && (trying || pausedUntil - clock.getAsLong() > 0)) {
-        return trouble;
-      }
-      trying = true;
-      return null;
-    } finally {
-      lock.unlock();
+  synchronized @Nullable String refusal(boolean othersAnswer) {
+    hanging.removeIf(Publication::isFinished);
+    if (hanging.size() >= MOST_HANGING) {
+      return "%d calls of %s have not returned; none is begun until one does"
+          .formatted(hanging.size(), name);
     }
+    if (othersAnswer && trouble != null && (trying || pausedUntil - clock.getAsLong() > 0)) {
+      return trouble;
+    }
+    trying = true;
+    return null;
   }
 
   /** What was in calls that went on when others had ended. */
@@ -109,15 +102,10 @@ final class Routed {
    *
    * @param most as of {@link #patience}
    */
-  void left(Publication call, Duration most) {
-    lock.lock();
-    try {
-      slow = true;
-      tooLong = most.toNanos();
-      hanging.add(call);
-    } finally {
-      lock.unlock();
-    }
+  synchronized void left(Publication call, Duration most) {
+    slow = true;
+    tooLong = most.toNanos();
+    hanging.add(call);
   }
 
   /**
@@ -125,7 +113,7 @@ final class Routed {
    *
    * @param since when it began
    */
-  void ended(Publication call, long since) {
+  synchronized void ended(Publication call, long since) {
     String error = null;
     boolean answered = false;
     for (Result result : call.results()) {
@@ -135,19 +123,14 @@ final class Routed {
         answered = true;
       }
     }
-    lock.lock();
-    try {
-      long now = clock.getAsLong();
-      slow &= now - since > tooLong;
-      answers = answered;
-      trouble = answered ? null : error != null ? error : name + " did not return in time";
-      pausedUntil = now + Math.min(PAUSE * (now - since), LONGEST_PAUSE.toNanos());
-      trying = false;
-      if (!call.isFinished() && !hanging.contains(call)) {
-        hanging.add(call);
-      }
-    } finally {
-      lock.unlock();
+    long now = clock.getAsLong();
+    slow &= now - since > tooLong;
+    answers = answered;
+    trouble = answered ? null : error != null ? error : name + " did not return in time";
+    pausedUntil = now + Math.min(PAUSE * (now - since), LONGEST_PAUSE.toNanos());
+    trying = false;
+    if (!call.isFinished() && !hanging.contains(call)) {
+      hanging.add(call);
     }
   }
 }

@@ -18,10 +18,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -68,10 +66,7 @@ public final class RoutingPublisher implements MessagePublisher {
     this.all = List.copyOf(all);
     this.routes = routes;
     this.timeout = timeout;
-    AtomicInteger number = new AtomicInteger();
-    executor =
-        Executors.newCachedThreadPool(
-            task -> RelayThreads.daemon(task, "outbox-routing-" + number.getAndIncrement()));
+    executor = RelayThreads.pool("outbox-routing-");
   }
 
   /**
@@ -256,25 +251,27 @@ public final class RoutingPublisher implements MessagePublisher {
 
   /** Collects publishers; {@link #build} checks them. Not safe for use by many threads. */
   public static final class Builder {
-    private final Map<String, MessagePublisher> publishers = new LinkedHashMap<>();
-    private final Map<String, String> byType = new HashMap<>();
-    private final Map<String, Predicate<StoredMessage>> byChoice = new LinkedHashMap<>();
-    private final String otherwise;
+    private final List<Routed> publishers = new ArrayList<>();
+    private final Map<String, Routed> byType = new HashMap<>();
+    private final Map<Routed, Predicate<StoredMessage>> byChoice = new LinkedHashMap<>();
+    private final Routed otherwise;
     private Duration timeout = DEFAULT_TIMEOUT;
 
     private Builder(String name, MessagePublisher otherwise) {
-      this.otherwise = name;
-      add(name, otherwise);
+      this.otherwise = added(name, otherwise);
     }
 
-    private void add(String name, MessagePublisher publisher) {
+    private Routed added(String name, MessagePublisher publisher) {
       if (name.isBlank()) {
         throw new IllegalArgumentException("a publisher's name is blank: give it one");
       }
-      if (publishers.put(name, requireNonNull(publisher, name)) != null) {
+      if (publishers.stream().anyMatch(one -> one.name().equals(name))) {
         throw new IllegalArgumentException(
             "two publishers are called %s: give one of them another name".formatted(name));
       }
+      Routed added = new Routed(name, requireNonNull(publisher, name), System::nanoTime);
+      publishers.add(added);
+      return added;
     }
 
     /**
@@ -283,17 +280,17 @@ public final class RoutingPublisher implements MessagePublisher {
      * @param aggregateTypes what it takes; each type has one publisher
      */
     public Builder publisher(String name, MessagePublisher publisher, String... aggregateTypes) {
-      add(name, publisher);
+      Routed added = added(name, publisher);
       if (aggregateTypes.length == 0) {
         throw new IllegalArgumentException(
             "the publisher %s has no aggregate type: name those that it takes".formatted(name));
       }
       for (String type : aggregateTypes) {
-        String other = byType.put(requireNonNull(type, "aggregateType"), name);
+        Routed other = byType.put(requireNonNull(type, "aggregateType"), added);
         if (other != null) {
           throw new IllegalArgumentException(
               "the aggregate type %s has two publishers, %s and %s: give it one"
-                  .formatted(type, other, name));
+                  .formatted(type, other.name(), name));
         }
       }
       return this;
@@ -307,8 +304,7 @@ public final class RoutingPublisher implements MessagePublisher {
      */
     public Builder publisher(
         String name, MessagePublisher publisher, Predicate<StoredMessage> takes) {
-      add(name, publisher);
-      byChoice.put(name, requireNonNull(takes, "takes"));
+      byChoice.put(added(name, publisher), requireNonNull(takes, "takes"));
       return this;
     }
 
@@ -328,21 +324,17 @@ public final class RoutingPublisher implements MessagePublisher {
 
     /** Builds it. */
     public MessagePublisher build() {
-      Map<String, Routed> routed = new LinkedHashMap<>();
-      publishers.forEach((name, one) -> routed.put(name, new Routed(name, one, System::nanoTime)));
-      Routed rest = requireNonNull(routed.get(otherwise));
-      Map<String, Routed> types = new HashMap<>();
-      byType.forEach((type, name) -> types.put(type, requireNonNull(routed.get(name))));
-      Map<Routed, Predicate<StoredMessage>> choices = new LinkedHashMap<>();
-      byChoice.forEach((name, takes) -> choices.put(requireNonNull(routed.get(name)), takes));
+      Map<String, Routed> types = Map.copyOf(byType);
+      Map<Routed, Predicate<StoredMessage>> choices = new LinkedHashMap<>(byChoice);
       return new RoutingPublisher(
-          List.copyOf(routed.values()),
+          publishers,
           message ->
               choices.entrySet().stream()
                   .filter(choice -> choice.getValue().test(message))
                   .map(Map.Entry::getKey)
                   .findFirst()
-                  .orElseGet(() -> types.getOrDefault(message.message().aggregateType(), rest)),
+                  .orElseGet(
+                      () -> types.getOrDefault(message.message().aggregateType(), otherwise)),
           timeout);
     }
   }

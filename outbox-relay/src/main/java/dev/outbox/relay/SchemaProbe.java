@@ -1,6 +1,7 @@
 package dev.outbox.relay;
 
 import dev.outbox.OutboxException;
+import dev.outbox.publisher.core.BackgroundTasks;
 import dev.outbox.spi.store.Finding;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -39,14 +40,7 @@ public final class SchemaProbe {
 
   private synchronized CompletableFuture<Finding> question() {
     if (question == null || question.isDone()) {
-      question =
-          CompletableFuture.supplyAsync(
-              this::answer,
-              task -> {
-                Thread thread = new Thread(task, "outbox-health");
-                thread.setDaemon(true);
-                thread.start();
-              });
+      question = BackgroundTasks.call("outbox-health", this::answer);
     }
     return question;
   }

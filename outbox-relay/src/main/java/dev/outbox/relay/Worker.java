@@ -11,7 +11,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -40,13 +39,8 @@ final class Worker {
   /** After a sleep this much longer than asked for, the process was stopped, the publisher too. */
   private static final long STOOD_STILL = Duration.ofSeconds(2).toNanos();
 
-  /**
-   * What workers of one relay share.
-   *
-   * @param source where they get their claims
-   */
+  /** What workers of one relay share. */
   record Shared(
-      Claim.Source source,
       MessagePublisher publisher,
       Settings settings,
       Verdicts verdicts,
@@ -55,23 +49,7 @@ final class Worker {
       Waiting waiting,
       RelayListener listener,
       ThreadPoolExecutor publishing,
-      LongSupplier clock) {
-
-    /** The same with claims from elsewhere. */
-    Shared claimingFrom(Claim.Source other) {
-      return new Shared(
-          other,
-          publisher,
-          settings,
-          verdicts,
-          breaker,
-          paused,
-          waiting,
-          listener,
-          publishing,
-          clock);
-    }
-  }
+      LongSupplier clock) {}
 
   /** How a round went; the next one begins at once or after a pause. */
   enum Round {
@@ -109,22 +87,21 @@ final class Worker {
   /** Those at the beginning of the last claim. */
   private int announcements;
 
-  Worker(String name, Shared shared) {
+  /**
+   * @param source where it gets its claims
+   */
+  Worker(String name, Claim.Source source, Shared shared) {
     this.name = name;
+    this.source = source;
     this.shared = shared;
-    source = shared.source();
     settings = shared.settings();
     verdicts = shared.verdicts().by(name);
     breaker = shared.breaker();
     paused = shared.paused();
     waiting = shared.waiting();
     listener = shared.listener();
-    trouble = new Backoff(FIRST_TROUBLE, LONGEST_TROUBLE, Worker::random);
+    trouble = new Backoff(FIRST_TROUBLE, LONGEST_TROUBLE);
     emptySettleCounts = now();
-  }
-
-  private static double random() {
-    return ThreadLocalRandom.current().nextDouble();
   }
 
   String name() {
@@ -345,7 +322,7 @@ final class Worker {
     batch.lost(lost);
     Map<Long, Decision> decisions = batch.decisions();
     boolean claimsNext = !decisions.isEmpty() && breaker.closed() && !waiting.stopping();
-    Backoff pauses = new Backoff(FIRST_SETTLE_RETRY, LONGEST_SETTLE_RETRY, Worker::random);
+    Backoff pauses = new Backoff(FIRST_SETTLE_RETRY, LONGEST_SETTLE_RETRY);
     while (true) {
       try {
         lost.addAll(

@@ -57,8 +57,8 @@ class SilentTopicTest {
     MessagePublisher publisher = this::publish;
     return new Worker(
         "relay/0",
+        store,
         new Worker.Shared(
-            store,
             publisher,
             settings,
             verdicts,

@@ -96,8 +96,8 @@ class WorkerTest {
     Breaker breaker = new Breaker("relay", 100, () -> 0, listener);
     return new Worker(
         "relay/0",
+        source,
         new Worker.Shared(
-            source,
             publisher,
             settings,
             verdicts,

@@ -19,21 +19,33 @@ public final class BackgroundTasks {
     daemon(name, task).start();
   }
 
-  /** What the task gives, or throws: whatever happens, the future ends. */
-  public static <T> void run(String name, CompletableFuture<T> future, Callable<T> task) {
+  /** Runs a task in a thread of its own, and waits for it for at most so many milliseconds. */
+  public static void runAndWait(String name, long most, Runnable task) {
+    Thread thread = daemon(name, task);
+    thread.start();
     try {
-      daemon(
-              name,
-              () -> {
-                try {
-                  future.complete(task.call());
-                } catch (Throwable e) {
-                  future.completeExceptionally(e);
-                }
-              })
-          .start();
+      thread.join(most);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Gives what the task gives, or throws: whatever happens, the future ends. */
+  public static <T> CompletableFuture<T> call(String name, Callable<? extends T> task) {
+    CompletableFuture<T> future = new CompletableFuture<>();
+    try {
+      run(
+          name,
+          () -> {
+            try {
+              future.complete(task.call());
+            } catch (Throwable e) {
+              future.completeExceptionally(e);
+            }
+          });
     } catch (Throwable e) { // no memory for a thread
       future.completeExceptionally(e);
     }
+    return future;
   }
 }

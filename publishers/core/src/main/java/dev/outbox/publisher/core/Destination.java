@@ -51,10 +51,20 @@ public final class Destination {
   private final Map<String, Rule> byType;
   private final UnaryOperator<String> escaping;
 
-  /** Gives a message's destination; what it fills in is escaped. */
+  /** Gives a message's destination, or a part of it; what it fills in is escaped. */
   @FunctionalInterface
-  private interface Rule {
+  private interface Naming {
     @Nullable String name(StoredMessage message, UnaryOperator<String> escaping);
+  }
+
+  /**
+   * @param text for people
+   */
+  private record Rule(String text, Naming naming) {
+    @Override
+    public String toString() {
+      return text;
+    }
   }
 
   private Destination(Rule general, Map<String, Rule> byType, UnaryOperator<String> escaping) {
@@ -74,7 +84,7 @@ public final class Destination {
    * @throws IllegalArgumentException when it is blank, or naming a placeholder that does not exist
    */
   public static Destination pattern(String pattern) {
-    return of(Template.of("the pattern", pattern));
+    return of(template("the pattern", pattern));
   }
 
   /**
@@ -85,7 +95,8 @@ public final class Destination {
    * @param function quickly computed, safe for use by many threads
    */
   public static Destination by(Function<StoredMessage, ? extends @Nullable String> function) {
-    return of(new Chosen(function));
+    requireNonNull(function, "function");
+    return of(new Rule("a function", (message, escaping) -> function.apply(message)));
   }
 
   private static Destination of(Rule rule) {
@@ -112,13 +123,13 @@ public final class Destination {
   public static Destination fromProperties(
       Map<String, String> properties, String word, String otherwise) {
     Destination destination =
-        of(Template.of("the property " + word, properties.getOrDefault(word, otherwise)));
+        of(template("the property " + word, properties.getOrDefault(word, otherwise)));
     String named = word + ".";
     for (Map.Entry<String, String> property : properties.entrySet()) {
       String name = property.getKey();
       if (name.startsWith(named)) {
         String type = name.substring(named.length());
-        Rule rule = Template.of("the property " + name, property.getValue());
+        Rule rule = template("the property " + name, property.getValue());
         destination = destination.forType(type, rule);
       }
     }
@@ -136,7 +147,7 @@ public final class Destination {
    * @param pattern as for {@link #pattern}
    */
   public Destination forType(String aggregateType, String pattern) {
-    return forType(aggregateType, Template.of("the pattern of " + aggregateType, pattern));
+    return forType(aggregateType, template("the pattern of " + aggregateType, pattern));
   }
 
   private Destination forType(String aggregateType, Rule rule) {
@@ -167,7 +178,7 @@ public final class Destination {
     Rule rule = byType.getOrDefault(message.message().aggregateType(), general);
     String name;
     try {
-      name = rule.name(message, escaping);
+      name = rule.naming.name(message, escaping);
     } catch (PermanentOutboxException e) {
       throw new MissingException(message, e.getMessage(), Result::rejected, e);
     } catch (RuntimeException e) {
@@ -205,106 +216,74 @@ public final class Destination {
     }
   }
 
-  private record Chosen(Function<StoredMessage, ? extends @Nullable String> function)
-      implements Rule {
-    Chosen {
-      requireNonNull(function, "function");
+  /**
+   * Reads a pattern.
+   *
+   * @param what for errors
+   */
+  private static Rule template(String what, String pattern) {
+    if (pattern.isBlank()) {
+      throw new IllegalArgumentException(
+          "%s is blank: give a name, or leave it out".formatted(what));
     }
-
-    @Override
-    public @Nullable String name(StoredMessage message, UnaryOperator<String> escaping) {
-      return function.apply(message);
+    List<Naming> parts = new ArrayList<>();
+    Matcher placeholder = PLACEHOLDER.matcher(pattern);
+    int end = 0;
+    for (; placeholder.find(); end = placeholder.end()) {
+      addText(what, pattern, pattern.substring(end, placeholder.start()), parts);
+      parts.add(part(what, pattern, placeholder.group(1)));
     }
+    addText(what, pattern, pattern.substring(end), parts);
+    return new Rule(pattern, parts.size() == 1 ? parts.get(0) : together(parts));
+  }
 
-    @Override
-    public String toString() {
-      return "a function";
+  private static Naming together(List<Naming> parts) {
+    return (message, escaping) -> {
+      StringBuilder name = new StringBuilder();
+      parts.forEach(part -> name.append(part.name(message, escaping)));
+      return name.toString();
+    };
+  }
+
+  private static void addText(String what, String pattern, String text, List<Naming> parts) {
+    if (text.contains("{") || text.contains("}")) {
+      throw new IllegalArgumentException(
+          "%s is %s, where a brace has no partner: write placeholders as {aggregateType}"
+              .formatted(what, pattern));
+    }
+    if (!text.isEmpty()) {
+      parts.add((message, escaping) -> text);
     }
   }
 
-  /** A pattern that was read. */
-  private record Template(String pattern, List<Part> parts) implements Rule {
-
-    /** Text, or what a placeholder stands for. */
-    @FunctionalInterface
-    private interface Part {
-      String text(OutboxMessage message, UnaryOperator<String> escaping);
+  private static Naming part(String what, String pattern, String name) {
+    if (name.startsWith(HEADER) && name.length() > HEADER.length()) {
+      String header = name.substring(HEADER.length());
+      return (stored, escaping) -> escaping.apply(header(stored.message(), header, pattern));
     }
+    Function<OutboxMessage, String> field =
+        switch (name) {
+          case "aggregateType" -> OutboxMessage::aggregateType;
+          case "aggregateId" -> OutboxMessage::aggregateId;
+          case "eventType" -> OutboxMessage::eventType;
+          case "recordKey" -> OutboxMessage::recordKey;
+          default ->
+              throw new IllegalArgumentException(
+                  "%s is %s, and there is no placeholder {%s}: take {aggregateType}, {aggregateId}, {eventType}, {recordKey} or {header.NAME}"
+                      .formatted(what, pattern, name));
+        };
+    return (stored, escaping) -> escaping.apply(field.apply(stored.message()));
+  }
 
-    /**
-     * @param what for errors
-     */
-    static Template of(String what, String pattern) {
-      if (pattern.isBlank()) {
-        throw new IllegalArgumentException(
-            "%s is blank: give a name, or leave it out".formatted(what));
-      }
-      List<Part> parts = new ArrayList<>();
-      Matcher placeholder = PLACEHOLDER.matcher(pattern);
-      int end = 0;
-      for (; placeholder.find(); end = placeholder.end()) {
-        addText(what, pattern, pattern.substring(end, placeholder.start()), parts);
-        parts.add(part(what, pattern, placeholder.group(1)));
-      }
-      addText(what, pattern, pattern.substring(end), parts);
-      return new Template(pattern, List.copyOf(parts));
+  private static String header(OutboxMessage message, String name, String pattern) {
+    String value = "";
+    for (Header header : message.headers()) {
+      value = header.name().equals(name) ? header.value() : value;
     }
-
-    private static void addText(String what, String pattern, String text, List<Part> parts) {
-      if (text.contains("{") || text.contains("}")) {
-        throw new IllegalArgumentException(
-            "%s is %s, where a brace has no partner: write placeholders as {aggregateType}"
-                .formatted(what, pattern));
-      }
-      if (!text.isEmpty()) {
-        parts.add((message, escaping) -> text);
-      }
+    if (value.isBlank()) {
+      throw new PermanentOutboxException(
+          "%s needs the header %s, which is missing or blank".formatted(pattern, name));
     }
-
-    private static Part part(String what, String pattern, String name) {
-      if (name.startsWith(HEADER) && name.length() > HEADER.length()) {
-        String header = name.substring(HEADER.length());
-        return (message, escaping) -> escaping.apply(header(message, header, pattern));
-      }
-      Function<OutboxMessage, String> field =
-          switch (name) {
-            case "aggregateType" -> OutboxMessage::aggregateType;
-            case "aggregateId" -> OutboxMessage::aggregateId;
-            case "eventType" -> OutboxMessage::eventType;
-            case "recordKey" -> OutboxMessage::recordKey;
-            default ->
-                throw new IllegalArgumentException(
-                    "%s is %s, and there is no placeholder {%s}: take {aggregateType}, {aggregateId}, {eventType}, {recordKey} or {header.NAME}"
-                        .formatted(what, pattern, name));
-          };
-      return (message, escaping) -> escaping.apply(field.apply(message));
-    }
-
-    private static String header(OutboxMessage message, String name, String pattern) {
-      String value = "";
-      for (Header header : message.headers()) {
-        value = header.name().equals(name) ? header.value() : value;
-      }
-      if (value.isBlank()) {
-        throw new PermanentOutboxException(
-            "%s needs the header %s, which is missing or blank".formatted(pattern, name));
-      }
-      return value;
-    }
-
-    @Override
-    public String name(StoredMessage message, UnaryOperator<String> escaping) {
-      if (parts.size() == 1) {
-        return parts.get(0).text(message.message(), escaping);
-      }
-      StringBuilder name = new StringBuilder();
-      parts.forEach(part -> name.append(part.text(message.message(), escaping)));
-      return name.toString();
-    }
-
-    @Override
-    public String toString() {
-      return pattern;
-    }
+    return value;
   }
 }

@@ -2,11 +2,12 @@ package dev.outbox.publisher.core;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import java.util.HexFormat;
 import java.util.function.IntPredicate;
 
 /** Any text in a few characters of ASCII, for brokers whose names and headers hold no more. */
 public final class PercentEncoding {
-  private static final int HALF = 4;
+  private static final HexFormat HEX = HexFormat.of().withUpperCase();
 
   private PercentEncoding() {}
 
@@ -24,7 +25,7 @@ public final class PercentEncoding {
       if (stays(b, kept)) {
         out.append((char) b);
       } else {
-        out.append('%').append(digit(b >> HALF)).append(digit(b));
+        out.append('%').append(HEX.toHexDigits(b));
       }
     }
     return out.toString();
@@ -37,9 +38,5 @@ public final class PercentEncoding {
   /** Whether it is a letter or a digit of ASCII. */
   public static boolean isLetterOrDigit(int c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  }
-
-  private static char digit(int value) {
-    return Character.toUpperCase(Character.forDigit(value & 0xF, 16));
   }
 }

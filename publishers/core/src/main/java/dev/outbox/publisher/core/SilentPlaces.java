@@ -27,10 +27,6 @@ public final class SilentPlaces<P> {
   private record Trouble(int stuck, long leftAt, boolean slow) {
     static final Trouble NONE = new Trouble(0, 0, false);
 
-    static Trouble of(@Nullable Trouble known) {
-      return known == null ? NONE : known;
-    }
-
     @Nullable Trouble orNull() {
       return stuck > 0 || slow ? this : null;
     }
@@ -51,13 +47,13 @@ public final class SilentPlaces<P> {
 
   /** Whether messages given up on are still on their way there; not for ever, if one got lost. */
   public boolean isStuck(P to) {
-    Trouble known = troubled.isEmpty() ? null : troubled.get(to);
-    return known != null && known.stuck > 0 && System.nanoTime() - known.leftAt < forget;
+    Trouble known = troubled.isEmpty() ? Trouble.NONE : troubled.getOrDefault(to, Trouble.NONE);
+    return known.stuck > 0 && System.nanoTime() - known.leftAt < forget;
   }
 
   /** Whether it did not acknowledge in time the last time. */
   public boolean isSlow(P to) {
-    return !troubled.isEmpty() && Trouble.of(troubled.get(to)).slow;
+    return !troubled.isEmpty() && troubled.getOrDefault(to, Trouble.NONE).slow;
   }
 
   /** How long to wait for it while the broker answers, in nanoseconds. */
@@ -70,12 +66,7 @@ public final class SilentPlaces<P> {
     if (troubled.size() > MOST) {
       troubled.values().removeIf(t -> t.stuck == 0);
     }
-    troubled.compute(
-        to,
-        (p, known) -> {
-          Trouble before = Trouble.of(known);
-          return new Trouble(before.stuck, before.leftAt, true);
-        });
+    troubled.merge(to, new Trouble(0, 0, true), (t, fresh) -> new Trouble(t.stuck, t.leftAt, true));
   }
 
   /** Notes that it acknowledged. */
@@ -87,12 +78,10 @@ public final class SilentPlaces<P> {
 
   /** Notes that a call gives up on a message; to be called before its acknowledgement may come. */
   public void left(P to) {
-    troubled.compute(
+    troubled.merge(
         to,
-        (p, known) -> {
-          Trouble before = Trouble.of(known);
-          return new Trouble(before.stuck + 1, System.nanoTime(), before.slow);
-        });
+        new Trouble(1, System.nanoTime(), false),
+        (t, fresh) -> new Trouble(t.stuck + 1, fresh.leftAt, t.slow));
   }
 
   /** Notes that such a message has ended, or was not given up after all. */

@@ -7,7 +7,8 @@
  *       dev.outbox.publisher.core.PercentEncoding} and {@link dev.outbox.publisher.core.AsciiJson}
  *       for brokers whose names and headers hold little.
  *   <li>{@link dev.outbox.publisher.core.Outcome}: the results of a call in which several messages
- *       are on their way, a {@link dev.outbox.publisher.core.KeyRun} for each key.
+ *       are on their way, a {@link dev.outbox.publisher.core.KeyRun} for each key; {@link
+ *       dev.outbox.publisher.core.SideBySide}: such a call with one message of each key on its way.
  *   <li>{@link dev.outbox.publisher.core.Unanswered}: messages that are on their way when a call
  *       returns; {@link dev.outbox.publisher.core.SilentPlaces}, which do not acknowledge; and
  *       {@link dev.outbox.publisher.core.BackgroundTasks} for what may take long.

@@ -131,10 +131,11 @@ final class Handling implements Runnable {
     return removed;
   }
 
-  /** Interrupts the handler, or sees to it that it does not begin. */
-  void stop() {
+  /** Interrupts the handler, or sees to it that it does not begin; gives the result of that. */
+  Result stop() {
     result.complete(STOPPED);
     boolean ignored = remove();
+    return STOPPED;
   }
 
   /** For how long a call waits for it yet, in nanoseconds; in the queue, while that moves. */

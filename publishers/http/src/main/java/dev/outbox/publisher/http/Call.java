@@ -2,26 +2,22 @@ package dev.outbox.publisher.http;
 
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.publisher.core.KeyRun;
-import dev.outbox.publisher.core.Outcome;
+import dev.outbox.publisher.core.SideBySide;
+import dev.outbox.publisher.http.Sender.Sent;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call. Of each key one request is on its way, and the next one is sent when that was answered
- * with 2xx (P2); keys go side by side. What a request brings is decided in the client's threads;
- * the calling thread only waits, and never past the call's time (P5). It does not wait either for
- * requests that take longer than {@link RequestSlots#patience}, once all others are answered (P3):
- * these go on, and {@link Unanswered} keeps what comes of them.
+ * One call: of each key one request is on its way, as {@link SideBySide} says. What a request
+ * brings is decided in the client's threads. A call does not wait long for requests that take
+ * longer than {@link RequestSlots#patience}.
  */
 final class Call {
   private final Sender sender;
-  private final Outcome<Run> outcome;
-  private final CountDownLatch open;
+  private final SideBySide call;
   private final long end;
 
   /**
@@ -41,8 +37,7 @@ final class Call {
   Call(Sender sender, List<StoredMessage> messages) {
     this.sender = sender;
     end = System.nanoTime() + sender.timing().call().toNanos();
-    outcome = new Outcome<>(messages, Run::new);
-    open = new CountDownLatch(outcome.runs().size());
+    call = new SideBySide(messages, end, Run::new);
   }
 
   private Object locate(StoredMessage message) {
@@ -56,40 +51,17 @@ final class Call {
   }
 
   List<Result> run() throws InterruptedException {
-    outcome.runs().forEach(Run::next);
-    try {
-      long left = leaveLate();
-      while (left > 0 && !open.await(left, TimeUnit.NANOSECONDS)) {
-        left = leaveLate();
-      }
-    } finally {
-      outcome.runs().forEach(Run::leave);
-    }
-    return outcome.results();
+    return call.results();
   }
 
-  /** Leaves those that take too long; returns how long to wait for the others before the next. */
-  private long leaveLate() {
-    long now = System.nanoTime();
-    long next = Math.min(end - now, sender.timing().call().toNanos());
-    for (Run run : outcome.runs()) {
-      long patience = run.patience(now);
-      if (patience <= 0) {
-        run.leave();
-      }
-      next = Math.min(next, Math.max(1, patience));
-    }
-    return next;
-  }
+  /** The messages of one key, in order. */
+  private final class Run extends SideBySide.Run<Addressed, Sent> implements RequestSlots.User {
+    /** When the last message was sent, or began to wait for its turn. */
+    private volatile long since = System.nanoTime();
 
-  /**
-   * The messages of one key, in order. One thread at a time has to do with it, but the calling one
-   * may leave it at any time.
-   */
-  private final class Run extends KeyRun<Addressed> implements RequestSlots.User {
-    private long since = System.nanoTime();
-    private @Nullable Sent sent;
-    private boolean over;
+    private Run(SideBySide call) {
+      super(call);
+    }
 
     @Override
     protected Addressed newItem(int index, int position, StoredMessage message) {
@@ -101,38 +73,25 @@ final class Call {
       return item.to instanceof Endpoint to ? to.name() : super.destination(item);
     }
 
-    /** Goes on with the next message, or the end. */
-    void next() {
-      for (Addressed item = current(); item != null; item = current()) {
-        Result known = sender.unanswered().of(item.message());
-        if (known == null && item.to instanceof Endpoint endpoint) {
-          sender.slots(endpoint).ask(this);
-          return;
-        }
-        boolean ignored = took(known != null ? known : (Result) item.to);
+    @Override
+    protected @Nullable Result begin(Addressed item) {
+      since = System.nanoTime();
+      Result known = sender.unanswered().of(item.message());
+      if (known == null && item.to instanceof Endpoint endpoint) {
+        sender.slots(endpoint).ask(this);
+        return null;
       }
-    }
-
-    private synchronized @Nullable Addressed current() {
-      if (!over && !isOpen()) {
-        over = true;
-        open.countDown();
-      }
-      return over ? null : item(delivered());
+      return known != null ? known : (Result) item.to;
     }
 
     /** Sends, when that is right now; says whether a request is on its way. */
     @Override
     public boolean use(RequestSlots.Slot slot) {
-      Sent request;
-      synchronized (this) {
-        if (over) {
-          return false;
-        }
-        Addressed item = item(delivered());
-        request = new Sent(item.message(), (Endpoint) item.to, slot, new CompletableFuture<>());
-        sent = request;
-        since = System.nanoTime();
+      Addressed item = item(delivered());
+      Sent request = new Sent(item.message(), (Endpoint) item.to, slot, new CompletableFuture<>());
+      since = System.nanoTime();
+      if (!isBegun(request)) {
+        return false;
       }
       Result refusal = isTimeLeft() ? sender.refusal(request.endpoint()) : noTimeLeft();
       if (refusal == null) {
@@ -147,64 +106,22 @@ final class Call {
         }
       }
       boolean ignored = request.result().complete(refusal);
-      boolean unused = took(refusal);
+      ended(refusal);
       return false;
     }
 
-    private void ended(Result result) {
-      if (took(result)) {
-        next();
-      }
-    }
-
-    /** Takes the result of the current message; returns whether the next one may be sent. */
-    private synchronized boolean took(Result result) {
-      if (over) {
-        return false;
-      }
-      if (!(result instanceof Result.Delivered)) {
-        stop(result);
-        return false;
-      }
-      outcome.delivered(this, result);
-      since = System.nanoTime();
-      sent = null;
-      return true;
-    }
-
-    /** Decides a message that was not delivered, and with it those behind it (P2). */
-    private void stop(Result result) {
-      over = true;
-      outcome.decide(this, delivered(), result);
-      open.countDown();
-    }
-
-    /** For how long to wait yet, in nanoseconds. */
-    synchronized long patience(long now) {
-      if (over) {
-        return Long.MAX_VALUE;
-      }
+    @Override
+    protected long patience(@Nullable Sent current, long now) {
       return isOpen() && item(delivered()).to instanceof Endpoint endpoint
-          ? sender.waitsUntil(endpoint, item(delivered()).message(), sent != null, since) - now
+          ? sender.waitsUntil(endpoint, item(delivered()).message(), current != null, since) - now
           : sender.timing().patience().toNanos();
     }
 
-    /** The call does not wait for it any more. */
-    void leave() {
-      Sent request;
-      synchronized (this) {
-        if (over) {
-          return;
-        }
-        over = true;
-        request = sent;
+    @Override
+    protected Result left(Addressed item, @Nullable Sent current) {
+      if (current != null) {
+        return sender.leave(current);
       }
-      if (isOpen()) {
-        stop(request != null ? sender.leave(request) : notSentYet(item(delivered())));
-      }
-    }
-
-    private Result notSentYet(Addressed item) {
       return item.to instanceof Endpoint endpoint ? sender.notSent(endpoint, this) : noTimeLeft();
     }
   }

@@ -285,15 +285,14 @@ public final class HttpPublisher implements MessagePublisher {
       Timing timing = Timing.of(timeout, requestTimeout);
       Requests requests =
           new Requests(
-              new Requests.Choices(
-                  from,
-                  structured,
-                  secrets.stream().map(Secret::of).toList(),
-                  copied.stream()
-                      .map(name -> name.toLowerCase(Locale.ROOT))
-                      .collect(Collectors.toSet()),
-                  Map.copyOf(fixed),
-                  timing.head()),
+              from,
+              structured,
+              secrets.stream().map(Secret::of).toList(),
+              copied.stream()
+                  .map(name -> name.toLowerCase(Locale.ROOT))
+                  .collect(Collectors.toSet()),
+              Map.copyOf(fixed),
+              timing.head(),
               clock);
       HttpClient.Builder client =
           HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NEVER);

@@ -24,30 +24,27 @@ import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** From a message to its request; see {@link HttpPublisher} for what is where (P4). */
-final class Requests {
+/**
+ * From a message to its request, as the user has chosen; see {@link HttpPublisher} for what is
+ * where (P4).
+ *
+ * @param copied names of a message's own headers, in lower case, that become fields too
+ * @param fixed fields of each request
+ * @param timeout until a request's answer begins
+ */
+record Requests(
+    URI source,
+    boolean structured,
+    List<Secret> secrets,
+    Set<String> copied,
+    Map<String, Supplier<String>> fixed,
+    Duration timeout,
+    Clock clock) {
+
   private static final String CONTENT_TYPE = "content-type";
   private static final String BYTES = "application/octet-stream";
   private static final Pattern JSON =
       Pattern.compile("(?i)[\\w.+-]+/(?:[\\w.+-]+\\+)?json *(?:;.*)?");
-
-  private final Choices choices;
-  private final Clock clock;
-
-  /**
-   * What the user may choose.
-   *
-   * @param copied names of a message's own headers, in lower case, that become fields too
-   * @param fixed fields of each request
-   * @param timeout until a request's answer begins
-   */
-  record Choices(
-      URI source,
-      boolean structured,
-      List<Secret> secrets,
-      Set<String> copied,
-      Map<String, Supplier<String>> fixed,
-      Duration timeout) {}
 
   /** A field of each request could not be made; no message is to blame. */
   static final class NoFieldException extends RuntimeException {
@@ -58,11 +55,6 @@ final class Requests {
     }
   }
 
-  Requests(Choices choices, Clock clock) {
-    this.choices = choices;
-    this.clock = clock;
-  }
-
   /**
    * The request, signed now.
    *
@@ -70,8 +62,8 @@ final class Requests {
    */
   HttpRequest of(StoredMessage stored, Endpoint endpoint) {
     OutboxMessage message = stored.message();
-    HttpRequest.Builder request = to(endpoint, choices.timeout);
-    byte[] body = choices.structured ? structured(request, stored) : binary(request, stored);
+    HttpRequest.Builder request = to(endpoint, timeout);
+    byte[] body = structured ? structured(request, stored) : binary(request, stored);
     Attributes.forEach(
         stored,
         (name, value) ->
@@ -79,7 +71,7 @@ final class Requests {
                 name.equals(CONTENT_TYPE) ? "outbox-content-type" : name,
                 HeaderText.encode(value)));
     addHeaders(request, message.headers());
-    if (!choices.secrets.isEmpty()) {
+    if (!secrets.isEmpty()) {
       sign(request, message.id().toString(), body);
     }
     return request.POST(BodyPublishers.ofByteArray(body)).build();
@@ -101,7 +93,7 @@ final class Requests {
             .version(
                 endpoint.isEncrypted() ? HttpClient.Version.HTTP_2 : HttpClient.Version.HTTP_1_1)
             .timeout(timeout);
-    choices.fixed.forEach((name, value) -> addFixed(request, name, value));
+    fixed.forEach((name, value) -> addFixed(request, name, value));
     return request;
   }
 
@@ -120,9 +112,7 @@ final class Requests {
   private byte[] binary(HttpRequest.Builder request, StoredMessage stored) {
     request.header(CONTENT_TYPE, contentType(stored.message()));
     Attributes.forEachOfCloudEvent(
-        stored,
-        choices.source,
-        (name, value) -> request.header("ce-" + name, HeaderText.encode(value)));
+        stored, source, (name, value) -> request.header("ce-" + name, HeaderText.encode(value)));
     return stored.message().payload();
   }
 
@@ -132,7 +122,7 @@ final class Requests {
     OutboxMessage message = stored.message();
     StringBuilder event = new StringBuilder("{");
     Attributes.forEachOfCloudEvent(
-        stored, choices.source, (name, value) -> member(event, name, value).append(','));
+        stored, source, (name, value) -> member(event, name, value).append(','));
     String type = contentType(message);
     member(event, "datacontenttype", type).append(',');
     byte[] payload = message.payload();
@@ -166,7 +156,7 @@ final class Requests {
     request.header("outbox-headers", AsciiJson.headers(headers));
     for (Header header : headers) {
       String name = header.name().toLowerCase(Locale.ROOT);
-      if (choices.copied.contains(name) && HeaderText.isPlain(header.value())) {
+      if (copied.contains(name) && HeaderText.isPlain(header.value())) {
         request.header(name, header.value());
       }
     }
@@ -178,7 +168,7 @@ final class Requests {
     request.header("webhook-timestamp", Long.toString(timestamp));
     request.header(
         "webhook-signature",
-        choices.secrets.stream()
+        secrets.stream()
             .map(secret -> secret.sign(id, timestamp, body))
             .collect(Collectors.joining(" ")));
   }

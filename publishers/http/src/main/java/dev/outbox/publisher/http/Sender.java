@@ -47,6 +47,17 @@ final class Sender {
   private final Set<CompletableFuture<?>> exchanges = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
+  /**
+   * A message that is sent.
+   *
+   * @param result completes when its request has ended, also when no call waits for it any more
+   */
+  record Sent(
+      StoredMessage message,
+      Endpoint endpoint,
+      RequestSlots.Slot slot,
+      CompletableFuture<Result> result) {}
+
   /** Whether more than one was used: then one in trouble is not the broker as a whole. */
   private static final class Several {
     private volatile @Nullable String one;

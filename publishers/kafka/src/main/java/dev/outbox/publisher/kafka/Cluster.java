@@ -13,7 +13,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.DescribeClusterOptions;
@@ -31,11 +30,11 @@ final class Cluster implements AutoCloseable {
   private final Map<String, Object> settings;
   private final UnaryOperator<String> scrub;
   private final WallClock clock;
-  private final AtomicReference<@Nullable CompletableFuture<Optional<String>>> asking =
-      new AtomicReference<>();
+  private final Object questions = new Object();
   private volatile long answeredAt;
   private volatile boolean answered;
-  private volatile int stepsBack;
+  private int stepsBack;
+  private @Nullable CompletableFuture<Optional<String>> asking;
   private @Nullable Admin admin;
   private boolean closed;
 
@@ -53,18 +52,17 @@ final class Cluster implements AutoCloseable {
 
   /** Asks in the background, unless a question is under way. Never waits, never throws. */
   CompletableFuture<Optional<String>> ask() {
-    int stepsNow = clock.stepsBack();
-    if (stepsNow != stepsBack) {
-      stepsBack = stepsNow;
-      BackgroundTasks.run("outbox-kafka-cluster", this::giveUp); // and what it was asked
+    synchronized (questions) { // the monitor of this is held where a client is made
+      int stepsNow = clock.stepsBack();
+      if (stepsNow != stepsBack) {
+        stepsBack = stepsNow;
+        BackgroundTasks.run("outbox-kafka-cluster", this::giveUp); // and what it was asked
+      }
+      if (asking == null || asking.isDone()) {
+        asking = BackgroundTasks.call("outbox-kafka-cluster", this::problem);
+      }
+      return asking;
     }
-    CompletableFuture<Optional<String>> fresh = new CompletableFuture<>();
-    CompletableFuture<Optional<String>> known =
-        asking.updateAndGet(now -> now == null || now.isDone() ? fresh : now);
-    if (known == fresh) {
-      BackgroundTasks.run("outbox-kafka-cluster", fresh, this::problem);
-    }
-    return requireNonNull(known);
   }
 
   /** Whether any broker answered a question within the last so many nanoseconds. */
@@ -169,9 +167,6 @@ final class Cluster implements AutoCloseable {
 
   private synchronized void closeNow() {
     closed = true;
-    if (admin != null) {
-      admin.close(Duration.ZERO);
-      admin = null;
-    }
+    giveUp();
   }
 }

@@ -243,14 +243,13 @@ public final class KafkaPublisher implements MessagePublisher {
       }
       Records records =
           new Records(
-              new Records.Choices(
-                  destination,
-                  key,
-                  value,
-                  partition,
-                  settings.hasPartitioner(),
-                  cloudEventsSource,
-                  aroundSend));
+              destination,
+              key,
+              value,
+              partition,
+              settings.hasPartitioner(),
+              cloudEventsSource,
+              aroundSend);
       WallClock clock = WallClock.system();
       Cluster cluster = new Cluster(settings, clock);
       ProducerHolder producer = holder(settings, settings.plain(), clock);

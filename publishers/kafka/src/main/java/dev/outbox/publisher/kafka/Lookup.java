@@ -1,7 +1,6 @@
 package dev.outbox.publisher.kafka;
 
 import dev.outbox.publisher.core.Destination;
-import dev.outbox.publisher.core.SilentPlaces;
 import dev.outbox.publisher.kafka.ProducerHolder.Connection;
 import dev.outbox.publisher.kafka.Run.Item;
 import dev.outbox.publisher.kafka.Topics.Found;
@@ -11,19 +10,13 @@ import java.util.Map;
 
 /** Says whether messages of one call can be sent now, and makes the records of those that can. */
 final class Lookup {
-  private final Records records;
-  private final Topics topics;
-  private final SilentPlaces<Place> places;
-  private final long silence;
+  private final PublisherParts parts;
   private final Liveness liveness;
   private final long start = System.nanoTime();
   private final Map<String, Found> found = new HashMap<>();
 
   Lookup(PublisherParts parts, Liveness liveness) {
-    this.records = parts.records();
-    this.topics = parts.topics();
-    this.places = parts.places();
-    this.silence = parts.timing().silence();
+    this.parts = parts;
     this.liveness = liveness;
   }
 
@@ -36,18 +29,19 @@ final class Lookup {
   Found find(Item item, Connection via) {
     try {
       if (item.topic == null) {
-        item.topic = records.topicOf(item.message());
+        item.topic = parts.records().topicOf(item.message());
       }
       Found is =
           item.alone
-              ? topics.look(via.producer(), item.topic)
-              : found.computeIfAbsent(item.topic, name -> topics.look(via.producer(), name));
+              ? parts.topics().look(via.producer(), item.topic)
+              : found.computeIfAbsent(
+                  item.topic, name -> parts.topics().look(via.producer(), name));
       if (is instanceof Found.Unusable unusable) {
         return unusable(item.place(), via, unusable.error());
       }
       if (is instanceof Found.Ready ready) {
         if (item.record == null) {
-          item.record = records.of(item.message(), item.topic, ready.partitions());
+          item.record = parts.records().of(item.message(), item.topic, ready.partitions());
         }
         return reach(item.place(), ready);
       }
@@ -64,10 +58,10 @@ final class Lookup {
       String text = "%s: the topic has %d partitions".formatted(place, ready.partitions());
       return new Found.Refused(Result.unavailable(text, place.destination()));
     }
-    if (!places.isStuck(place)) {
+    if (!parts.places().isStuck(place)) {
       return ready;
     }
-    if (!liveness.answers() && System.nanoTime() - start <= silence) {
+    if (!liveness.answers() && System.nanoTime() - start <= parts.timing().silence()) {
       liveness.ask(); // so that the right one is blamed
       return Found.PENDING;
     }

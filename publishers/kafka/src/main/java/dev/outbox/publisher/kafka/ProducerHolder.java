@@ -5,11 +5,11 @@ import dev.outbox.PermanentOutboxException;
 import dev.outbox.publisher.core.BackgroundTasks;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.StringJoiner;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.apache.kafka.clients.producer.Producer;
@@ -29,7 +29,6 @@ final class ProducerHolder {
   private final Supplier<? extends Producer<byte[], byte[]>> maker;
   private final UnaryOperator<String> scrub;
   private final WallClock clock;
-  private final ReentrantLock lock = new ReentrantLock();
   private @Nullable CompletableFuture<Connection> current;
   private boolean closed;
   private long pause;
@@ -59,7 +58,7 @@ final class ProducerHolder {
       if (connection.stepsBack == clock.stepsBack()) {
         return connection;
       }
-      if (connection.takeOut()) {
+      if (takeOut(connection)) {
         BackgroundTasks.run("outbox-kafka-close", () -> connection.producer().close(Duration.ZERO));
       }
       return get(patience);
@@ -105,28 +104,21 @@ final class ProducerHolder {
     return causes(error).contains("No resolvable bootstrap urls");
   }
 
-  private CompletableFuture<Connection> made() {
-    lock.lock();
-    try {
-      if (closed) {
-        throw new PermanentOutboxException("the Kafka publisher is closed");
-      }
-      if (current != null) {
-        return current;
-      }
-      long wait = pause == 0 ? 0 : notBefore - System.nanoTime();
-      if (wait > 0) {
-        throw new PermanentOutboxException(
-            "the next Kafka producer is made in %d ms; the last one failed with %s"
-                .formatted(TimeUnit.NANOSECONDS.toMillis(wait) + 1, reason));
-      }
-      CompletableFuture<Connection> fresh = new CompletableFuture<>();
-      current = fresh;
-      BackgroundTasks.run("outbox-kafka-connect", fresh, this::make);
-      return fresh;
-    } finally {
-      lock.unlock();
+  private synchronized CompletableFuture<Connection> made() {
+    if (closed) {
+      throw new PermanentOutboxException("the Kafka publisher is closed");
     }
+    if (current != null) {
+      return current;
+    }
+    long wait = pause == 0 ? 0 : notBefore - System.nanoTime();
+    if (wait > 0) {
+      throw new PermanentOutboxException(
+          "the next Kafka producer is made in %d ms; the last one failed with %s"
+              .formatted(TimeUnit.NANOSECONDS.toMillis(wait) + 1, reason));
+    }
+    current = BackgroundTasks.call("outbox-kafka-connect", this::make);
+    return current;
   }
 
   private Connection make() {
@@ -134,12 +126,29 @@ final class ProducerHolder {
     return new Connection(maker.get(), stepsBack);
   }
 
-  private void forget(CompletableFuture<Connection> failed) {
-    lock.lock();
-    try {
-      current = current == failed ? null : current;
-    } finally {
-      lock.unlock();
+  private synchronized void forget(CompletableFuture<Connection> failed) {
+    current = current == failed ? null : current;
+  }
+
+  private synchronized boolean isCurrent(Connection connection) {
+    return current != null
+        && !current.isCompletedExceptionally()
+        && current.getNow(null) == connection;
+  }
+
+  /** Takes it out of use; returns false when it was not in use. */
+  private synchronized boolean takeOut(Connection connection) {
+    boolean inUse = isCurrent(connection);
+    current = inUse ? null : current;
+    return inUse;
+  }
+
+  private synchronized void failed(Connection connection, Throwable error) {
+    if (isCurrent(connection) && KafkaResults.isAuthentication(error)) {
+      boolean first = pause == 0 || connection.hasAcknowledged();
+      pause = first ? FIRST_PAUSE : Math.min(2 * pause, LONGEST_PAUSE);
+      notBefore = System.nanoTime() + pause;
+      reason = scrub.apply(String.valueOf(error));
     }
   }
 
@@ -183,14 +192,7 @@ final class ProducerHolder {
 
     /** Whether it is the one in use: false once it was retired or its holder was closed. */
     boolean isCurrent() {
-      lock.lock();
-      try {
-        return current != null
-            && !current.isCompletedExceptionally()
-            && current.getNow(null) == this;
-      } finally {
-        lock.unlock();
-      }
+      return ProducerHolder.this.isCurrent(this);
     }
 
     /**
@@ -200,44 +202,18 @@ final class ProducerHolder {
      * @return false when it was not the one in use
      */
     boolean retire() {
-      boolean retired = takeOut();
+      boolean retired = takeOut(this);
       if (retired) {
         producer.close(Duration.ZERO);
       }
       return retired;
     }
 
-    private boolean takeOut() {
-      lock.lock();
-      try {
-        if (!isCurrent()) {
-          return false;
-        }
-        current = null;
-        return true;
-      } finally {
-        lock.unlock();
-      }
-    }
-
     /**
      * Closes a useless producer; when the broker does not let it in, the next one is made later.
      */
     void giveUp(Throwable error) {
-      lock.lock();
-      try {
-        if (!isCurrent()) {
-          return;
-        }
-        if (KafkaResults.isAuthentication(error)) {
-          boolean first = pause == 0 || acknowledged;
-          pause = first ? FIRST_PAUSE : Math.min(2 * pause, LONGEST_PAUSE);
-          notBefore = System.nanoTime() + pause;
-          reason = scrub.apply(String.valueOf(error));
-        }
-      } finally {
-        lock.unlock();
-      }
+      failed(this, error);
       boolean ignored = retire();
     }
   }
@@ -247,13 +223,10 @@ final class ProducerHolder {
    */
   void close(Duration patience) {
     CompletableFuture<Connection> last;
-    lock.lock();
-    try {
+    synchronized (this) {
       closed = true;
       last = current;
       current = null;
-    } finally {
-      lock.unlock();
     }
     if (last != null && last.isDone() && !last.isCompletedExceptionally()) {
       last.join().producer().close(patience);
@@ -264,11 +237,9 @@ final class ProducerHolder {
 
   /** The causes without the exception itself, whose text may hold a secret. */
   static String causes(@Nullable Throwable e) {
-    StringBuilder text = new StringBuilder(e == null ? "unknown" : String.valueOf(e.getMessage()));
-    for (Throwable cause = e == null ? null : e.getCause();
-        cause != null;
-        cause = cause.getCause()) {
-      text.append(": ").append(cause.getMessage());
+    StringJoiner text = new StringJoiner(": ").setEmptyValue("unknown");
+    for (Throwable one = e; one != null; one = one.getCause()) {
+      text.add(one.getMessage());
     }
     return text.toString();
   }

@@ -17,41 +17,22 @@ import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.utils.Utils;
 import org.jspecify.annotations.Nullable;
 
-/** Makes a message's record; {@link KafkaPublisher} says what the record has (P4). */
-final class Records {
-  private final Choices choices;
-
-  /**
-   * What the user may choose.
-   *
-   * @param partition of a message, given how many there are; null: by the record's key
-   * @param byClient whether Kafka's client chooses the partition, by a class of the user's
-   * @param aroundSend runs what gives a message's record to Kafka's client
-   */
-  record Choices(
-      Destination destination,
-      Function<StoredMessage, byte @Nullable []> key,
-      Function<StoredMessage, byte @Nullable []> value,
-      @Nullable ToIntBiFunction<StoredMessage, Integer> partition,
-      boolean byClient,
-      @Nullable URI cloudEventsSource,
-      BiConsumer<StoredMessage, Runnable> aroundSend) {
-
-    static Choices standard() {
-      return new Choices(
-          Destination.aggregateType(),
-          Records::keyOf,
-          Records::valueOf,
-          null,
-          false,
-          null,
-          Records::justSend);
-    }
-  }
-
-  Records(Choices choices) {
-    this.choices = choices;
-  }
+/**
+ * Makes a message's record, as the user has chosen; {@link KafkaPublisher} says what the record has
+ * (P4).
+ *
+ * @param partition of a message, given how many there are; null: by the record's key
+ * @param byClient whether Kafka's client chooses the partition, by a class of the user's
+ * @param aroundSend runs what gives a message's record to Kafka's client
+ */
+record Records(
+    Destination destination,
+    Function<StoredMessage, byte @Nullable []> key,
+    Function<StoredMessage, byte @Nullable []> value,
+    @Nullable ToIntBiFunction<StoredMessage, Integer> partition,
+    boolean byClient,
+    @Nullable URI cloudEventsSource,
+    BiConsumer<StoredMessage, Runnable> aroundSend) {
 
   static byte[] keyOf(StoredMessage message) {
     return message.message().recordKey().getBytes(UTF_8);
@@ -67,7 +48,7 @@ final class Records {
 
   /** Gives a message's record to Kafka's client, in whatever surroundings the user chose. */
   void send(StoredMessage message, Runnable send) {
-    choices.aroundSend.accept(message, send);
+    aroundSend.accept(message, send);
   }
 
   /** Where the record goes. */
@@ -83,13 +64,14 @@ final class Records {
    * @throws IllegalArgumentException when a function of the user's gives nothing usable
    */
   ProducerRecord<byte[], byte[]> of(StoredMessage stored, String topic, int partitions) {
-    byte[] key = chosen("key", stored, choices.key);
-    byte[] value = chosen("value", stored, choices.value);
+    byte[] chosenKey = chosen("key", stored, key);
+    byte[] chosenValue = chosen("value", stored, value);
     ProducerRecord<byte[], byte[]> record =
-        new ProducerRecord<>(topic, partition(stored, key, partitions), key, value);
+        new ProducerRecord<>(
+            topic, partition(stored, chosenKey, partitions), chosenKey, chosenValue);
     Headers headers = record.headers();
     Attributes.forEachHeader(
-        stored, choices.cloudEventsSource, (name, text) -> headers.add(name, text.getBytes(UTF_8)));
+        stored, cloudEventsSource, (name, text) -> headers.add(name, text.getBytes(UTF_8)));
     return record;
   }
 
@@ -99,7 +81,7 @@ final class Records {
    * @throws Destination.MissingException when there is none
    */
   String topicOf(StoredMessage stored) {
-    return choices.destination.of(stored);
+    return destination.of(stored);
   }
 
   /** The topics of messages that have one, each once, by name. */
@@ -116,17 +98,17 @@ final class Records {
   }
 
   /** By default that which Kafka's client chooses; a record without a key goes by the message's. */
-  private @Nullable Integer partition(StoredMessage stored, byte @Nullable [] key, int partitions) {
-    if (choices.byClient) {
+  private @Nullable Integer partition(
+      StoredMessage stored, byte @Nullable [] chosenKey, int partitions) {
+    if (byClient) {
       return null;
     }
-    ToIntBiFunction<StoredMessage, Integer> partition = choices.partition;
-    if (partition == null) {
-      byte[] hashed = key == null ? keyOf(stored) : key;
+    ToIntBiFunction<StoredMessage, Integer> choice = partition;
+    if (choice == null) {
+      byte[] hashed = chosenKey == null ? keyOf(stored) : chosenKey;
       return Utils.toPositive(Utils.murmur2(hashed)) % partitions;
     }
-    Integer given =
-        chosen("partition", stored, message -> partition.applyAsInt(message, partitions));
+    Integer given = chosen("partition", stored, message -> choice.applyAsInt(message, partitions));
     if (given == null || given < 0 || given >= partitions) {
       throw new IllegalArgumentException(
           "the partition of %s is %s, topic has %d: give one from 0 to %d"

@@ -131,27 +131,17 @@ final class TopicFindings {
                   .formatted(name, closed, least),
               "start the brokers that are away; messages wait meanwhile"));
     }
-    if (replicas == 1) {
-      found.add(
-          Finding.warning(
-              TOPICS,
-              "topic %s has one replica: when its disk is lost, so are messages that were delivered"
-                  .formatted(name),
-              safe));
-    } else if (least == 1) {
-      found.add(
-          Finding.warning(
-              TOPICS,
-              "topic %s has min.insync.replicas=1: a message that only one broker has counts as delivered"
-                  .formatted(name),
-              safe));
-    } else if (replicas == least) {
-      found.add(
-          Finding.warning(
-              TOPICS,
-              "topic %s has %d replicas and min.insync.replicas=%d: it takes nothing while one broker is away"
-                  .formatted(name, replicas, least),
-              safe));
+    String risk =
+        replicas == 1
+            ? "has one replica: when its disk is lost, so are messages that were delivered"
+            : least == 1
+                ? "has min.insync.replicas=1: a message that only one broker has counts as delivered"
+                : replicas == least
+                    ? "has %1$d replicas and min.insync.replicas=%1$d: it takes nothing while one broker is away"
+                        .formatted(least)
+                    : "";
+    if (!risk.isEmpty()) {
+      found.add(Finding.warning(TOPICS, "topic %s %s".formatted(name, risk), safe));
     }
     return found.isEmpty() ? List.of(Finding.fine(TOPICS, "%s is fine".formatted(name))) : found;
   }

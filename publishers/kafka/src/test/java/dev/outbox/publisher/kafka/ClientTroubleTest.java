@@ -53,7 +53,7 @@ class ClientTroubleTest {
   private final Cluster cluster =
       new Cluster(
           new ProducerSettings(Map.of("bootstrap.servers", "127.0.0.1:1"), timing, false), clock);
-  private final Records records = new Records(Records.Choices.standard());
+  private final Records records = TestMessages.records(false);
   private FakeProducer single = new Delivers();
   private final Direct direct = direct(timing);
   private final Direct impatient = direct(brief);

@@ -48,17 +48,7 @@ class DirectOrderTest {
     WallClock clock = WallClock.system();
     holder =
         new ProducerHolder(() -> new KafkaProducer<>(settings.plain()), settings::scrub, clock);
-    Records.Choices standard = Records.Choices.standard();
-    Records records =
-        new Records(
-            new Records.Choices(
-                standard.destination(),
-                standard.key(),
-                standard.value(),
-                null,
-                settings.hasPartitioner(),
-                null,
-                Records::justSend));
+    Records records = TestMessages.records(settings.hasPartitioner());
     return new Direct(
         holder, holder, new PublisherParts(new Cluster(settings, clock), records, timing));
   }

@@ -49,20 +49,18 @@ class RecordsTest {
       Function<StoredMessage, byte[]> value,
       ToIntBiFunction<StoredMessage, Integer> partition) {
     return new Records(
-        new Records.Choices(
-            Destination.pattern("t"), key, value, partition, false, null, Records::justSend));
+        Destination.pattern("t"), key, value, partition, false, null, Records::justSend);
   }
 
   private static Records cloudEvents(String source) {
     return new Records(
-        new Records.Choices(
-            Destination.pattern("t"),
-            Records::keyOf,
-            Records::valueOf,
-            null,
-            false,
-            URI.create(source),
-            Records::justSend));
+        Destination.pattern("t"),
+        Records::keyOf,
+        Records::valueOf,
+        null,
+        false,
+        URI.create(source),
+        Records::justSend);
   }
 
   private static List<String> headers(ProducerRecord<byte[], byte[]> record) {
@@ -74,7 +72,7 @@ class RecordsTest {
   @Test
   @DisplayName("key, value and headers, the message's own first")
   void record() {
-    ProducerRecord<byte[], byte[]> record = of(new Records(Records.Choices.standard()), stored());
+    ProducerRecord<byte[], byte[]> record = of(TestMessages.records(false), stored());
     assertThat(record.topic()).isEqualTo("order");
     assertThat(record.key()).isEqualTo("4711".getBytes(UTF_8));
     assertThat(record.value()).isEqualTo("{}".getBytes(UTF_8));
@@ -199,7 +197,7 @@ class RecordsTest {
           .contains("dataschema=" + none)
           .noneMatch(header -> header.startsWith("ce_dataschema"));
     }
-    assertThat(headers(of(new Records(Records.Choices.standard()), withSchema("urn:shop:2"))))
+    assertThat(headers(of(TestMessages.records(false), withSchema("urn:shop:2"))))
         .noneMatch(header -> header.startsWith("ce_"));
   }
 }

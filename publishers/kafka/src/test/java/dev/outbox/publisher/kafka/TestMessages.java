@@ -3,6 +3,7 @@ package dev.outbox.publisher.kafka;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.publisher.core.Destination;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -26,6 +27,18 @@ final class TestMessages {
   static StoredMessage stored(OutboxMessage.Builder message) {
     Instant now = Instant.now().truncatedTo(ChronoUnit.MICROS);
     return StoredMessage.of(sequences.incrementAndGet(), 0, now, message.build());
+  }
+
+  /** Records as they are where nothing is chosen, but for who chooses partitions. */
+  static Records records(boolean byClient) {
+    return new Records(
+        Destination.aggregateType(),
+        Records::keyOf,
+        Records::valueOf,
+        null,
+        byClient,
+        null,
+        Records::justSend);
   }
 
   static String sequence(ProducerRecord<byte[], byte[]> record) {

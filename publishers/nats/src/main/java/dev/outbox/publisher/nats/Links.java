@@ -53,37 +53,17 @@ final class Links {
 
   /** Begins to connect, where there is no connection and none is being made. */
   synchronized CompletableFuture<Link> start() {
-    CompletableFuture<Link> link = current;
     if (closed) {
       return CompletableFuture.failedFuture(new IOException("the publisher is closed"));
     }
-    if (link == null || link.isCompletedExceptionally() || isLost(link)) {
-      link = new CompletableFuture<>();
-      current = link;
-      CompletableFuture<Link> making = link;
-      BackgroundTasks.run("outbox-nats-connect", () -> make(making));
+    if (current == null || current.isCompletedExceptionally() || isLost(current)) {
+      current = BackgroundTasks.call("outbox-nats-connect", () -> Link.open(options.get()));
     }
-    return link;
+    return current;
   }
 
   private static boolean isLost(CompletableFuture<Link> link) {
     return link.isDone() && !link.join().isOpen();
-  }
-
-  private void make(CompletableFuture<Link> making) {
-    try {
-      Link link = Link.open(options.get());
-      making.complete(link);
-      if (isGone(making)) {
-        link.close();
-      }
-    } catch (IOException | InterruptedException | RuntimeException e) {
-      making.completeExceptionally(e);
-    }
-  }
-
-  private synchronized boolean isGone(CompletableFuture<Link> making) {
-    return current != making;
   }
 
   /** Gives up a connection on which nothing is heard any more. */
@@ -98,21 +78,17 @@ final class Links {
 
   /** Waits at most for the patience of a call. */
   void close() {
-    CompletableFuture<Link> link;
+    CompletableFuture<Link> last;
     synchronized (this) {
       closed = true;
-      link = current;
+      last = current;
       current = null;
     }
-    if (link == null || !link.isDone() || link.isCompletedExceptionally()) {
-      return; // who makes it closes it
-    }
-    Thread closing = BackgroundTasks.daemon("outbox-nats-close", link.join()::close);
-    closing.start();
-    try {
-      closing.join(TimeUnit.NANOSECONDS.toMillis(timing.patience()));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+    if (last != null && last.isDone() && !last.isCompletedExceptionally()) {
+      long most = TimeUnit.NANOSECONDS.toMillis(timing.patience());
+      BackgroundTasks.runAndWait("outbox-nats-close", most, last.join()::close);
+    } else if (last != null) {
+      var unused = last.thenAccept(Link::close);
     }
   }
 }

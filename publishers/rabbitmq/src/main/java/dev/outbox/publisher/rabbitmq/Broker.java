@@ -28,7 +28,10 @@ final class Broker {
    * @param addresses of a cluster; empty for the factory's host and port
    */
   Broker(ConnectionFactory given, List<Address> addresses, Timing timing) {
-    this.addresses = addresses;
+    this.addresses =
+        addresses.isEmpty()
+            ? List.of(new Address(given.getHost(), given.getPort()))
+            : List.copyOf(addresses);
     factory = given.clone();
     // Confirms do not survive a recovery, and a call has to know that its channel is gone.
     factory.setAutomaticRecoveryEnabled(false);
@@ -68,22 +71,17 @@ final class Broker {
 
   /** For people: scheme, hosts, ports and virtual host, without the user. */
   String address() {
+    boolean tls = factory.isSSL();
     String hosts =
-        addresses.isEmpty()
-            ? factory.getHost() + ":" + factory.getPort()
-            : addresses.stream()
-                .map(a -> a.getHost() + ":" + port(a))
-                .collect(Collectors.joining(","));
+        addresses.stream()
+            .map(a -> a.getHost() + ":" + ConnectionFactory.portOrDefault(a.getPort(), tls))
+            .collect(Collectors.joining(","));
     String vhost = factory.getVirtualHost();
     return "%s://%s%s"
         .formatted(
-            factory.isSSL() ? "amqps" : "amqp",
+            tls ? "amqps" : "amqp",
             hosts,
             vhost.equals(ConnectionFactory.DEFAULT_VHOST) ? "" : "/" + vhost);
-  }
-
-  private int port(Address address) {
-    return ConnectionFactory.portOrDefault(address.getPort(), factory.isSSL());
   }
 
   /** Connects; each of its steps has a time limit. */
@@ -96,10 +94,7 @@ final class Broker {
           users.configure(made);
           socket.set(made);
         });
-    Connection connection =
-        addresses.isEmpty()
-            ? once.newConnection(CONNECTION_NAME)
-            : once.newConnection(addresses, CONNECTION_NAME);
+    Connection connection = once.newConnection(addresses, CONNECTION_NAME);
     Socket used = socket.get();
     if (used == null) {
       connection.abort();

@@ -202,7 +202,7 @@ final class Call {
 
   private boolean make(Item item) {
     try {
-      OutgoingMessage made = setup.mapping().of(item.message());
+      Mapping.Outgoing made = setup.mapping().of(item.message());
       String tooLong = Mapping.tooLong(made.place());
       if (tooLong == null) {
         item.outgoing = made;

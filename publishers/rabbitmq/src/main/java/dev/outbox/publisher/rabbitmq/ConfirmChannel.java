@@ -65,7 +65,7 @@ final class ConfirmChannel implements ConfirmListener, ReturnListener {
    * @throws IllegalArgumentException when the client refuses it; nothing was sent then
    * @throws IOException when the connection is broken; the message may have been sent
    */
-  void send(Sent sent, OutgoingMessage outgoing) throws IOException {
+  void send(Sent sent, Mapping.Outgoing outgoing) throws IOException {
     long tag = last + 1;
     synchronized (unconfirmed) {
       unconfirmed.put(tag, sent);

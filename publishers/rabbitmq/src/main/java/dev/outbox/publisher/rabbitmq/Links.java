@@ -57,9 +57,7 @@ final class Links {
       current = null;
     }
     if (current == null) {
-      CompletableFuture<Link> fresh = new CompletableFuture<>();
-      current = fresh;
-      BackgroundTasks.run("outbox-rabbitmq-connect", fresh, broker::connect);
+      current = BackgroundTasks.call("outbox-rabbitmq-connect", broker::connect);
     }
     return current;
   }
@@ -96,22 +94,8 @@ final class Links {
     }
     Link link = made(last);
     if (link != null) {
-      CompletableFuture<Boolean> done = new CompletableFuture<>();
-      BackgroundTasks.run(
-          "outbox-rabbitmq-close",
-          done,
-          () -> {
-            link.close(millis);
-            return true;
-          });
-      try {
-        var unused = done.get(millis, TimeUnit.MILLISECONDS);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      } catch (ExecutionException | TimeoutException e) {
-        // by force, then
-      }
-      link.kill();
+      BackgroundTasks.runAndWait("outbox-rabbitmq-close", millis, () -> link.close(millis));
+      link.kill(); // by force, where that took too long
     } else if (last != null) {
       var unused = last.thenAccept(Link::kill);
     }

@@ -41,13 +41,16 @@ record Mapping(Destination exchange, Destination routingKey, Function<StoredMess
 
   private static final int PERSISTENT = 2;
 
+  /** A message as RabbitMQ's client takes it. */
+  record Outgoing(Place place, AMQP.BasicProperties properties, byte[] body) {}
+
   /**
    * The message as it is sent.
    *
    * @throws Destination.MissingException when it has no exchange or no routing key
    * @throws IllegalArgumentException when the user's function gives no body
    */
-  OutgoingMessage of(StoredMessage stored) {
+  Outgoing of(StoredMessage stored) {
     OutboxMessage message = stored.message();
     String to = exchange.of(stored);
     Place place = new Place(to.equals(DEFAULT_EXCHANGE) ? "" : to, routingKey.of(stored));
@@ -61,7 +64,7 @@ record Mapping(Destination exchange, Destination routingKey, Function<StoredMess
             .correlationId(ifShort(message.correlationId()))
             .headers(headers(stored))
             .build();
-    return new OutgoingMessage(place, properties, body(stored));
+    return new Outgoing(place, properties, body(stored));
   }
 
   private static Map<String, Object> headers(StoredMessage stored) {

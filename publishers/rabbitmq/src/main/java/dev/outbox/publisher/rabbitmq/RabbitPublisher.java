@@ -14,7 +14,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -126,7 +125,6 @@ public final class RabbitPublisher implements MessagePublisher {
   @Override
   public Optional<String> unreachable(Duration patience) throws InterruptedException {
     long end = System.nanoTime() + patience.toNanos();
-    CompletableFuture<Optional<String>> answer = new CompletableFuture<>();
     try {
       Link link = links.get(patience.toNanos());
       Link.Block block = link.block();
@@ -134,8 +132,8 @@ public final class RabbitPublisher implements MessagePublisher {
         return Optional.of(
             "RabbitMQ at %s takes no messages now: %s".formatted(address(), block.why()));
       }
-      BackgroundTasks.run("outbox-rabbitmq-ask", answer, () -> ask(link));
-      return answer.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+      return BackgroundTasks.call("outbox-rabbitmq-ask", () -> ask(link))
+          .get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
     } catch (Links.NoLinkException e) {
       return Optional.of(String.valueOf(e.getMessage()));
     } catch (TimeoutException e) {

@@ -17,7 +17,7 @@ final class Run extends KeyRun<Run.Item> {
   /** One message. */
   static final class Item extends KeyRun.Item {
     final Run run;
-    @Nullable OutgoingMessage outgoing;
+    Mapping.@Nullable Outgoing outgoing;
 
     /** Whether the broker has confirmed it; one of its key before it may still be on its way. */
     boolean confirmed;
