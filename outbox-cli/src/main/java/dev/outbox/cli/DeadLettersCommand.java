@@ -4,7 +4,6 @@ import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.InspectionStore.Listed;
-import dev.outbox.spi.store.SchemaStore;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Set;
@@ -150,9 +149,7 @@ final class DeadLettersCommand extends Verbs {
     /** Refuses what would leave a gap in an archive or in its audit, which nobody could see. */
     private void requireNoGap(DeadLetterStore store) {
       if (tables().hasArchive()) {
-        if (store instanceof SchemaStore schema) {
-          schema.verify();
-        }
+        Stores.verify(store);
         return;
       }
       String otherwise = otherwise();
@@ -184,7 +181,7 @@ final class DeadLettersCommand extends Verbs {
               err());
       try (Cleanup ignored = Cleanup.atEnd(decisions::stop)) {
         if (!decisions.doAll()) {
-          return Exit.NOT_DONE;
+          return Main.NOT_DONE;
         }
       }
       out.printf("%d %s.%n", decisions.count(), done());
@@ -192,7 +189,7 @@ final class DeadLettersCommand extends Verbs {
         return 0;
       }
       decisions.missing().forEach(sequence -> out.println(missing(sequence)));
-      return decisions.missing().isEmpty() ? 0 : Exit.CHECK_FAILED;
+      return decisions.missing().isEmpty() ? 0 : Main.CHECK_FAILED;
     }
 
     private DeadLetterSummary summary(DeadLetterStore store) {

@@ -66,7 +66,7 @@ final class DrainCommand extends StoreCommand<StatisticsStore> {
         out.printf("%-22s %s%n", one.getKey(), StatusCommand.number(found, one.getValue()));
       }
     }
-    return drained ? 0 : Exit.CHECK_FAILED;
+    return drained ? 0 : Main.CHECK_FAILED;
   }
 
   private static boolean isDrained(Statistics found) {

@@ -4,7 +4,6 @@ import dev.outbox.spi.store.SchemaStore;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -59,21 +58,12 @@ final class GrantsCommand implements Callable<Integer> {
             spec, List.of("--producer", "--relay"), List.of("--consumer", "--housekeeper"));
     Logs.off();
     PrintWriter out = spec.commandLine().getOut();
-    out.print(outbox.print(outbox.tables().areOfInbox() ? ofInbox() : ofOutbox()));
+    boolean inbox = outbox.tables().areOfInbox();
+    String application = inbox ? role("--consumer", consumer) : role("--producer", producer);
+    String operator = inbox ? role("--housekeeper", housekeeper) : role("--relay", relay);
+    out.print(outbox.print(store -> grants(store, application, operator)));
     out.flush();
     return 0;
-  }
-
-  private Function<Object, String> ofOutbox() {
-    String appends = role("--producer", producer);
-    String publishes = role("--relay", relay);
-    return store -> grants(store, appends, publishes);
-  }
-
-  private Function<Object, String> ofInbox() {
-    String handles = role("--consumer", consumer);
-    String purges = role("--housekeeper", housekeeper);
-    return store -> grants(store, handles, purges);
   }
 
   private static String grants(Object store, String application, String operator) {

@@ -1,8 +1,6 @@
 package dev.outbox.cli;
 
-import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.Texts;
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore;
@@ -96,7 +94,7 @@ final class MessagesCommand extends Verbs {
       Optional<Inspected> found = store.message(sequence);
       if (found.isEmpty()) {
         out.printf("There is no message %d, or no more.%n", sequence);
-        return Exit.CHECK_FAILED;
+        return Main.CHECK_FAILED;
       }
       print(found.get(), out);
       return 0;
@@ -122,22 +120,11 @@ final class MessagesCommand extends Verbs {
     }
 
     private void print(OutboxMessage message, PrintWriter out) {
-      line(out, "content type", message.contentType());
-      line(out, "dedup key", message.dedupKey());
-      line(out, "correlation", message.correlationId());
-      for (Header header : message.headers()) {
-        line(out, "header", header.name() + ": " + header.value());
-      }
+      printHead(message, out);
       if (payload) {
         Bytes.lines(message.payload()).forEach(line -> line(out, "payload", line));
       } else {
         line(out, "payload", message.payloadSize() + " bytes; --payload shows them");
-      }
-    }
-
-    private static void line(PrintWriter out, String name, @Nullable Object value) {
-      if (value != null) {
-        out.printf("%-13s %s%n", name, Secrets.mask(Texts.printable(value.toString())));
       }
     }
   }

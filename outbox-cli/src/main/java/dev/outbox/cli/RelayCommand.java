@@ -1,9 +1,7 @@
 package dev.outbox.cli;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.Reader;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -84,13 +82,6 @@ final class RelayCommand implements Callable<Integer> {
   }
 
   static String example() {
-    try (InputStream in = RelayCommand.class.getResourceAsStream("relay.properties")) {
-      if (in == null) {
-        throw new IllegalStateException("relay.properties is missing in the class path");
-      }
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return Main.resource("relay.properties");
   }
 }

@@ -4,7 +4,6 @@ import dev.outbox.Texts;
 import dev.outbox.relay.Diagnosis;
 import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
@@ -124,20 +123,19 @@ final class StatusCommand implements Callable<Integer> {
     } else {
       status.print(out);
     }
-    return status.passed().isEmpty() ? 0 : Exit.CHECK_FAILED;
+    return status.passed().isEmpty() ? 0 : Main.CHECK_FAILED;
   }
 
   private int outbox() {
     Found found;
     try (Opened connected = database.connect(tables)) {
       OutboxStore<?> store = connected.store();
-      if (store instanceof SchemaStore schema) {
-        schema.verify();
-      }
+      Stores.verify(store);
+      int enough = InboxStatus.cap(cap, maxDead);
       found =
           new Found(
-              store instanceof SchemaStore schema ? schema.place() : null,
-              Diagnosis.of(Stores.as(StatisticsStore.class, store), cap(), Instant.now(), null));
+              Stores.place(store),
+              Diagnosis.of(Stores.as(StatisticsStore.class, store), enough, Instant.now(), null));
     }
     List<String> passed = passed(found.statistics());
     PrintWriter out = spec.commandLine().getOut();
@@ -149,12 +147,7 @@ final class StatusCommand implements Callable<Integer> {
       print(found, out);
       passed.forEach(limit -> out.println("TOO MUCH: " + limit));
     }
-    return passed.isEmpty() ? 0 : Exit.CHECK_FAILED;
-  }
-
-  /** Enough to tell whether there are more dead letters than wanted. */
-  private int cap() {
-    return InboxStatus.cap(cap, maxDead);
+    return passed.isEmpty() ? 0 : Main.CHECK_FAILED;
   }
 
   /** The limits that are passed. */

@@ -1,10 +1,14 @@
 package dev.outbox.cli;
 
+import dev.outbox.Header;
+import dev.outbox.OutboxMessage;
+import dev.outbox.Texts;
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.StoreProvider.Opened;
 import dev.outbox.spi.store.StoredMessage;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
@@ -79,5 +83,24 @@ abstract class StoreCommand<A> implements Callable<Integer> {
     return message.problem() == null
         ? message.message().toString()
         : "key %s, undecodable: %s".formatted(message.key(), message.problem());
+  }
+
+  /** What a message has beside what its row shows, and its payload. */
+  static void printHead(OutboxMessage message, PrintWriter out) {
+    line(out, "content type", message.contentType());
+    line(out, "dedup key", message.dedupKey());
+    line(out, "correlation", message.correlationId());
+    for (Header header : message.headers()) {
+      line(out, "header", header.name() + ": " + header.value());
+    }
+  }
+
+  /**
+   * @param value null: nothing is printed
+   */
+  static void line(PrintWriter out, String name, @Nullable Object value) {
+    if (value != null) {
+      out.printf("%-13s %s%n", name, Secrets.mask(Texts.printable(value.toString())));
+    }
   }
 }

@@ -1,7 +1,6 @@
 package dev.outbox.cli;
 
 import dev.outbox.spi.store.InspectionStore;
-import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.ui.OutboxPage;
 import dev.outbox.ui.PageServer;
 import java.io.PrintWriter;
@@ -44,9 +43,7 @@ final class UiCommand extends StoreCommand<InspectionStore> {
 
   @Override
   int run(InspectionStore store, PrintWriter out) {
-    if (store instanceof SchemaStore schema) {
-      schema.verify();
-    }
+    Stores.verify(store);
     if (allowChanges) {
       refuseGap(store, "--archive=none, and no copy of what is discarded is kept");
     }
@@ -68,7 +65,7 @@ final class UiCommand extends StoreCommand<InspectionStore> {
       return 0;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      return Exit.NOT_DONE;
+      return Main.NOT_DONE;
     }
   }
 }

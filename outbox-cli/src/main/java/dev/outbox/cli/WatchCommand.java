@@ -4,7 +4,6 @@ import dev.outbox.Texts;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.cli.StatusCommand.Found;
 import dev.outbox.relay.Diagnosis;
-import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Flow;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
@@ -103,11 +102,8 @@ final class WatchCommand extends StoreCommand<StatisticsStore> {
 
   @Override
   int run(StatisticsStore store, PrintWriter out) {
-    String place = null;
-    if (store instanceof SchemaStore schema) {
-      schema.verify();
-      place = schema.place();
-    }
+    Stores.verify(store);
+    String place = Stores.place(store);
     int status = Main.NOT_DONE;
     try {
       for (long look = 1; ; look++) {
