@@ -7,6 +7,7 @@ import dev.outbox.spi.store.ArchiveStore.Archived;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.ArchiveStore.Position;
 import dev.outbox.spi.store.ArchiveStore.Search;
+import dev.outbox.spi.store.OutboxStore;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
@@ -29,7 +30,7 @@ import picocli.CommandLine.Option;
     })
 final class ArchiveCommand extends Verbs {
   /** What all three have in common: which messages. */
-  abstract static class Action extends StoreCommand<ArchiveStore> {
+  abstract static class Action extends StoreCommand {
     private static final Duration DAY = Duration.ofDays(1);
 
     @Option(
@@ -71,13 +72,9 @@ final class ArchiveCommand extends Verbs {
         description = "Go on behind this one, as an earlier command has said.")
     private @Nullable Position after;
 
-    Action() {
-      super(ArchiveStore.class);
-    }
-
     @Override
-    final int run(ArchiveStore store, PrintWriter out) {
-      return run(store, search(), out);
+    final int run(OutboxStore<?> outbox, PrintWriter out) {
+      return run(Stores.as(ArchiveStore.class, outbox), search(), out);
     }
 
     abstract int run(ArchiveStore store, Search search, PrintWriter out);

@@ -4,6 +4,7 @@ import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.InspectionStore.Inspected;
 import dev.outbox.spi.store.InspectionStore.Listed;
 import dev.outbox.spi.store.InspectionStore;
+import dev.outbox.spi.store.OutboxStore;
 import java.io.PrintWriter;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -29,7 +30,7 @@ import picocli.CommandLine.Option;
       "  outbox check-producer --url URL",
       "  outbox check-producer --url URL --type order --json"
     })
-final class CheckProducerCommand extends StoreCommand<InspectionStore> {
+final class CheckProducerCommand extends StoreCommand {
   @Mixin private final Filters filters = new Filters();
 
   @Option(
@@ -41,17 +42,14 @@ final class CheckProducerCommand extends StoreCommand<InspectionStore> {
   @Option(names = "--json", description = "Print one JSON object.")
   private boolean json;
 
-  CheckProducerCommand() {
-    super(InspectionStore.class);
-  }
-
   @Override
   void check() {
     Listing.checkLimit(limit);
   }
 
   @Override
-  int run(InspectionStore store, PrintWriter out) {
+  int run(OutboxStore<?> outbox, PrintWriter out) {
+    InspectionStore store = Stores.as(InspectionStore.class, outbox);
     ProducerRules rules = new ProducerRules(Instant.now());
     int seen = 0;
     for (Listed one :

@@ -4,6 +4,7 @@ import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.InspectionStore.Listed;
+import dev.outbox.spi.store.OutboxStore;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Set;
@@ -34,14 +35,10 @@ final class DeadLettersCommand extends Verbs {
         "Example:",
         "  outbox dead-letters list --url URL --type order --error \"unknown topic\""
       })
-  static final class ListThem extends StoreCommand<DeadLetterStore> {
+  static final class ListThem extends StoreCommand {
     @Mixin private final Filters filters = new Filters();
 
     @Mixin private final Listing listing = new Listing();
-
-    ListThem() {
-      super(DeadLetterStore.class);
-    }
 
     @Override
     void check() {
@@ -49,10 +46,13 @@ final class DeadLettersCommand extends Verbs {
     }
 
     @Override
-    int run(DeadLetterStore store, PrintWriter out) {
+    int run(OutboxStore<?> outbox, PrintWriter out) {
+      DeadLetterStore store = Stores.as(DeadLetterStore.class, outbox);
       return listing.print(
           DeadLetterPages.of(store, filters),
-          new ListedForm("There are no such dead letters."),
+          "There are no such dead letters.",
+          ListedForm.HEADER,
+          ListedForm::print,
           out);
     }
   }
@@ -76,7 +76,7 @@ final class DeadLettersCommand extends Verbs {
   }
 
   /** Requeue, discard, or cancel. */
-  abstract static class Deciding extends StoreCommand<DeadLetterStore> {
+  abstract static class Deciding extends StoreCommand {
     @ArgGroup(multiplicity = "1")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Selection selection;
@@ -89,10 +89,6 @@ final class DeadLettersCommand extends Verbs {
     private boolean dryRun;
 
     @Mixin private final Person person = new Person();
-
-    Deciding() {
-      super(DeadLetterStore.class);
-    }
 
     @Override
     void check() {
@@ -167,7 +163,8 @@ final class DeadLettersCommand extends Verbs {
     }
 
     @Override
-    int run(DeadLetterStore store, PrintWriter out) {
+    int run(OutboxStore<?> outbox, PrintWriter out) {
+      DeadLetterStore store = Stores.as(DeadLetterStore.class, outbox);
       if (dryRun) {
         summary(store).print(out);
         return 0;

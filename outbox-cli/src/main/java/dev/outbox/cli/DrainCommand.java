@@ -1,5 +1,6 @@
 package dev.outbox.cli;
 
+import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import java.io.PrintWriter;
@@ -22,7 +23,7 @@ import picocli.CommandLine.Option;
           + " looked at."
     },
     footer = {"", "Example:", "  outbox drain --timeout 60s --url URL"})
-final class DrainCommand extends StoreCommand<StatisticsStore> {
+final class DrainCommand extends StoreCommand {
   private static final Duration PAUSE = Duration.ofMillis(500);
 
   @Option(
@@ -35,12 +36,9 @@ final class DrainCommand extends StoreCommand<StatisticsStore> {
   @Option(names = "--json", description = "Print one JSON object.")
   private boolean json;
 
-  DrainCommand() {
-    super(StatisticsStore.class);
-  }
-
   @Override
-  int run(StatisticsStore store, PrintWriter out) {
+  int run(OutboxStore<?> outbox, PrintWriter out) {
+    StatisticsStore store = Stores.as(StatisticsStore.class, outbox);
     long began = System.nanoTime();
     long most = TimeUnit.NANOSECONDS.convert(timeout); // of centuries, as many as it has
     Statistics found = store.statistics(StatisticsStore.DEFAULT_CAP);

@@ -19,12 +19,10 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.ScopeType;
-import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
@@ -60,7 +58,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       DeadLettersCommand.class,
       ArchiveCommand.class
     })
-public final class Main implements Runnable {
+public final class Main extends CliCommand implements Runnable {
   public static final int CHECK_FAILED = 1;
   public static final int NOT_DONE = 2;
 
@@ -72,10 +70,6 @@ public final class Main implements Runnable {
       scope = ScopeType.INHERIT,
       description = "Show the stack trace of an error.")
   private boolean verbose;
-
-  @Spec
-  @SuppressWarnings("NullAway.Init") // set by picocli
-  private CommandSpec spec;
 
   private Main() {}
 
@@ -117,7 +111,7 @@ public final class Main implements Runnable {
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "no command is given");
+    throw wrong("no command is given");
   }
 
   /** What Maven wrote at build time. */

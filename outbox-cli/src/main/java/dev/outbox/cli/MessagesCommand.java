@@ -8,6 +8,7 @@ import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.InspectionStore.Inspected;
 import dev.outbox.spi.store.InspectionStore.Listed;
 import dev.outbox.spi.store.InspectionStore.Status;
+import dev.outbox.spi.store.OutboxStore;
 import java.io.PrintWriter;
 import java.util.Optional;
 import java.util.Set;
@@ -42,7 +43,7 @@ final class MessagesCommand extends Verbs {
         "  outbox messages list --url URL --key order/42",
         "  outbox messages list --url URL --status blocked --type order --older-than 1h"
       })
-  static final class ListThem extends StoreCommand<InspectionStore> {
+  static final class ListThem extends StoreCommand {
     @Option(
         names = "--status",
         paramLabel = "STATUS",
@@ -53,20 +54,19 @@ final class MessagesCommand extends Verbs {
 
     @Mixin private final Listing listing = new Listing();
 
-    ListThem() {
-      super(InspectionStore.class);
-    }
-
     @Override
     void check() {
       listing.check();
     }
 
     @Override
-    int run(InspectionStore store, PrintWriter out) {
+    int run(OutboxStore<?> outbox, PrintWriter out) {
+      InspectionStore store = Stores.as(InspectionStore.class, outbox);
       return listing.print(
           (after, limit) -> store.messages(filters.query(status, after, limit)),
-          new ListedForm("There are no such messages."),
+          "There are no such messages.",
+          ListedForm.HEADER,
+          ListedForm::print,
           out);
     }
   }
@@ -76,7 +76,7 @@ final class MessagesCommand extends Verbs {
       mixinStandardHelpOptions = true,
       description = "Show a message, its headers and what it waits for.",
       footer = {"", "Example:", "  outbox messages show 4711 --payload --url URL"})
-  static final class Show extends StoreCommand<InspectionStore> {
+  static final class Show extends StoreCommand {
     @Parameters(paramLabel = "SEQ", description = "Its sequence, as list shows it.")
     private long sequence;
 
@@ -85,12 +85,9 @@ final class MessagesCommand extends Verbs {
         description = "Show the payload too: text as it is, other bytes in hexadecimal.")
     private boolean payload;
 
-    Show() {
-      super(InspectionStore.class);
-    }
-
     @Override
-    int run(InspectionStore store, PrintWriter out) {
+    int run(OutboxStore<?> outbox, PrintWriter out) {
+      InspectionStore store = Stores.as(InspectionStore.class, outbox);
       Optional<Inspected> found = store.message(sequence);
       if (found.isEmpty()) {
         out.printf("There is no message %d, or no more.%n", sequence);

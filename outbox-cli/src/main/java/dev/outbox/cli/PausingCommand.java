@@ -1,6 +1,7 @@
 package dev.outbox.cli;
 
 import dev.outbox.spi.store.ArchiveStore.Who;
+import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.PauseStore.Pause;
 import java.io.PrintWriter;
@@ -12,21 +13,18 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Pauses or resumes, and shows what is paused then. */
-abstract class PausingCommand extends StoreCommand<PauseStore> {
+abstract class PausingCommand extends StoreCommand {
   @Mixin private final Person person = new Person();
 
   @Option(names = "--json", description = "Print one JSON object.")
   private boolean json;
 
-  PausingCommand() {
-    super(PauseStore.class);
-  }
-
   /** Does it; false when there is no such pause. */
   abstract boolean change(PauseStore store, Who who);
 
   @Override
-  final int run(PauseStore store, PrintWriter out) {
+  final int run(OutboxStore<?> outbox, PrintWriter out) {
+    PauseStore store = Stores.as(PauseStore.class, outbox);
     Stores.verify(store); // an older schema has no place for it
     boolean changed;
     try {

@@ -4,50 +4,29 @@ import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.Texts;
 import dev.outbox.spi.store.ArchiveStore;
+import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoreProvider.Opened;
 import dev.outbox.spi.store.StoredMessage;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Spec;
 
-/**
- * A command that needs an ability of an outbox's store.
- *
- * @param <A> the ability
- */
-abstract class StoreCommand<A> implements Callable<Integer> {
-  private final Class<A> ability;
-
+/** A command that needs the store of an outbox. */
+abstract class StoreCommand extends CliCommand implements Callable<Integer> {
   @Mixin
   @SuppressWarnings("NullAway.Init") // set by picocli
   private DatabaseOptions database;
 
   @Mixin private final DatabaseOptions.Tables tables = new DatabaseOptions.Tables();
 
-  @Spec
-  @SuppressWarnings("NullAway.Init") // set by picocli
-  private CommandSpec spec;
-
-  @SuppressWarnings("NullAway.Init")
-  StoreCommand(Class<A> ability) {
-    this.ability = ability;
-  }
-
   @Override
   public final Integer call() {
     Logs.off();
     check();
     try (Opened connected = database.connect(tables, connections())) {
-      return run(Stores.as(ability, connected.store()), spec.commandLine().getOut());
+      return run(connected.store(), out());
     }
-  }
-
-  /** Where progress is printed. */
-  final PrintWriter err() {
-    return spec.commandLine().getErr();
   }
 
   final DatabaseOptions.Tables tables() {
@@ -77,7 +56,7 @@ abstract class StoreCommand<A> implements Callable<Integer> {
   /** Refuses options that cannot work, before anything is opened. */
   void check() {}
 
-  abstract int run(A store, PrintWriter out);
+  abstract int run(OutboxStore<?> outbox, PrintWriter out);
 
   static String what(StoredMessage message) {
     return message.problem() == null

@@ -4,6 +4,7 @@ import dev.outbox.Texts;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.cli.StatusCommand.Found;
 import dev.outbox.relay.Diagnosis;
+import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Flow;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
@@ -42,7 +43,7 @@ import picocli.CommandLine.Option;
       "  outbox watch --interval 10s --json --url URL >> outbox.log",
       "  outbox watch --count 1 --json --url URL"
     })
-final class WatchCommand extends StoreCommand<StatisticsStore> {
+final class WatchCommand extends StoreCommand {
   private static final Duration LEAST = Duration.ofMillis(100);
 
   /** Whether the oldest message moves is told by a look that is at least so old. */
@@ -68,10 +69,6 @@ final class WatchCommand extends StoreCommand<StatisticsStore> {
 
   /** Those of the last seconds, the oldest first. */
   private final Deque<Look> looks = new ArrayDeque<>();
-
-  WatchCommand() {
-    super(StatisticsStore.class);
-  }
 
   @Override
   void check() {
@@ -101,7 +98,8 @@ final class WatchCommand extends StoreCommand<StatisticsStore> {
   }
 
   @Override
-  int run(StatisticsStore store, PrintWriter out) {
+  int run(OutboxStore<?> outbox, PrintWriter out) {
+    StatisticsStore store = Stores.as(StatisticsStore.class, outbox);
     Stores.verify(store);
     String place = Stores.place(store);
     int status = Main.NOT_DONE;
