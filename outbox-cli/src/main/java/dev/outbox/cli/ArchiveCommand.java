@@ -7,7 +7,6 @@ import dev.outbox.spi.store.ArchiveStore.Archived;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.ArchiveStore.Position;
 import dev.outbox.spi.store.ArchiveStore.Search;
-import dev.outbox.spi.store.OutboxStore;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
@@ -73,7 +72,7 @@ final class ArchiveCommand extends Verbs {
     private @Nullable Position after;
 
     @Override
-    final int run(OutboxStore<?> outbox, PrintWriter out) {
+    final int run(Object outbox, PrintWriter out) {
       return run(Stores.as(ArchiveStore.class, outbox), search(), out);
     }
 

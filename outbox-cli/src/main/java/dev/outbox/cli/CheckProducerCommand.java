@@ -4,7 +4,6 @@ import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.InspectionStore.Inspected;
 import dev.outbox.spi.store.InspectionStore.Listed;
 import dev.outbox.spi.store.InspectionStore;
-import dev.outbox.spi.store.OutboxStore;
 import java.io.PrintWriter;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -48,7 +47,7 @@ final class CheckProducerCommand extends StoreCommand {
   }
 
   @Override
-  int run(OutboxStore<?> outbox, PrintWriter out) {
+  int run(Object outbox, PrintWriter out) {
     InspectionStore store = Stores.as(InspectionStore.class, outbox);
     ProducerRules rules = new ProducerRules(Instant.now());
     int seen = 0;

@@ -4,7 +4,6 @@ import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.InspectionStore.Listed;
-import dev.outbox.spi.store.OutboxStore;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Set;
@@ -46,7 +45,7 @@ final class DeadLettersCommand extends Verbs {
     }
 
     @Override
-    int run(OutboxStore<?> outbox, PrintWriter out) {
+    int run(Object outbox, PrintWriter out) {
       DeadLetterStore store = Stores.as(DeadLetterStore.class, outbox);
       return listing.print(
           DeadLetterPages.of(store, filters),
@@ -163,7 +162,7 @@ final class DeadLettersCommand extends Verbs {
     }
 
     @Override
-    int run(OutboxStore<?> outbox, PrintWriter out) {
+    int run(Object outbox, PrintWriter out) {
       DeadLetterStore store = Stores.as(DeadLetterStore.class, outbox);
       if (dryRun) {
         summary(store).print(out);

@@ -1,6 +1,5 @@
 package dev.outbox.cli;
 
-import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import java.io.PrintWriter;
@@ -37,7 +36,7 @@ final class DrainCommand extends StoreCommand {
   private boolean json;
 
   @Override
-  int run(OutboxStore<?> outbox, PrintWriter out) {
+  int run(Object outbox, PrintWriter out) {
     StatisticsStore store = Stores.as(StatisticsStore.class, outbox);
     long began = System.nanoTime();
     long most = TimeUnit.NANOSECONDS.convert(timeout); // of centuries, as many as it has

@@ -3,7 +3,6 @@ package dev.outbox.cli;
 import dev.outbox.Texts;
 import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.InspectionStore.WaitingKey;
-import dev.outbox.spi.store.OutboxStore;
 import java.io.PrintWriter;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -32,7 +31,7 @@ final class KeysCommand extends StoreCommand {
   }
 
   @Override
-  int run(OutboxStore<?> outbox, PrintWriter out) {
+  int run(Object outbox, PrintWriter out) {
     InspectionStore store = Stores.as(InspectionStore.class, outbox);
     return listing.print(
         (after, limit) -> store.waitingKeys(halted, after, limit),

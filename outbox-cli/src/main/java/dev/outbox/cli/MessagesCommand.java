@@ -8,7 +8,6 @@ import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.InspectionStore.Inspected;
 import dev.outbox.spi.store.InspectionStore.Listed;
 import dev.outbox.spi.store.InspectionStore.Status;
-import dev.outbox.spi.store.OutboxStore;
 import java.io.PrintWriter;
 import java.util.Optional;
 import java.util.Set;
@@ -60,7 +59,7 @@ final class MessagesCommand extends Verbs {
     }
 
     @Override
-    int run(OutboxStore<?> outbox, PrintWriter out) {
+    int run(Object outbox, PrintWriter out) {
       InspectionStore store = Stores.as(InspectionStore.class, outbox);
       return listing.print(
           (after, limit) -> store.messages(filters.query(status, after, limit)),
@@ -86,7 +85,7 @@ final class MessagesCommand extends Verbs {
     private boolean payload;
 
     @Override
-    int run(OutboxStore<?> outbox, PrintWriter out) {
+    int run(Object outbox, PrintWriter out) {
       InspectionStore store = Stores.as(InspectionStore.class, outbox);
       Optional<Inspected> found = store.message(sequence);
       if (found.isEmpty()) {

@@ -1,7 +1,6 @@
 package dev.outbox.cli;
 
 import dev.outbox.spi.store.ArchiveStore.Who;
-import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.PauseStore.Pause;
 import java.io.PrintWriter;
@@ -23,7 +22,7 @@ abstract class PausingCommand extends StoreCommand {
   abstract boolean change(PauseStore store, Who who);
 
   @Override
-  final int run(OutboxStore<?> outbox, PrintWriter out) {
+  final int run(Object outbox, PrintWriter out) {
     PauseStore store = Stores.as(PauseStore.class, outbox);
     Stores.verify(store); // an older schema has no place for it
     boolean changed;

@@ -4,7 +4,6 @@ import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.Texts;
 import dev.outbox.spi.store.ArchiveStore;
-import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoreProvider.Opened;
 import dev.outbox.spi.store.StoredMessage;
 import java.io.PrintWriter;
@@ -56,7 +55,10 @@ abstract class StoreCommand extends CliCommand implements Callable<Integer> {
   /** Refuses options that cannot work, before anything is opened. */
   void check() {}
 
-  abstract int run(OutboxStore<?> outbox, PrintWriter out);
+  /**
+   * @param outbox the store; {@link Stores#as} gives what it can do
+   */
+  abstract int run(Object outbox, PrintWriter out);
 
   static String what(StoredMessage message) {
     return message.problem() == null

@@ -1,7 +1,6 @@
 package dev.outbox.cli;
 
 import dev.outbox.spi.store.InspectionStore;
-import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.ui.OutboxPage;
 import dev.outbox.ui.PageServer;
 import java.io.PrintWriter;
@@ -39,7 +38,7 @@ final class UiCommand extends StoreCommand {
   }
 
   @Override
-  int run(OutboxStore<?> outbox, PrintWriter out) {
+  int run(Object outbox, PrintWriter out) {
     InspectionStore store = Stores.as(InspectionStore.class, outbox);
     Stores.verify(store);
     if (allowChanges) {

@@ -4,7 +4,6 @@ import dev.outbox.Texts;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.cli.StatusCommand.Found;
 import dev.outbox.relay.Diagnosis;
-import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Flow;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
@@ -98,7 +97,7 @@ final class WatchCommand extends StoreCommand {
   }
 
   @Override
-  int run(OutboxStore<?> outbox, PrintWriter out) {
+  int run(Object outbox, PrintWriter out) {
     StatisticsStore store = Stores.as(StatisticsStore.class, outbox);
     Stores.verify(store);
     String place = Stores.place(store);
