@@ -1,9 +1,9 @@
 package dev.outbox.cli;
 
 import dev.outbox.spi.store.Finding;
+import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.InspectionStore.Inspected;
 import dev.outbox.spi.store.InspectionStore.Listed;
-import dev.outbox.spi.store.InspectionStore;
 import java.io.PrintWriter;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -2,8 +2,8 @@ package dev.outbox.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StatisticsStore;
+import dev.outbox.spi.store.StatisticsStore.Statistics;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Duration;

@@ -99,8 +99,7 @@ public final class RecordingOutbox<T> implements Outbox<T>, AssertProvider<Outbo
   /** From now on everybody sees what was appended in this transaction. */
   public synchronized void committed(T transaction) {
     requireNonNull(transaction, "transaction");
-    entries.replaceAll(
-        entry -> entry.isOf(transaction) ? new Entry(entry.message(), null) : entry);
+    entries.replaceAll(entry -> entry.isOf(transaction) ? new Entry(entry.message(), null) : entry);
   }
 
   /** Forgets what was appended in this transaction and not yet committed. */

@@ -43,8 +43,7 @@ final class Shown {
     String shown =
         Texts.utf8(message.payload())
             .map(Shown::shortened)
-            .orElseGet(
-                () -> "with %d bytes that are no text".formatted(message.payloadSize()));
+            .orElseGet(() -> "with %d bytes that are no text".formatted(message.payloadSize()));
     return message.contentType() + " " + shown;
   }
 
