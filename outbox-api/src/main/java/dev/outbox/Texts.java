@@ -1,10 +1,15 @@
 package dev.outbox;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -94,6 +99,15 @@ public final class Texts {
                     : c)
         .forEach(out::appendCodePoint);
     return out.toString();
+  }
+
+  /** The text that these bytes are in UTF-8; empty when they are none. */
+  public static Optional<String> utf8(byte[] bytes) {
+    try {
+      return Optional.of(UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString());
+    } catch (CharacterCodingException e) {
+      return Optional.empty();
+    }
   }
 
   /**

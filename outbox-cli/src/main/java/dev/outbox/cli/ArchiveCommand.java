@@ -1,6 +1,5 @@
 package dev.outbox.cli;
 
-import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.Texts;
 import dev.outbox.spi.store.ArchiveStore;
@@ -8,7 +7,6 @@ import dev.outbox.spi.store.ArchiveStore.Archived;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.ArchiveStore.Position;
 import dev.outbox.spi.store.ArchiveStore.Search;
-import dev.outbox.spi.store.SchemaStore;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
@@ -30,8 +28,8 @@ import picocli.CommandLine.Option;
       ArchiveCommand.Replay.class
     })
 final class ArchiveCommand extends Verbs {
-  /** Which messages. */
-  static final class Which {
+  /** What all three have in common: which messages. */
+  abstract static class Action extends StoreCommand {
     private static final Duration DAY = Duration.ofDays(1);
 
     @Option(
@@ -73,8 +71,15 @@ final class ArchiveCommand extends Verbs {
         description = "Go on behind this one, as an earlier command has said.")
     private @Nullable Position after;
 
+    @Override
+    final int run(Object outbox, PrintWriter out) {
+      return run(Stores.as(ArchiveStore.class, outbox), search(), out);
+    }
+
+    abstract int run(ArchiveStore store, Search search, PrintWriter out);
+
     /** What to search for. Where no time is given it ends now, by this machine's clock. */
-    Search search() {
+    private Search search() {
       Instant end = to != null ? to : Instant.now();
       return Search.between(from != null ? from : end.minus(DAY), end)
           .key(key)
@@ -85,22 +90,6 @@ final class ArchiveCommand extends Verbs {
           .outcome(outcome)
           .after(after);
     }
-  }
-
-  /** What all three have in common. */
-  abstract static class Action extends StoreCommand<ArchiveStore> {
-    @Mixin private final Which which = new Which();
-
-    Action() {
-      super(ArchiveStore.class);
-    }
-
-    @Override
-    final int run(ArchiveStore store, PrintWriter out) {
-      return run(store, which.search(), out);
-    }
-
-    abstract int run(ArchiveStore store, Search search, PrintWriter out);
   }
 
   @Command(
@@ -116,9 +105,7 @@ final class ArchiveCommand extends Verbs {
 
     @Override
     void check() {
-      if (limit < 1) {
-        throw new Failure("--limit is " + limit + ", at least 1 is needed");
-      }
+      Listing.checkLimit(limit);
     }
 
     @Override
@@ -126,7 +113,7 @@ final class ArchiveCommand extends Verbs {
       List<Archived> found = store.archived(search, limit);
       if (found.isEmpty()) {
         out.printf("Nothing left from %s to %s.%n", search.from(), search.to());
-        return Exit.CHECK_FAILED;
+        return Main.CHECK_FAILED;
       }
       out.printf(
           "%-27s %10s  %-9s %8s  %s%n", "left", "sequence", "outcome", "attempts", "message");
@@ -167,7 +154,7 @@ final class ArchiveCommand extends Verbs {
       } else if (found.size() == Replaying.PAGE) {
         out.printf("These are the first %d; say which ones.%n", Replaying.PAGE);
       }
-      return found.isEmpty() ? Exit.CHECK_FAILED : 0;
+      return found.isEmpty() ? Main.CHECK_FAILED : 0;
     }
 
     private static void print(Archived one, PrintWriter out) {
@@ -179,25 +166,11 @@ final class ArchiveCommand extends Verbs {
       line(out, "answer", one.answer());
       line(out, "error", one.error());
       if (one.message().problem() == null) {
-        print(one.message().message(), one.whole(), out);
+        OutboxMessage message = one.message().message();
+        printHead(message, out);
+        line(out, "payload", one.whole() ? message.payloadAsString() : "not kept");
       }
       out.println();
-    }
-
-    private static void print(OutboxMessage message, boolean whole, PrintWriter out) {
-      line(out, "content type", message.contentType());
-      line(out, "dedup key", message.dedupKey());
-      line(out, "correlation", message.correlationId());
-      for (Header header : message.headers()) {
-        line(out, "header", header.name() + ": " + header.value());
-      }
-      line(out, "payload", whole ? message.payloadAsString() : "not kept");
-    }
-
-    private static void line(PrintWriter out, String name, @Nullable Object value) {
-      if (value != null) {
-        out.printf("%-13s %s%n", name, Secrets.mask(Texts.printable(value.toString())));
-      }
     }
   }
 
@@ -236,13 +209,11 @@ final class ArchiveCommand extends Verbs {
             "--to is %s, which is not over: replays that leave before it would be replayed too"
                 .formatted(search.to()));
       }
-      if (store instanceof SchemaStore schema) {
-        schema.verify(); // of the audit, too
-      }
+      Stores.verify(store); // the audit, too
       Replaying replaying = Replaying.of(store, search, person.who(), out);
       replaying.printCounts();
       if (replaying.isEmpty()) {
-        return Exit.CHECK_FAILED;
+        return Main.CHECK_FAILED;
       }
       if (!yes && !Terminal.ask("Publish them again? Type yes: ", out).equals("yes")) {
         out.println("Nothing was replayed.");

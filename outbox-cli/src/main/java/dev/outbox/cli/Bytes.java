@@ -1,8 +1,6 @@
 package dev.outbox.cli;
 
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
+import dev.outbox.Texts;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
@@ -16,12 +14,10 @@ final class Bytes {
 
   /** The lines of a text; of other bytes their number, and the first of them in hexadecimal. */
   static List<String> lines(byte[] payload) {
-    try {
-      String text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(payload)).toString();
-      return isText(text) ? (text.isEmpty() ? List.of("") : text.lines().toList()) : hex(payload);
-    } catch (CharacterCodingException e) {
-      return hex(payload);
-    }
+    return Texts.utf8(payload)
+        .filter(Bytes::isText)
+        .map(text -> text.isEmpty() ? List.of("") : text.lines().toList())
+        .orElseGet(() -> hex(payload));
   }
 
   private static boolean isText(String text) {

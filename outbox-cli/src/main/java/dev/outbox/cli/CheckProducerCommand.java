@@ -2,11 +2,13 @@ package dev.outbox.cli;
 
 import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.InspectionStore;
+import dev.outbox.spi.store.InspectionStore.Inspected;
+import dev.outbox.spi.store.InspectionStore.Listed;
 import java.io.PrintWriter;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -27,7 +29,7 @@ import picocli.CommandLine.Option;
       "  outbox check-producer --url URL",
       "  outbox check-producer --url URL --type order --json"
     })
-final class CheckProducerCommand extends StoreCommand<InspectionStore> {
+final class CheckProducerCommand extends StoreCommand {
   @Mixin private final Filters filters = new Filters();
 
   @Option(
@@ -39,39 +41,32 @@ final class CheckProducerCommand extends StoreCommand<InspectionStore> {
   @Option(names = "--json", description = "Print one JSON object.")
   private boolean json;
 
-  CheckProducerCommand() {
-    super(InspectionStore.class);
-  }
-
   @Override
   void check() {
     Listing.checkLimit(limit);
   }
 
   @Override
-  int run(InspectionStore store, PrintWriter out) {
+  int run(Object outbox, PrintWriter out) {
+    InspectionStore store = Stores.as(InspectionStore.class, outbox);
     ProducerRules rules = new ProducerRules(Instant.now());
-    AtomicInteger seen = new AtomicInteger();
-    Listing.read((after, most) -> store.messages(filters.query(null, after, most)), null, limit)
-        .found()
-        .forEach(
-            one ->
-                store
-                    .message(one.sequence())
-                    .ifPresent(
-                        message -> {
-                          rules.look(message);
-                          seen.incrementAndGet();
-                        }));
+    int seen = 0;
+    for (Listed one :
+        Listing.read((after, most) -> store.messages(filters.query(null, after, most)), null, limit)
+            .found()) {
+      Optional<Inspected> message = store.message(one.sequence());
+      message.ifPresent(rules::look);
+      seen += message.isPresent() ? 1 : 0;
+    }
     List<Finding> findings = new ArrayList<>();
-    findings.add(
-        seen.get() == 0
-            ? Finding.problem(
-                "messages",
-                "there is none, so nothing is known of the producer",
-                "insert some while no relay runs")
-            : Finding.fine("messages", seen + " looked at"));
-    if (seen.get() > 0) {
+    if (seen == 0) {
+      findings.add(
+          Finding.problem(
+              "messages",
+              "there is none, so nothing is known of the producer",
+              "insert some while no relay runs"));
+    } else {
+      findings.add(Finding.fine("messages", seen + " looked at"));
       findings.addAll(rules.findings());
     }
     return Findings.report(findings, json, out);

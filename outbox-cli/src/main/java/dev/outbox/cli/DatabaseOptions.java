@@ -9,9 +9,7 @@ import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 
 /** Where the outbox is. */
 public final class DatabaseOptions {
@@ -180,12 +178,11 @@ public final class DatabaseOptions {
     }
 
     /** Refuses options of the other kind: a limit that nobody looks at would be taken for kept. */
-    void refuseOptionsOfTheOther(CommandSpec command, List<String> ofOutbox, List<String> ofInbox) {
+    void refuseOptionsOfTheOther(CliCommand command, List<String> ofOutbox, List<String> ofInbox) {
       List<String> ofAnyOutbox = Stream.concat(ofOutbox.stream(), Stream.of(ARCHIVE)).toList();
       for (String option : inbox ? ofAnyOutbox : ofInbox) {
-        if (command.commandLine().getParseResult().hasMatchedOption(option)) {
-          throw new ParameterException(
-              command.commandLine(),
+        if (command.isGiven(option)) {
+          throw command.wrong(
               inbox
                   ? option + " is for an outbox: leave it out, or --inbox"
                   : option + " is for an inbox: add --inbox");

@@ -4,7 +4,6 @@ import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.InspectionStore.Listed;
-import dev.outbox.spi.store.SchemaStore;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Set;
@@ -35,14 +34,10 @@ final class DeadLettersCommand extends Verbs {
         "Example:",
         "  outbox dead-letters list --url URL --type order --error \"unknown topic\""
       })
-  static final class ListThem extends StoreCommand<DeadLetterStore> {
+  static final class ListThem extends StoreCommand {
     @Mixin private final Filters filters = new Filters();
 
     @Mixin private final Listing listing = new Listing();
-
-    ListThem() {
-      super(DeadLetterStore.class);
-    }
 
     @Override
     void check() {
@@ -50,10 +45,13 @@ final class DeadLettersCommand extends Verbs {
     }
 
     @Override
-    int run(DeadLetterStore store, PrintWriter out) {
+    int run(Object outbox, PrintWriter out) {
+      DeadLetterStore store = Stores.as(DeadLetterStore.class, outbox);
       return listing.print(
           DeadLetterPages.of(store, filters),
-          new ListedForm("There are no such dead letters."),
+          "There are no such dead letters.",
+          ListedForm.HEADER,
+          ListedForm::print,
           out);
     }
   }
@@ -77,7 +75,7 @@ final class DeadLettersCommand extends Verbs {
   }
 
   /** Requeue, discard, or cancel. */
-  abstract static class Deciding extends StoreCommand<DeadLetterStore> {
+  abstract static class Deciding extends StoreCommand {
     @ArgGroup(multiplicity = "1")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Selection selection;
@@ -90,10 +88,6 @@ final class DeadLettersCommand extends Verbs {
     private boolean dryRun;
 
     @Mixin private final Person person = new Person();
-
-    Deciding() {
-      super(DeadLetterStore.class);
-    }
 
     @Override
     void check() {
@@ -150,9 +144,7 @@ final class DeadLettersCommand extends Verbs {
     /** Refuses what would leave a gap in an archive or in its audit, which nobody could see. */
     private void requireNoGap(DeadLetterStore store) {
       if (tables().hasArchive()) {
-        if (store instanceof SchemaStore schema) {
-          schema.verify();
-        }
+        Stores.verify(store);
         return;
       }
       String otherwise = otherwise();
@@ -170,7 +162,8 @@ final class DeadLettersCommand extends Verbs {
     }
 
     @Override
-    int run(DeadLetterStore store, PrintWriter out) {
+    int run(Object outbox, PrintWriter out) {
+      DeadLetterStore store = Stores.as(DeadLetterStore.class, outbox);
       if (dryRun) {
         summary(store).print(out);
         return 0;
@@ -184,7 +177,7 @@ final class DeadLettersCommand extends Verbs {
               err());
       try (Cleanup ignored = Cleanup.atEnd(decisions::stop)) {
         if (!decisions.doAll()) {
-          return Exit.NOT_DONE;
+          return Main.NOT_DONE;
         }
       }
       out.printf("%d %s.%n", decisions.count(), done());
@@ -192,7 +185,7 @@ final class DeadLettersCommand extends Verbs {
         return 0;
       }
       decisions.missing().forEach(sequence -> out.println(missing(sequence)));
-      return decisions.missing().isEmpty() ? 0 : Exit.CHECK_FAILED;
+      return decisions.missing().isEmpty() ? 0 : Main.CHECK_FAILED;
     }
 
     private DeadLetterSummary summary(DeadLetterStore store) {

@@ -28,10 +28,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 @Command(
     name = "doctor",
@@ -51,7 +48,7 @@ import picocli.CommandLine.Spec;
       "  outbox doctor --config relay.properties",
       "  outbox doctor --url URL --user outbox_relay --json"
     })
-final class DoctorCommand implements Callable<Integer> {
+final class DoctorCommand extends CliCommand implements Callable<Integer> {
   /** One of the two. */
   static final class Where {
     @ArgGroup(exclusive = false)
@@ -75,16 +72,12 @@ final class DoctorCommand implements Callable<Integer> {
   @Option(names = "--json", description = "Print one JSON object.")
   private boolean json;
 
-  @Spec
-  @SuppressWarnings("NullAway.Init") // set by picocli
-  private CommandSpec spec;
-
   @Override
   public Integer call() throws InterruptedException {
     Logs.off();
     List<Finding> findings =
         where.config != null ? ofRelay(where.config) : ofDatabase(where.database);
-    return Findings.report(findings, json, spec.commandLine().getOut());
+    return Findings.report(findings, json, out());
   }
 
   private List<Finding> ofDatabase(@Nullable DatabaseOptions database) {
@@ -108,9 +101,8 @@ final class DoctorCommand implements Callable<Integer> {
 
   private List<Finding> ofRelay(Path file) throws InterruptedException {
     for (String option : List.of("--schema", "--prefix", DatabaseOptions.Tables.ARCHIVE)) {
-      if (spec.commandLine().getParseResult().hasMatchedOption(option)) {
-        throw new ParameterException(
-            spec.commandLine(), option + " stands in the file of --config: leave it out");
+      if (isGiven(option)) {
+        throw wrong(option + " stands in the file of --config: leave it out");
       }
     }
     List<Finding> findings = new ArrayList<>();

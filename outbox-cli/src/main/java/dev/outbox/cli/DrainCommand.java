@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
           + " looked at."
     },
     footer = {"", "Example:", "  outbox drain --timeout 60s --url URL"})
-final class DrainCommand extends StoreCommand<StatisticsStore> {
+final class DrainCommand extends StoreCommand {
   private static final Duration PAUSE = Duration.ofMillis(500);
 
   @Option(
@@ -35,12 +35,9 @@ final class DrainCommand extends StoreCommand<StatisticsStore> {
   @Option(names = "--json", description = "Print one JSON object.")
   private boolean json;
 
-  DrainCommand() {
-    super(StatisticsStore.class);
-  }
-
   @Override
-  int run(StatisticsStore store, PrintWriter out) {
+  int run(Object outbox, PrintWriter out) {
+    StatisticsStore store = Stores.as(StatisticsStore.class, outbox);
     long began = System.nanoTime();
     long most = TimeUnit.NANOSECONDS.convert(timeout); // of centuries, as many as it has
     Statistics found = store.statistics(StatisticsStore.DEFAULT_CAP);
@@ -66,7 +63,7 @@ final class DrainCommand extends StoreCommand<StatisticsStore> {
         out.printf("%-22s %s%n", one.getKey(), StatusCommand.number(found, one.getValue()));
       }
     }
-    return drained ? 0 : Exit.CHECK_FAILED;
+    return drained ? 0 : Main.CHECK_FAILED;
   }
 
   private static boolean isDrained(Statistics found) {

@@ -50,7 +50,7 @@ final class Findings {
       print(findings, out);
     }
     return findings.stream().anyMatch(one -> one.severity() == Severity.PROBLEM)
-        ? Exit.CHECK_FAILED
+        ? Main.CHECK_FAILED
         : 0;
   }
 

@@ -1,17 +1,12 @@
 package dev.outbox.cli;
 
 import dev.outbox.spi.store.SchemaStore;
-import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 @Command(
     name = "grants",
@@ -21,7 +16,7 @@ import picocli.CommandLine.Spec;
           + " with --inbox: consumers and who purges.",
       "Connects to nothing; the URL says which database it is for."
     })
-final class GrantsCommand implements Callable<Integer> {
+final class GrantsCommand extends CliCommand implements Callable<Integer> {
   @Mixin private final OutboxOptions outbox = new OutboxOptions();
 
   @Option(names = "--producer", paramLabel = "ROLE", description = "The role or user that appends.")
@@ -47,33 +42,19 @@ final class GrantsCommand implements Callable<Integer> {
               + " be the consumer's.")
   private @Nullable String housekeeper;
 
-  @Spec
-  @SuppressWarnings("NullAway.Init") // set by picocli
-  private CommandSpec spec;
-
   @Override
   public Integer call() {
     outbox
         .tables()
         .refuseOptionsOfTheOther(
-            spec, List.of("--producer", "--relay"), List.of("--consumer", "--housekeeper"));
+            this, List.of("--producer", "--relay"), List.of("--consumer", "--housekeeper"));
     Logs.off();
-    PrintWriter out = spec.commandLine().getOut();
-    out.print(outbox.print(outbox.tables().areOfInbox() ? ofInbox() : ofOutbox()));
-    out.flush();
+    boolean inbox = outbox.tables().areOfInbox();
+    String application = inbox ? role("--consumer", consumer) : role("--producer", producer);
+    String operator = inbox ? role("--housekeeper", housekeeper) : role("--relay", relay);
+    out().print(outbox.print(store -> grants(store, application, operator)));
+    out().flush();
     return 0;
-  }
-
-  private Function<Object, String> ofOutbox() {
-    String appends = role("--producer", producer);
-    String publishes = role("--relay", relay);
-    return store -> grants(store, appends, publishes);
-  }
-
-  private Function<Object, String> ofInbox() {
-    String handles = role("--consumer", consumer);
-    String purges = role("--housekeeper", housekeeper);
-    return store -> grants(store, handles, purges);
   }
 
   private static String grants(Object store, String application, String operator) {
@@ -86,8 +67,7 @@ final class GrantsCommand implements Callable<Integer> {
 
   private String role(String option, @Nullable String role) {
     if (role == null) {
-      throw new ParameterException(
-          spec.commandLine(), "Missing required option: '%s=ROLE'".formatted(option));
+      throw wrong("Missing required option: '%s=ROLE'".formatted(option));
     }
     return role;
   }

@@ -3,7 +3,6 @@ package dev.outbox.cli;
 import dev.outbox.Texts;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.InboxStore.InboxStatistics;
-import dev.outbox.spi.store.SchemaStore;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -27,9 +26,7 @@ record InboxStatus(@Nullable String place, InboxStatistics statistics, List<Stri
    */
   static InboxStatus of(
       Object inbox, int cap, @Nullable Long maxExpired, @Nullable Long maxFailed) {
-    if (inbox instanceof SchemaStore schema) {
-      schema.verify();
-    }
+    Stores.verify(inbox);
     int enough = cap(cap(cap, maxExpired), maxFailed);
     InboxStatistics statistics =
         inbox instanceof InboxStore<?> store ? store.statistics(enough) : null;
@@ -47,10 +44,8 @@ record InboxStatus(@Nullable String place, InboxStatistics statistics, List<Stri
           "%s keys have failed, --max-failed is %d"
               .formatted(number(statistics, statistics.failed()), maxFailed));
     }
-    return new InboxStatus(
-        inbox instanceof SchemaStore schema ? Texts.printable(schema.place()) : null,
-        statistics,
-        passed);
+    String place = Stores.place(inbox);
+    return new InboxStatus(place == null ? null : Texts.printable(place), statistics, passed);
   }
 
   /** The cap, or what is needed to see that a limit is passed. */

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -43,34 +44,38 @@ final class Listing {
     Page<E> page(@Nullable String after, int limit);
   }
 
-  /** How what was found is printed. */
-  interface Form<E> {
-    /** Where nothing was found. */
-    String nothing();
-
-    String header();
-
-    /** A line, or some. */
-    void print(E one, PrintWriter out);
-
-    Map<String, @Nullable Object> json(E one);
-  }
-
-  <E> int print(Source<E> source, Form<E> form, PrintWriter out) {
+  /**
+   * Reads, and prints what was found.
+   *
+   * @param nothing where nothing was found
+   * @param print a line of each, or some
+   */
+  <E extends Record> int print(
+      Source<E> source,
+      String nothing,
+      String header,
+      BiConsumer<E, PrintWriter> print,
+      PrintWriter out) {
     Page<E> page = read(source, after, limit);
     if (json) {
       Map<String, @Nullable Object> all = new LinkedHashMap<>();
-      all.put("found", page.found().stream().map(form::json).toList());
+      all.put("found", page.found().stream().map(Listing::json).toList());
       all.put("next", page.next());
       out.println(Json.of(all));
       return 0;
     }
-    out.println(page.found().isEmpty() ? form.nothing() : form.header());
-    page.found().forEach(one -> form.print(one, out));
+    out.println(page.found().isEmpty() ? nothing : header);
+    page.found().forEach(one -> print.accept(one, out));
     if (page.next() != null) {
       out.println("There may be more: --after " + page.next());
     }
     return 0;
+  }
+
+  private static Map<String, @Nullable Object> json(Record one) {
+    Map<String, @Nullable Object> fields = Json.fields(one);
+    fields.computeIfPresent("error", (name, error) -> Secrets.mask(error.toString()));
+    return fields;
   }
 
   /** Page after page, until there are enough: what is looked for may be far behind. */

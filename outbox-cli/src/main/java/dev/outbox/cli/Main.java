@@ -1,5 +1,8 @@
 package dev.outbox.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
+
 import dev.outbox.OutboxException;
 import dev.outbox.Texts;
 import dev.outbox.spi.store.ArchiveStore.Position;
@@ -8,7 +11,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.nio.charset.StandardCharsets;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -16,12 +19,10 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.ScopeType;
-import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
@@ -57,9 +58,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
       DeadLettersCommand.class,
       ArchiveCommand.class
     })
-public final class Main implements Runnable {
-  public static final int CHECK_FAILED = Exit.CHECK_FAILED;
-  public static final int NOT_DONE = Exit.NOT_DONE;
+public final class Main extends CliCommand implements Runnable {
+  public static final int CHECK_FAILED = 1;
+  public static final int NOT_DONE = 2;
 
   /** What the program of developers has beside these commands. */
   private static final Set<String> OF_A_CHECKOUT = Set.of("demo", "tck", "bench", "torture");
@@ -69,10 +70,6 @@ public final class Main implements Runnable {
       scope = ScopeType.INHERIT,
       description = "Show the stack trace of an error.")
   private boolean verbose;
-
-  @Spec
-  @SuppressWarnings("NullAway.Init") // set by picocli
-  private CommandSpec spec;
 
   private Main() {}
 
@@ -114,19 +111,24 @@ public final class Main implements Runnable {
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "no command is given");
+    throw wrong("no command is given");
   }
 
   /** What Maven wrote at build time. */
   static final class Version implements IVersionProvider {
     @Override
-    public String[] getVersion() throws IOException {
-      try (InputStream in = Main.class.getResourceAsStream("version.txt")) {
-        if (in == null) {
-          throw new IOException("version.txt is missing in the class path");
-        }
-        return new String[] {new String(in.readAllBytes(), StandardCharsets.UTF_8).strip()};
-      }
+    public String[] getVersion() {
+      return new String[] {resource("version.txt").strip()};
+    }
+  }
+
+  /** The text of a file beside this class. */
+  static String resource(String name) {
+    try (InputStream in = Main.class.getResourceAsStream(name)) {
+      return new String(
+          requireNonNull(in, name + " is missing in the class path").readAllBytes(), UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 
@@ -162,7 +164,10 @@ public final class Main implements Runnable {
       return NOT_DONE;
     }
     PrintWriter err = command.getErr();
-    boolean verbose = parsed != null && isVerbose(parsed);
+    boolean verbose =
+        parsed != null
+            && parsed.asCommandLineList().stream()
+                .anyMatch(one -> one.getParseResult().hasMatchedOption("--verbose"));
     err.println("outbox: " + sentence(e));
     if (verbose) {
       StringWriter trace = new StringWriter();
@@ -173,15 +178,6 @@ public final class Main implements Runnable {
       err.println("This was not expected; --verbose shows where it came from.");
     }
     return NOT_DONE;
-  }
-
-  private static boolean isVerbose(ParseResult parsed) {
-    for (ParseResult p = parsed; p != null; p = p.hasSubcommand() ? p.subcommand() : null) {
-      if (p.hasMatchedOption("--verbose")) {
-        return true;
-      }
-    }
-    return false;
   }
 
   private static boolean isExpected(Exception e) {

@@ -1,8 +1,6 @@
 package dev.outbox.cli;
 
-import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.Texts;
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore;
@@ -44,7 +42,7 @@ final class MessagesCommand extends Verbs {
         "  outbox messages list --url URL --key order/42",
         "  outbox messages list --url URL --status blocked --type order --older-than 1h"
       })
-  static final class ListThem extends StoreCommand<InspectionStore> {
+  static final class ListThem extends StoreCommand {
     @Option(
         names = "--status",
         paramLabel = "STATUS",
@@ -55,20 +53,19 @@ final class MessagesCommand extends Verbs {
 
     @Mixin private final Listing listing = new Listing();
 
-    ListThem() {
-      super(InspectionStore.class);
-    }
-
     @Override
     void check() {
       listing.check();
     }
 
     @Override
-    int run(InspectionStore store, PrintWriter out) {
+    int run(Object outbox, PrintWriter out) {
+      InspectionStore store = Stores.as(InspectionStore.class, outbox);
       return listing.print(
           (after, limit) -> store.messages(filters.query(status, after, limit)),
-          new ListedForm("There are no such messages."),
+          "There are no such messages.",
+          ListedForm.HEADER,
+          ListedForm::print,
           out);
     }
   }
@@ -78,7 +75,7 @@ final class MessagesCommand extends Verbs {
       mixinStandardHelpOptions = true,
       description = "Show a message, its headers and what it waits for.",
       footer = {"", "Example:", "  outbox messages show 4711 --payload --url URL"})
-  static final class Show extends StoreCommand<InspectionStore> {
+  static final class Show extends StoreCommand {
     @Parameters(paramLabel = "SEQ", description = "Its sequence, as list shows it.")
     private long sequence;
 
@@ -87,16 +84,13 @@ final class MessagesCommand extends Verbs {
         description = "Show the payload too: text as it is, other bytes in hexadecimal.")
     private boolean payload;
 
-    Show() {
-      super(InspectionStore.class);
-    }
-
     @Override
-    int run(InspectionStore store, PrintWriter out) {
+    int run(Object outbox, PrintWriter out) {
+      InspectionStore store = Stores.as(InspectionStore.class, outbox);
       Optional<Inspected> found = store.message(sequence);
       if (found.isEmpty()) {
         out.printf("There is no message %d, or no more.%n", sequence);
-        return Exit.CHECK_FAILED;
+        return Main.CHECK_FAILED;
       }
       print(found.get(), out);
       return 0;
@@ -122,22 +116,11 @@ final class MessagesCommand extends Verbs {
     }
 
     private void print(OutboxMessage message, PrintWriter out) {
-      line(out, "content type", message.contentType());
-      line(out, "dedup key", message.dedupKey());
-      line(out, "correlation", message.correlationId());
-      for (Header header : message.headers()) {
-        line(out, "header", header.name() + ": " + header.value());
-      }
+      printHead(message, out);
       if (payload) {
         Bytes.lines(message.payload()).forEach(line -> line(out, "payload", line));
       } else {
         line(out, "payload", message.payloadSize() + " bytes; --payload shows them");
-      }
-    }
-
-    private static void line(PrintWriter out, String name, @Nullable Object value) {
-      if (value != null) {
-        out.printf("%-13s %s%n", name, Secrets.mask(Texts.printable(value.toString())));
       }
     }
   }

@@ -8,30 +8,23 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 @Command(
     name = "migrate",
     mixinStandardHelpOptions = true,
     description = "Make or update the tables, or print the statements for doing it by hand.")
-final class MigrateCommand implements Callable<Integer> {
+final class MigrateCommand extends CliCommand implements Callable<Integer> {
   @Mixin private final OutboxOptions outbox = new OutboxOptions();
 
   @Option(names = "--print", description = "Print the statements; needs no database.")
   private boolean print;
 
-  @Spec
-  @SuppressWarnings("NullAway.Init") // set by picocli
-  private CommandSpec spec;
-
   @Override
   public Integer call() {
-    outbox.tables().refuseOptionsOfTheOther(spec, List.of(), List.of());
+    outbox.tables().refuseOptionsOfTheOther(this, List.of(), List.of());
     Logs.off();
-    PrintWriter out = spec.commandLine().getOut();
+    PrintWriter out = out();
     if (print) {
       out.print(outbox.print(store -> Stores.as(SchemaStore.class, store).ddl()));
       out.flush();
@@ -39,8 +32,7 @@ final class MigrateCommand implements Callable<Integer> {
     }
     DatabaseOptions database = outbox.database();
     if (database == null) {
-      throw new ParameterException(
-          spec.commandLine(), "Missing required option: '--url=URL' (or --print)");
+      throw wrong("Missing required option: '--url=URL' (or --print)");
     }
     try (Opened connected = database.connect(outbox.tables())) {
       SchemaStore store = Stores.as(SchemaStore.class, outbox.tables().store(connected));

@@ -4,13 +4,12 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
+import dev.outbox.Texts;
 import dev.outbox.publisher.core.JsonText;
 import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.InspectionStore.Inspected;
 import dev.outbox.spi.store.InspectionStore.Listed;
 import dev.outbox.spi.store.InspectionStore.Status;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -150,7 +149,7 @@ final class ProducerRules {
           json == null || !isJsonTwice(json.strip()),
           "is a text in JSON that holds JSON: it was written as JSON twice");
     } else if (TEXT.matcher(type).matches() && namesUtf8(type)) {
-      check(row, Rule.PAYLOAD, isUtf8(message.payload()), "is no text in UTF-8");
+      check(row, Rule.PAYLOAD, Texts.utf8(message.payload()).isPresent(), "is no text in UTF-8");
     }
     boolean isWhole =
         Stream.concat(
@@ -201,14 +200,6 @@ final class ProducerRules {
       return String.valueOf((char) Integer.parseInt(code, 16));
     }
     return "\"\\/".contains(escape.group(2)) ? escape.group(2) : " ";
-  }
-
-  private static boolean isUtf8(byte[] text) {
-    try {
-      return UTF_8.newDecoder().decode(ByteBuffer.wrap(text)).remaining() >= 0;
-    } catch (CharacterCodingException e) {
-      return false;
-    }
   }
 
   private void check(Listed row, Rule rule, boolean isKept, Object problem) {

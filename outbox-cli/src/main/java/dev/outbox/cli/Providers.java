@@ -7,14 +7,13 @@ import java.io.UncheckedIOException;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.security.CodeSource;
-import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
+import java.util.TreeMap;
 import java.util.function.Function;
 
 /**
@@ -36,11 +35,9 @@ final class Providers {
 
   private static <P> List<P> named(Class<P> type, Function<P, String> name, String what) {
     refuseCopies(type);
-    Map<String, P> byName = new HashMap<>();
-    List<P> found = new ArrayList<>();
+    Map<String, P> byName = new TreeMap<>();
     try {
       for (P one : ServiceLoader.load(type)) {
-        found.add(one);
         P other = byName.put(name.apply(one), one);
         if (other != null) {
           throw new Failure(
@@ -54,8 +51,7 @@ final class Providers {
               .formatted(e.getMessage(), e.getCause() == null ? "" : " (" + e.getCause() + ")"),
           e);
     }
-    found.sort(Comparator.comparing(name));
-    return List.copyOf(found);
+    return List.copyOf(byName.values());
   }
 
   private static String origin(Object provider) {

@@ -1,9 +1,7 @@
 package dev.outbox.cli;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.Reader;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -14,9 +12,7 @@ import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 @Command(
     name = "relay",
@@ -25,7 +21,7 @@ import picocli.CommandLine.Spec;
       "Run a relay beside services in any language: they append by plain SQL.",
       "Logs to standard error; stops in good order within 20 seconds of SIGTERM or Ctrl-C."
     })
-final class RelayCommand implements Callable<Integer> {
+final class RelayCommand extends CliCommand implements Callable<Integer> {
   /** One of the two. */
   static final class What {
     @Option(names = "--config", paramLabel = "FILE", description = "The relay's properties.")
@@ -39,15 +35,11 @@ final class RelayCommand implements Callable<Integer> {
   @SuppressWarnings("NullAway.Init") // set by picocli
   private What what;
 
-  @Spec
-  @SuppressWarnings("NullAway.Init") // set by picocli
-  private CommandSpec spec;
-
   @Override
   public Integer call() throws InterruptedException {
     if (what.config == null) {
-      spec.commandLine().getOut().print(example());
-      spec.commandLine().getOut().flush();
+      out().print(example());
+      out().flush();
       return 0;
     }
     RelayProcess relay = RelayProcess.start(read(what.config));
@@ -84,13 +76,6 @@ final class RelayCommand implements Callable<Integer> {
   }
 
   static String example() {
-    try (InputStream in = RelayCommand.class.getResourceAsStream("relay.properties")) {
-      if (in == null) {
-        throw new IllegalStateException("relay.properties is missing in the class path");
-      }
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return Main.resource("relay.properties");
   }
 }

@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
@@ -282,24 +283,29 @@ final class RelayConfig {
     return values.getOrDefault(name, otherwise);
   }
 
+  private Optional<Value> value(String name) {
+    return Optional.ofNullable(values.get(name)).map(text -> new Value(name, text));
+  }
+
   private Duration duration(String name, Duration otherwise) {
-    String value = values.get(name);
-    return value == null ? otherwise : new Value(name, value).duration();
+    return value(name).map(Value::duration).orElse(otherwise);
+  }
+
+  private @Nullable Duration durationOrNull(String name) {
+    return value(name).map(Value::duration).orElse(null);
   }
 
   private int integer(String name, int otherwise) {
-    String value = values.get(name);
-    return value == null ? otherwise : new Value(name, value).integer();
+    return value(name).map(Value::integer).orElse(otherwise);
+  }
+
+  private boolean isOn(String name) {
+    return value(name).map(Value::bool).orElse(false);
   }
 
   /** Null: as the store does by default. */
   @Nullable Duration dedupWindow() {
     return durationOrNull("store.dedupWindow");
-  }
-
-  private @Nullable Duration durationOrNull(String name) {
-    String value = values.get(name);
-    return value == null ? null : new Value(name, value).duration();
   }
 
   /** Whether the archive is set, be it to {@code none}. */
@@ -358,13 +364,13 @@ final class RelayConfig {
     return new PageSettings(
         text("server.host", PageSettings.DEFAULT_HOST),
         integer(PORT, PageSettings.DEFAULT_PORT),
-        new Value(CHANGES, text(CHANGES, "false")).bool(),
+        isOn(CHANGES),
         token.isEmpty() ? null : token);
   }
 
   /** Whether the operator's page is served, too. */
   boolean hasPage() {
-    return new Value(PAGE, text(PAGE, "false")).bool();
+    return isOn(PAGE);
   }
 
   MessagePublisher publisher() {
@@ -391,13 +397,7 @@ final class RelayConfig {
   /** Sets the relay's own properties. */
   void configure(Relay.Builder relay) {
     relay.stopTimeout(STOP_TIMEOUT);
-    RELAY.forEach(
-        (name, setter) -> {
-          String value = values.get(name);
-          if (value != null) {
-            setter.accept(relay, new Value(name, value));
-          }
-        });
+    RELAY.forEach((name, setter) -> value(name).ifPresent(value -> setter.accept(relay, value)));
     relay.retryPolicy(retryPolicy());
     relay.haltKeyWhenDead(Publishers.list(text("relay.haltKeyWhenDead", "")));
   }

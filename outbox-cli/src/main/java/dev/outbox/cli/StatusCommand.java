@@ -4,7 +4,6 @@ import dev.outbox.Texts;
 import dev.outbox.relay.Diagnosis;
 import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
@@ -17,14 +16,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 @Command(
     name = "status",
@@ -39,7 +34,7 @@ import picocli.CommandLine.Spec;
       "Exit codes: 0 fine, whatever was found; 1 a limit (--max-...) is passed; 2 bad usage,"
           + " or the outbox could not be looked at."
     })
-final class StatusCommand implements Callable<Integer> {
+final class StatusCommand extends CliCommand implements Callable<Integer> {
   @Mixin
   @SuppressWarnings("NullAway.Init") // set by picocli
   private DatabaseOptions database;
@@ -81,10 +76,6 @@ final class StatusCommand implements Callable<Integer> {
               + " backlog.")
   private int cap = StatisticsStore.DEFAULT_CAP;
 
-  @Spec
-  @SuppressWarnings("NullAway.Init") // set by picocli
-  private CommandSpec spec;
-
   /** What was found about an outbox. */
   record Found(@Nullable String place, Diagnosis diagnosis) {
     Statistics statistics() {
@@ -104,11 +95,10 @@ final class StatusCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     if (cap < 1) {
-      throw new ParameterException(
-          spec.commandLine(), "--cap is %d, at least 1 is needed".formatted(cap));
+      throw wrong("--cap is %d, at least 1 is needed".formatted(cap));
     }
     tables.refuseOptionsOfTheOther(
-        spec, List.of("--max-age", "--max-dead"), List.of("--max-expired", "--max-failed"));
+        this, List.of("--max-age", "--max-dead"), List.of("--max-expired", "--max-failed"));
     Logs.off();
     return tables.areOfInbox() ? inbox() : outbox();
   }
@@ -118,29 +108,27 @@ final class StatusCommand implements Callable<Integer> {
     try (Opened connected = database.connect(tables)) {
       status = InboxStatus.of(tables.store(connected), cap, maxExpired, maxFailed);
     }
-    PrintWriter out = spec.commandLine().getOut();
     if (json) {
-      out.println(Json.of(status.json()));
+      out().println(Json.of(status.json()));
     } else {
-      status.print(out);
+      status.print(out());
     }
-    return status.passed().isEmpty() ? 0 : Exit.CHECK_FAILED;
+    return status.passed().isEmpty() ? 0 : Main.CHECK_FAILED;
   }
 
   private int outbox() {
     Found found;
     try (Opened connected = database.connect(tables)) {
       OutboxStore<?> store = connected.store();
-      if (store instanceof SchemaStore schema) {
-        schema.verify();
-      }
+      Stores.verify(store);
+      int enough = InboxStatus.cap(cap, maxDead);
       found =
           new Found(
-              store instanceof SchemaStore schema ? schema.place() : null,
-              Diagnosis.of(Stores.as(StatisticsStore.class, store), cap(), Instant.now(), null));
+              Stores.place(store),
+              Diagnosis.of(Stores.as(StatisticsStore.class, store), enough, Instant.now(), null));
     }
     List<String> passed = passed(found.statistics());
-    PrintWriter out = spec.commandLine().getOut();
+    PrintWriter out = out();
     if (json) {
       Map<String, @Nullable Object> all = json(found);
       all.put("passedLimits", passed);
@@ -149,12 +137,7 @@ final class StatusCommand implements Callable<Integer> {
       print(found, out);
       passed.forEach(limit -> out.println("TOO MUCH: " + limit));
     }
-    return passed.isEmpty() ? 0 : Exit.CHECK_FAILED;
-  }
-
-  /** Enough to tell whether there are more dead letters than wanted. */
-  private int cap() {
-    return InboxStatus.cap(cap, maxDead);
+    return passed.isEmpty() ? 0 : Main.CHECK_FAILED;
   }
 
   /** The limits that are passed. */
@@ -200,17 +183,8 @@ final class StatusCommand implements Callable<Integer> {
 
   static Map<String, @Nullable Object> json(Found found) {
     Map<String, @Nullable Object> all = rows(found);
-    Function<WorkerLease, Map<String, Object>> lease =
-        held -> {
-          Map<String, Object> fields = new LinkedHashMap<>();
-          fields.put("worker", held.worker());
-          fields.put("buckets", held.buckets());
-          fields.put("since", held.since());
-          fields.put("until", held.until());
-          return fields;
-        };
     all.put("cap", found.statistics().cap());
-    all.put("leases", found.leases().stream().map(lease).toList());
+    all.put("leases", found.leases());
     all.put("findings", Findings.json(found.wrong()));
     return all;
   }

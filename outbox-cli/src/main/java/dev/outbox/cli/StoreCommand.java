@@ -1,49 +1,31 @@
 package dev.outbox.cli;
 
+import dev.outbox.Header;
+import dev.outbox.OutboxMessage;
+import dev.outbox.Texts;
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.StoreProvider.Opened;
 import dev.outbox.spi.store.StoredMessage;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Spec;
 
-/**
- * A command that needs an ability of an outbox's store.
- *
- * @param <A> the ability
- */
-abstract class StoreCommand<A> implements Callable<Integer> {
-  private final Class<A> ability;
-
+/** A command that needs the store of an outbox. */
+abstract class StoreCommand extends CliCommand implements Callable<Integer> {
   @Mixin
   @SuppressWarnings("NullAway.Init") // set by picocli
   private DatabaseOptions database;
 
   @Mixin private final DatabaseOptions.Tables tables = new DatabaseOptions.Tables();
 
-  @Spec
-  @SuppressWarnings("NullAway.Init") // set by picocli
-  private CommandSpec spec;
-
-  @SuppressWarnings("NullAway.Init")
-  StoreCommand(Class<A> ability) {
-    this.ability = ability;
-  }
-
   @Override
   public final Integer call() {
     Logs.off();
     check();
     try (Opened connected = database.connect(tables, connections())) {
-      return run(Stores.as(ability, connected.store()), spec.commandLine().getOut());
+      return run(connected.store(), out());
     }
-  }
-
-  /** Where progress is printed. */
-  final PrintWriter err() {
-    return spec.commandLine().getErr();
   }
 
   final DatabaseOptions.Tables tables() {
@@ -73,11 +55,33 @@ abstract class StoreCommand<A> implements Callable<Integer> {
   /** Refuses options that cannot work, before anything is opened. */
   void check() {}
 
-  abstract int run(A store, PrintWriter out);
+  /**
+   * @param outbox the store; {@link Stores#as} gives what it can do
+   */
+  abstract int run(Object outbox, PrintWriter out);
 
   static String what(StoredMessage message) {
     return message.problem() == null
         ? message.message().toString()
         : "key %s, undecodable: %s".formatted(message.key(), message.problem());
+  }
+
+  /** What a message has beside what its row shows, and its payload. */
+  static void printHead(OutboxMessage message, PrintWriter out) {
+    line(out, "content type", message.contentType());
+    line(out, "dedup key", message.dedupKey());
+    line(out, "correlation", message.correlationId());
+    for (Header header : message.headers()) {
+      line(out, "header", header.name() + ": " + header.value());
+    }
+  }
+
+  /**
+   * @param value null: nothing is printed
+   */
+  static void line(PrintWriter out, String name, @Nullable Object value) {
+    if (value != null) {
+      out.printf("%-13s %s%n", name, Secrets.mask(Texts.printable(value.toString())));
+    }
   }
 }

@@ -2,11 +2,12 @@ package dev.outbox.cli;
 
 import dev.outbox.OutboxException;
 import dev.outbox.spi.store.InboxStore;
+import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StoreProvider;
 import dev.outbox.spi.store.StoreProvider.Opened;
 import dev.outbox.spi.store.StoreProvider.PasswordMissingException;
 import java.time.Duration;
-import java.util.AbstractList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -20,47 +21,27 @@ public final class Stores {
   private Stores() {}
 
   /** For the help. */
-  static final class Names extends Listed {
-    Names() {
-      super(StoreProvider::name);
+  static final class Names implements Iterable<String> {
+    @Override
+    public Iterator<String> iterator() {
+      return texts(StoreProvider::name).iterator();
     }
   }
 
   /** For the help. */
-  static final class ExampleUrls extends Listed {
-    ExampleUrls() {
-      super(StoreProvider::exampleUrl);
+  static final class ExampleUrls implements Iterable<String> {
+    @Override
+    public Iterator<String> iterator() {
+      return texts(StoreProvider::exampleUrl).iterator();
     }
   }
 
-  private abstract static class Listed extends AbstractList<String> {
-    private final Function<StoreProvider, String> text;
-    private @Nullable List<String> texts;
-
-    Listed(Function<StoreProvider, String> text) {
-      this.text = text;
-    }
-
-    /** Nothing when the stores cannot be listed: the help appears all the same. */
-    private List<String> texts() {
-      if (texts == null) {
-        try {
-          texts = Providers.stores().stream().map(text).toList();
-        } catch (Failure e) {
-          texts = List.of();
-        }
-      }
-      return texts;
-    }
-
-    @Override
-    public String get(int index) {
-      return texts().get(index);
-    }
-
-    @Override
-    public int size() {
-      return texts().size();
+  /** Nothing when the stores cannot be listed: the help appears all the same. */
+  private static List<String> texts(Function<StoreProvider, String> text) {
+    try {
+      return Providers.stores().stream().map(text).toList();
+    } catch (Failure e) {
+      return List.of();
     }
   }
 
@@ -109,7 +90,8 @@ public final class Stores {
         .findFirst()
         .orElseThrow(
             () ->
-                new TypeConversionException("'%s' is not one of %s".formatted(name, new Names())));
+                new TypeConversionException(
+                    "'%s' is not one of %s".formatted(name, texts(StoreProvider::name))));
   }
 
   static StoreProvider orDefault(@Nullable StoreProvider chosen) {
@@ -173,6 +155,18 @@ public final class Stores {
     } catch (IllegalArgumentException e) {
       throw new Failure(String.valueOf(e.getMessage()), e);
     }
+  }
+
+  /** Checks the schema, where the store has one. */
+  static void verify(Object store) {
+    if (store instanceof SchemaStore schema) {
+      schema.verify();
+    }
+  }
+
+  /** Where the tables are; null: the store cannot say. */
+  static @Nullable String place(Object store) {
+    return store instanceof SchemaStore schema ? schema.place() : null;
   }
 
   /** Casts a store to an ability that the command needs; an error names the missing one. */

@@ -1,7 +1,6 @@
 package dev.outbox.cli;
 
 import dev.outbox.spi.store.InspectionStore;
-import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.ui.OutboxPage;
 import dev.outbox.ui.PageServer;
 import java.io.PrintWriter;
@@ -17,7 +16,7 @@ import picocli.CommandLine.Option;
       "Serve a page that shows what waits in the outbox and why, until Ctrl-C.",
       "Its address has a random token, without which nobody gets an answer."
     })
-final class UiCommand extends StoreCommand<InspectionStore> {
+final class UiCommand extends StoreCommand {
   @Option(
       names = "--port",
       description = "The port; 0: any that is free. Default: ${DEFAULT-VALUE}.")
@@ -33,20 +32,15 @@ final class UiCommand extends StoreCommand<InspectionStore> {
       description = "Let the page requeue and discard dead letters, and pause; else it only shows.")
   private boolean allowChanges;
 
-  UiCommand() {
-    super(InspectionStore.class);
-  }
-
   @Override
   int connections() {
     return OutboxPage.MOST_READS;
   }
 
   @Override
-  int run(InspectionStore store, PrintWriter out) {
-    if (store instanceof SchemaStore schema) {
-      schema.verify();
-    }
+  int run(Object outbox, PrintWriter out) {
+    InspectionStore store = Stores.as(InspectionStore.class, outbox);
+    Stores.verify(store);
     if (allowChanges) {
       refuseGap(store, "--archive=none, and no copy of what is discarded is kept");
     }
@@ -68,7 +62,7 @@ final class UiCommand extends StoreCommand<InspectionStore> {
       return 0;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      return Exit.NOT_DONE;
+      return Main.NOT_DONE;
     }
   }
 }

@@ -4,7 +4,6 @@ import dev.outbox.Texts;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.cli.StatusCommand.Found;
 import dev.outbox.relay.Diagnosis;
-import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Flow;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
@@ -14,15 +13,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -43,7 +40,7 @@ import picocli.CommandLine.Option;
       "  outbox watch --interval 10s --json --url URL >> outbox.log",
       "  outbox watch --count 1 --json --url URL"
     })
-final class WatchCommand extends StoreCommand<StatisticsStore> {
+final class WatchCommand extends StoreCommand {
   private static final Duration LEAST = Duration.ofMillis(100);
 
   /** Whether the oldest message moves is told by a look that is at least so old. */
@@ -69,10 +66,6 @@ final class WatchCommand extends StoreCommand<StatisticsStore> {
 
   /** Those of the last seconds, the oldest first. */
   private final Deque<Look> looks = new ArrayDeque<>();
-
-  WatchCommand() {
-    super(StatisticsStore.class);
-  }
 
   @Override
   void check() {
@@ -102,12 +95,10 @@ final class WatchCommand extends StoreCommand<StatisticsStore> {
   }
 
   @Override
-  int run(StatisticsStore store, PrintWriter out) {
-    String place = null;
-    if (store instanceof SchemaStore schema) {
-      schema.verify();
-      place = schema.place();
-    }
+  int run(Object outbox, PrintWriter out) {
+    StatisticsStore store = Stores.as(StatisticsStore.class, outbox);
+    Stores.verify(store);
+    String place = Stores.place(store);
     int status = Main.NOT_DONE;
     try {
       for (long look = 1; ; look++) {
@@ -204,29 +195,22 @@ final class WatchCommand extends StoreCommand<StatisticsStore> {
 
   private static String line(Diagnosis diagnosis, Map<String, @Nullable Object> rates) {
     Statistics now = diagnosis.statistics();
-    Stream<String> figures =
-        Stream.of(
-            "oldest %s s"
-                .formatted(now.oldest() == null ? "-" : StatusCommand.seconds(now.oldest())),
-            "pending " + StatusCommand.number(now, now.pending()),
-            "blocked " + StatusCommand.number(now, now.blocked()),
-            "dead " + StatusCommand.number(now, now.dead()));
+    List<String> parts = new ArrayList<>();
+    parts.add(
+        "oldest %s s".formatted(now.oldest() == null ? "-" : StatusCommand.seconds(now.oldest())));
+    parts.add("pending " + StatusCommand.number(now, now.pending()));
+    parts.add("blocked " + StatusCommand.number(now, now.blocked()));
+    parts.add("dead " + StatusCommand.number(now, now.dead()));
+    rates.forEach((name, rate) -> parts.add("%s %s/s".formatted(name, rate)));
     Map<String, String> wrong = new LinkedHashMap<>(); // of several of a kind the first
     diagnosis.others().stream()
         .filter(one -> !one.isFine())
         .forEach(one -> wrong.putIfAbsent(one.what(), Listing.oneLine(one.sentence())));
-    Stream<String> others =
-        wrong.entrySet().stream().map(one -> one.getKey() + ": " + one.getValue());
+    wrong.forEach((what, sentence) -> parts.add(what + ": " + sentence));
     return "%s %s: %s"
         .formatted(
             diagnosis.at().truncatedTo(ChronoUnit.SECONDS),
             Listing.oneLine(diagnosis.delivery().sentence()),
-            Stream.of(
-                    figures,
-                    rates.entrySet().stream()
-                        .map(one -> one.getKey() + " " + one.getValue() + "/s"),
-                    others)
-                .flatMap(Function.identity())
-                .collect(Collectors.joining(", ")));
+            String.join(", ", parts));
   }
 }

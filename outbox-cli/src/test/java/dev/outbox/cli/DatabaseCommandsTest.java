@@ -366,7 +366,7 @@ abstract class DatabaseCommandsTest {
         .contains(
             "outbox resume --type order", "WARNING: delivery: all messages are paused since ");
     assertThat(cli("resume").out()).contains("type order").doesNotContain("all messages");
-    assertThat(cli("resume").code()).isEqualTo(Exit.CHECK_FAILED);
+    assertThat(cli("resume").code()).isEqualTo(Main.CHECK_FAILED);
     Cli resume = cli("resume", "--type", "order");
     assertThat(resume.code()).as(resume.err()).isZero();
     assertThat(resume.out()).startsWith("Nothing is paused.");
@@ -374,7 +374,7 @@ abstract class DatabaseCommandsTest {
     assertThat(cli("drain").code()).as("a dead letter is not due").isZero();
     assertThat(cli("dead-letters", "requeue", String.valueOf(sequence)).code()).isZero();
     Cli over = cli("drain", "--timeout", "1s", "--json");
-    assertThat(over.code()).as(over.err()).isEqualTo(Exit.CHECK_FAILED);
+    assertThat(over.code()).as(over.err()).isEqualTo(Main.CHECK_FAILED);
     assertThat(over.out()).startsWith("{\"drained\": false, ");
   }
 

@@ -2,6 +2,7 @@ package dev.outbox.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -27,7 +28,8 @@ class DrainTest {
         .registerConverter(Duration.class, text -> Durations.parse(text).orElseThrow())
         .parseArgs("--timeout=999999999d", "--url=jdbc:none");
     StringWriter out = new StringWriter();
-    assertThat(drain.run(cap -> found.next(), new PrintWriter(out, true))).isZero();
+    StatisticsStore store = cap -> found.next();
+    assertThat(drain.run(store, new PrintWriter(out, true))).isZero();
     assertThat(out.toString()).startsWith("Nothing is due.");
   }
 }

@@ -6,9 +6,7 @@ import dev.outbox.Header;
 import dev.outbox.InvalidMessageException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.PermanentOutboxException;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
+import dev.outbox.Texts;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -91,18 +89,13 @@ public final class KafkaPayloadSerializer<T> implements PayloadSerializer {
   }
 
   private String text(org.apache.kafka.common.header.Header header) {
-    try {
-      byte[] value = header.value() == null ? new byte[0] : header.value();
-      String text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(value)).toString();
-      if (text.indexOf('\0') < 0) {
-        return text;
-      }
-    } catch (CharacterCodingException e) {
-      // refused below
-    }
-    throw new PermanentOutboxException(
-        "%s adds the header %s, which is no text: tell it to put the schema's id into the payload"
-            .formatted(name(), header.key()));
+    return Texts.utf8(header.value() == null ? new byte[0] : header.value())
+        .filter(text -> text.indexOf('\0') < 0)
+        .orElseThrow(
+            () ->
+                new PermanentOutboxException(
+                    "%s adds the header %s, which is no text: tell it to put the schema's id into the payload"
+                        .formatted(name(), header.key())));
   }
 
   private String name() {

@@ -12,7 +12,6 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.assertj.core.api.AssertProvider;
 import org.jspecify.annotations.Nullable;
@@ -42,7 +41,6 @@ public final class RecordingOutbox<T> implements Outbox<T>, AssertProvider<Outbo
     }
   }
 
-  private final ReentrantLock lock = new ReentrantLock();
   private final List<Entry> entries = new ArrayList<>();
   private final @Nullable Supplier<? extends @Nullable T> current;
   private @Nullable RuntimeException failure;
@@ -73,29 +71,24 @@ public final class RecordingOutbox<T> implements Outbox<T>, AssertProvider<Outbo
    * @throws RuntimeException as {@link #failWith} said
    */
   @Override
-  public Appended append(T transaction, List<OutboxMessage> added) {
+  public synchronized Appended append(T transaction, List<OutboxMessage> added) {
     if (current != null && transaction == null) {
       throw new NoTransactionException(
           "the transaction is null: append in a transaction, or record with new RecordingOutbox<>(), which needs none");
     }
     Object pendingIn = current == null ? null : transaction;
-    lock.lock();
-    try {
-      if (failure != null) {
-        throw failure;
-      }
-      Set<UUID> duplicates = new HashSet<>();
-      for (OutboxMessage message : added) {
-        if (isKnown(message.dedupKey())) {
-          duplicates.add(message.id());
-        } else {
-          entries.add(new Entry(message, pendingIn));
-        }
-      }
-      return Appended.of(added, duplicates);
-    } finally {
-      lock.unlock();
+    if (failure != null) {
+      throw failure;
     }
+    Set<UUID> duplicates = new HashSet<>();
+    for (OutboxMessage message : added) {
+      if (isKnown(message.dedupKey())) {
+        duplicates.add(message.id());
+      } else {
+        entries.add(new Entry(message, pendingIn));
+      }
+    }
+    return Appended.of(added, duplicates);
   }
 
   private boolean isKnown(@Nullable String dedupKey) {
@@ -104,15 +97,9 @@ public final class RecordingOutbox<T> implements Outbox<T>, AssertProvider<Outbo
   }
 
   /** From now on everybody sees what was appended in this transaction. */
-  public void committed(T transaction) {
+  public synchronized void committed(T transaction) {
     requireNonNull(transaction, "transaction");
-    lock.lock();
-    try {
-      entries.replaceAll(
-          entry -> entry.isOf(transaction) ? new Entry(entry.message(), null) : entry);
-    } finally {
-      lock.unlock();
-    }
+    entries.replaceAll(entry -> entry.isOf(transaction) ? new Entry(entry.message(), null) : entry);
   }
 
   /** Forgets what was appended in this transaction and not yet committed. */
@@ -125,29 +112,19 @@ public final class RecordingOutbox<T> implements Outbox<T>, AssertProvider<Outbo
    *
    * @param kept how many messages there were in this transaction at the savepoint; the first ones
    */
-  public void rolledBack(T transaction, int kept) {
+  public synchronized void rolledBack(T transaction, int kept) {
     requireNonNull(transaction, "transaction");
-    lock.lock();
-    try {
-      int seen = 0;
-      for (Iterator<Entry> all = entries.iterator(); all.hasNext(); ) {
-        if (all.next().isOf(transaction) && seen++ >= kept) {
-          all.remove();
-        }
+    int seen = 0;
+    for (Iterator<Entry> all = entries.iterator(); all.hasNext(); ) {
+      if (all.next().isOf(transaction) && seen++ >= kept) {
+        all.remove();
       }
-    } finally {
-      lock.unlock();
     }
   }
 
   /** What was appended in this transaction and not yet committed, in order; a copy. */
-  public List<OutboxMessage> pending(T transaction) {
-    lock.lock();
-    try {
-      return entries.stream().filter(entry -> entry.isOf(transaction)).map(Entry::message).toList();
-    } finally {
-      lock.unlock();
-    }
+  public synchronized List<OutboxMessage> pending(T transaction) {
+    return entries.stream().filter(entry -> entry.isOf(transaction)).map(Entry::message).toList();
   }
 
   /**
@@ -156,14 +133,11 @@ public final class RecordingOutbox<T> implements Outbox<T>, AssertProvider<Outbo
    */
   public List<OutboxMessage> messages() {
     Object own = current == null ? null : current.get();
-    lock.lock();
-    try {
+    synchronized (this) {
       return entries.stream()
           .filter(entry -> entry.isOf(null) || entry.isOf(own))
           .map(Entry::message)
           .toList();
-    } finally {
-      lock.unlock();
     }
   }
 
@@ -178,24 +152,14 @@ public final class RecordingOutbox<T> implements Outbox<T>, AssertProvider<Outbo
   }
 
   /** Each append from now on throws this and keeps nothing, until {@link #clear}. */
-  public void failWith(RuntimeException failure) {
-    lock.lock();
-    try {
-      this.failure = requireNonNull(failure, "failure");
-    } finally {
-      lock.unlock();
-    }
+  public synchronized void failWith(RuntimeException failure) {
+    this.failure = requireNonNull(failure, "failure");
   }
 
   /** Forgets messages, those of open transactions too, dedup keys and failure. */
-  public void clear() {
-    lock.lock();
-    try {
-      entries.clear();
-      failure = null;
-    } finally {
-      lock.unlock();
-    }
+  public synchronized void clear() {
+    entries.clear();
+    failure = null;
   }
 
   /** For AssertJ: call {@code assertThat(outbox)}. */

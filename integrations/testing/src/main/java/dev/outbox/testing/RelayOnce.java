@@ -4,14 +4,14 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RelayEvent;
-import dev.outbox.relay.RelayListener;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoredMessage;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
+import java.util.stream.Stream;
 
 /**
  * A relay that runs once, in the calling thread: publishes everything that is due and says what
@@ -80,44 +80,28 @@ public final class RelayOnce {
 
   /** As {@link #run(OutboxStore, MessagePublisher)}, with settings. */
   public static Outcome run(Relay.Builder builder) {
-    Events events = new Events();
-    try (Relay relay = builder.listener(events).build()) {
+    Queue<RelayEvent> events = new ConcurrentLinkedQueue<>();
+    try (Relay relay = builder.listener(events::add).build()) {
       relay.runOnce();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while the relay ran", e);
     }
-    if (events.failure != null) {
-      throw events.failure;
-    }
+    all(events, RelayEvent.StoreFailed.class)
+        .findFirst()
+        .ifPresent(
+            failed -> {
+              throw failed.error();
+            });
     return new Outcome(
-        events.delivered, events.retried, events.expired, events.dead, events.unavailable);
+        all(events, RelayEvent.Delivered.class).map(RelayEvent.Delivered::message).toList(),
+        all(events, RelayEvent.Retried.class).map(RelayEvent.Retried::message).toList(),
+        all(events, RelayEvent.Expired.class).map(RelayEvent.Expired::message).toList(),
+        all(events, RelayEvent.DeadLettered.class).map(RelayEvent.DeadLettered::message).toList(),
+        all(events, RelayEvent.Unavailable.class).map(RelayEvent.Unavailable::message).toList());
   }
 
-  /** Called only by the thread that runs the relay. */
-  private static final class Events implements RelayListener {
-    private final List<StoredMessage> delivered = new ArrayList<>();
-    private final List<StoredMessage> retried = new ArrayList<>();
-    private final List<StoredMessage> expired = new ArrayList<>();
-    private final List<StoredMessage> dead = new ArrayList<>();
-    private final List<StoredMessage> unavailable = new ArrayList<>();
-    private @Nullable RuntimeException failure;
-
-    @Override
-    public void on(RelayEvent event) {
-      if (event instanceof RelayEvent.Delivered e) {
-        delivered.add(e.message());
-      } else if (event instanceof RelayEvent.Retried e) {
-        retried.add(e.message());
-      } else if (event instanceof RelayEvent.Expired e) {
-        expired.add(e.message());
-      } else if (event instanceof RelayEvent.DeadLettered e) {
-        dead.add(e.message());
-      } else if (event instanceof RelayEvent.Unavailable e) {
-        unavailable.add(e.message());
-      } else if (event instanceof RelayEvent.StoreFailed e) {
-        failure = failure == null ? e.error() : failure;
-      }
-    }
+  private static <E extends RelayEvent> Stream<E> all(Queue<RelayEvent> events, Class<E> type) {
+    return events.stream().filter(type::isInstance).map(type::cast);
   }
 }

@@ -1,9 +1,7 @@
 package dev.outbox.testing;
 
 import dev.outbox.OutboxMessage;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
+import dev.outbox.Texts;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -42,17 +40,16 @@ final class Shown {
   }
 
   private static String payload(OutboxMessage message) {
-    try {
-      String text =
-          StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(message.payload())).toString();
-      return "%s %s%s"
-          .formatted(
-              message.contentType(),
-              text.substring(0, Math.min(LONGEST, text.length())),
-              text.length() > LONGEST ? "… (%d characters)".formatted(text.length()) : "");
-    } catch (CharacterCodingException e) {
-      return "%s with %d bytes that are no text"
-          .formatted(message.contentType(), message.payloadSize());
-    }
+    String shown =
+        Texts.utf8(message.payload())
+            .map(Shown::shortened)
+            .orElseGet(() -> "with %d bytes that are no text".formatted(message.payloadSize()));
+    return message.contentType() + " " + shown;
+  }
+
+  private static String shortened(String text) {
+    return text.length() > LONGEST
+        ? "%s… (%d characters)".formatted(text.substring(0, LONGEST), text.length())
+        : text;
   }
 }

@@ -1,13 +1,11 @@
 package dev.outbox.ui;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import dev.outbox.OutboxMessage;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
+import dev.outbox.Texts;
 import java.util.HexFormat;
 import java.util.Locale;
-import org.jspecify.annotations.Nullable;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** A payload as people read it. */
 final class Payload {
@@ -22,26 +20,21 @@ final class Payload {
 
   private static final int ALWAYS_ALLOWED = 1_000;
 
+  /** A string, brackets with nothing in them, what parts others, or anything else. */
+  private static final Pattern TOKEN =
+      Pattern.compile(
+          "(?s)\"(?:[^\"\\\\]|\\\\.)*+\"?|[{\\[]\\s*[}\\]]|[{}\\[\\],:]|[^\\s\"{}\\[\\],:]+");
+
   private Payload() {}
 
   /** JSON indented, another text as it is, anything else in hexadecimal digits. */
   static String shown(OutboxMessage message) {
-    String text = text(message.payload());
-    if (text == null) {
-      return hex(message.payload());
-    }
-    return message.contentType().toLowerCase(Locale.ROOT).contains("json") ? indented(text) : text;
-  }
-
-  /** Null: it is no text. */
-  private static @Nullable String text(byte[] payload) {
-    try {
-      String text = UTF_8.newDecoder().decode(ByteBuffer.wrap(payload)).toString();
-      boolean isText = text.chars().noneMatch(c -> c < ' ' && "\n\r\t".indexOf(c) < 0);
-      return isText ? text.replace("\r\n", "\n").replace("\t", "  ") : null;
-    } catch (CharacterCodingException e) {
-      return null;
-    }
+    boolean isJson = message.contentType().toLowerCase(Locale.ROOT).contains("json");
+    return Texts.utf8(message.payload())
+        .filter(text -> text.chars().noneMatch(c -> c < ' ' && "\n\r\t".indexOf(c) < 0))
+        .map(text -> text.replace("\r\n", "\n").replace("\t", "  "))
+        .map(text -> isJson ? indented(text) : text)
+        .orElseGet(() -> hex(message.payload()));
   }
 
   /**
@@ -51,31 +44,25 @@ final class Payload {
   static String indented(String json) {
     StringBuilder out = new StringBuilder();
     int depth = 0;
-    for (int i = 0; i < json.length(); i++) {
-      char c = json.charAt(i);
-      switch (c) {
-        case ' ', '\n', '\r', '\t' -> {}
-        case '"' -> {
-          int end = endOfString(json, i);
-          out.append(json, i, end);
-          i = end - 1;
-        }
+    Matcher tokens = TOKEN.matcher(json);
+    while (tokens.find()) {
+      String token = tokens.group();
+      char first = token.charAt(0);
+      switch (first) {
         case '{', '[' -> {
-          int next = next(json, i);
-          if (next < json.length() && "}]".indexOf(json.charAt(next)) >= 0) {
-            out.append(c).append(json.charAt(next)); // nothing is in it
-            i = next;
+          if (token.length() > 1) {
+            out.append(first).append(token.charAt(token.length() - 1)); // nothing is in it
           } else {
-            line(out.append(c), ++depth);
+            line(out.append(first), ++depth);
           }
         }
         case '}', ']' -> {
           depth = Math.max(0, depth - 1);
-          line(out, depth).append(c);
+          line(out, depth).append(first);
         }
-        case ',' -> line(out.append(c), depth);
+        case ',' -> line(out.append(first), depth);
         case ':' -> out.append(": ");
-        default -> out.append(c);
+        default -> out.append(token);
       }
       if (out.length() > ALWAYS_ALLOWED + MOST_GROWTH * json.length()) {
         return json;
@@ -86,27 +73,6 @@ final class Payload {
 
   private static StringBuilder line(StringBuilder out, int depth) {
     return out.append('\n').append("  ".repeat(depth));
-  }
-
-  /** Where the next character is that is no white space. */
-  private static int next(String json, int at) {
-    int next = at + 1;
-    while (next < json.length() && " \n\r\t".indexOf(json.charAt(next)) >= 0) {
-      next++;
-    }
-    return next;
-  }
-
-  private static int endOfString(String json, int start) {
-    for (int i = start + 1; i < json.length(); i++) {
-      if (json.charAt(i) == '"') {
-        return i + 1;
-      }
-      if (json.charAt(i) == '\\') {
-        i++;
-      }
-    }
-    return json.length();
   }
 
   private static String hex(byte[] payload) {

@@ -347,11 +347,9 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
     boolean interrupted = Thread.interrupted();
     try {
       comeAgain(); // for what commits positions, as enable.auto.commit
-      commit();
-    } catch (WakeupException e) {
-      commitAfterWakeup();
+      commitThoughWoken();
     } catch (RuntimeException e) {
-      notCommitted(e);
+      log.warn("Consumer {} has not committed its last offsets: the records come again", name, e);
     } finally {
       close(consumer);
       condition.stopped();
@@ -362,16 +360,13 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
     }
   }
 
-  private void commitAfterWakeup() {
+  /** A wake-up by {@link #close} ends one call of the client, and not the next. */
+  private void commitThoughWoken() {
     try {
       commit();
-    } catch (RuntimeException e) {
-      notCommitted(e);
+    } catch (WakeupException e) {
+      commit();
     }
-  }
-
-  private void notCommitted(RuntimeException e) {
-    log.warn("Consumer {} has not committed its last offsets: the records come again", name, e);
   }
 
   private void close(Consumer<K, V> consumer) {

@@ -111,7 +111,7 @@ final class HandlerMethod implements MessageHandler {
 
   private OutboxConfigurationException refused(String problem, String action) {
     return new OutboxConfigurationException(
-        "The handler %s %s".formatted(this, problem), action + ".", null);
+        "The handler %s %s".formatted(this, problem), action + ".");
   }
 
   @Override

@@ -91,8 +91,7 @@ final class HandlerMethods implements SmartInitializingSingleton {
       if (other != null) {
         throw new OutboxConfigurationException(
             "Both %s and %s handle the event type %s".formatted(other, method, type),
-            "Leave one of them out, or let it handle another type.",
-            null);
+            "Leave one of them out, or let it handle another type.");
       }
     }
   }

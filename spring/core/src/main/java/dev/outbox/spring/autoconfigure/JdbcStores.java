@@ -35,11 +35,8 @@ final class JdbcStores {
             properties.dedupWindow(),
             1,
             properties.history());
-    try {
-      return provider(properties.store(), dataSource, name).store(dataSource, settings);
-    } catch (IllegalArgumentException e) {
-      throw OutboxConfigurationException.ofProperty(e);
-    }
+    JdbcStoreProvider provider = provider(properties.store(), dataSource, name);
+    return OutboxConfigurationException.ofProperties(() -> provider.store(dataSource, settings));
   }
 
   /**
@@ -49,11 +46,9 @@ final class JdbcStores {
       OutboxProperties properties, DataSource dataSource, String name) {
     JdbcStoreProvider provider = provider(properties.store(), dataSource, name);
     OutboxProperties.Inbox inbox = properties.inbox();
-    try {
-      return provider.inbox(dataSource, properties.schema(), inbox.prefix(), inbox.retention());
-    } catch (IllegalArgumentException e) {
-      throw OutboxConfigurationException.ofProperty(e);
-    }
+    return OutboxConfigurationException.ofProperties(
+        () ->
+            provider.inbox(dataSource, properties.schema(), inbox.prefix(), inbox.retention()));
   }
 
   private static JdbcStoreProvider provider(
@@ -70,8 +65,7 @@ final class JdbcStores {
               ? "No store for the outbox is on the class path"
               : "No store named %s is on the class path, which outbox.store asks for"
                   .formatted(named),
-          "Add the store of your database, as dev.outbox:outbox-store-postgres.",
-          null);
+          "Add the store of your database, as dev.outbox:outbox-store-postgres.");
     }
     return named != null ? found.get(0) : answering(found, dataSource, name);
   }
@@ -91,8 +85,7 @@ final class JdbcStores {
                   name,
                   connection.getMetaData().getDatabaseProductName(),
                   found.stream().map(JdbcStoreProvider::name).collect(Collectors.joining(", "))),
-          "Add the store of that database, or set outbox.enabled=false where no outbox is needed, as in a test.",
-          null);
+          "Add the store of that database, or set outbox.enabled=false where no outbox is needed, as in a test.");
     } catch (SQLException e) {
       throw new TransientOutboxException(
           "the database of the DataSource %s does not answer, so its kind is not known; is it running, and are URL, user and password right? %s"

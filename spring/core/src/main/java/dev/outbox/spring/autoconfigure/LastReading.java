@@ -2,14 +2,13 @@ package dev.outbox.spring.autoconfigure;
 
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import java.time.Duration;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** What the meters read last; an interface, because their classes may be missing. */
-interface LastReading {
-
-  /** Null when the meters have none, or an old one. */
-  @Nullable Statistics statistics();
-
-  /** Since the last good reading, or, before the first, since the beginning. */
-  Duration age();
-}
+/**
+ * What the meters read last; without a class of theirs, because those may be missing.
+ *
+ * @param statistics null when the meters have none, or an old one
+ * @param age since the last good reading, or, before the first, since the beginning
+ */
+record LastReading(Supplier<@Nullable Statistics> statistics, Supplier<Duration> age) {}

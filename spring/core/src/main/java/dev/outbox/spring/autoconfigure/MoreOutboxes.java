@@ -33,12 +33,11 @@ record MoreOutboxes(
     if (properties.kafka().transactionalIdPrefix() != null) {
       throw new OutboxConfigurationException(
           "outbox.kafka.transactional-id-prefix is for one relay, and there are several",
-          "Leave it out.",
-          null);
+          "Leave it out.");
     }
     String name = names.apply(dataSource);
-    OutboxStore<Connection> store = JdbcStores.store(properties, dataSource, name);
-    SchemaModes.apply(properties.schemaMode(), store);
+    OutboxStore<Connection> store =
+        properties.schemaMode().applyTo(JdbcStores.store(properties, dataSource, name));
     WakeAfterCommit wake = new WakeAfterCommit(beans.getBeanProvider(OutboxRelay.class));
     HandOver handOver = new HandOver(wake, beans.getBeanProvider(PlatformTransactionManager.class));
     JoinedOutbox outbox =

@@ -3,6 +3,7 @@ package dev.outbox.spring.autoconfigure;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spring.autoconfigure.OutboxProperties.PublisherSettings;
 import java.time.Duration;
+import java.util.function.Function;
 
 /**
  * A publisher whose jar is there, not opened yet.
@@ -10,20 +11,15 @@ import java.time.Duration;
  * @param name in {@code outbox.publisher}
  * @param broker as people call it
  * @param action what to do where it cannot be opened, as a sentence
+ * @param opening opens it with the time limit of one call; the broker need not be there yet. Throws
+ *     {@link IllegalArgumentException}, which names the setting
  */
 record OfferedPublisher(
-    String name, String broker, String action, PublisherSettings settings, Opening opening) {
-
-  /** Opens it; the broker need not be there yet. */
-  @FunctionalInterface
-  interface Opening {
-
-    /**
-     * @param timeout of one call
-     * @throws IllegalArgumentException naming the setting
-     */
-    MessagePublisher open(Duration timeout);
-  }
+    String name,
+    String broker,
+    String action,
+    PublisherSettings settings,
+    Function<Duration, MessagePublisher> opening) {
 
   /** Without what may be secret. */
   @Override

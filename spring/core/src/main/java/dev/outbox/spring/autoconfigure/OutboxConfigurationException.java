@@ -1,6 +1,7 @@
 package dev.outbox.spring.autoconfigure;
 
 import dev.outbox.PermanentOutboxException;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The application cannot have an outbox as it is configured. */
@@ -12,15 +13,27 @@ final class OutboxConfigurationException extends PermanentOutboxException {
   /**
    * @param action what to do, as a sentence
    */
+  OutboxConfigurationException(String problem, String action) {
+    this(problem, action, null);
+  }
+
   OutboxConfigurationException(String problem, String action, @Nullable Throwable cause) {
     super(problem, cause);
     this.action = action;
   }
 
-  /** A builder refused what a property says. */
-  static OutboxConfigurationException ofProperty(IllegalArgumentException e) {
-    return new OutboxConfigurationException(
-        "A property outbox.* is refused: " + e.getMessage(), "Correct the property.", e);
+  /**
+   * Builds what properties describe.
+   *
+   * @throws OutboxConfigurationException when the builder refuses what one of them says
+   */
+  static <T> T ofProperties(Supplier<T> builder) {
+    try {
+      return builder.get();
+    } catch (IllegalArgumentException e) {
+      throw new OutboxConfigurationException(
+          "A property outbox.* is refused: " + e.getMessage(), "Correct the property.", e);
+    }
   }
 
   String action() {

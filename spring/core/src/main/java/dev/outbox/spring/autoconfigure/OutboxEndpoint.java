@@ -83,8 +83,8 @@ final class OutboxEndpoint {
       @Nullable Integer relays) {
 
     static Waiting of(LastReading reading) {
-      double age = seconds(reading.age());
-      Statistics read = reading.statistics();
+      double age = seconds(reading.age().get());
+      Statistics read = reading.statistics().get();
       return read == null
           ? new Waiting(age, null, null, null, null, null, null, null, null, null, null)
           : new Waiting(

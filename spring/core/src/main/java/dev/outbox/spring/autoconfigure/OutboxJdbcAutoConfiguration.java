@@ -70,10 +70,9 @@ final class OutboxJdbcAutoConfiguration {
       @OutboxDataSource ObjectProvider<DataSource> marked,
       ObjectProvider<DataSource> all) {
     DataSource dataSource = dataSource(beans, marked, all);
-    OutboxStore<Connection> store =
-        JdbcStores.store(properties, dataSource, name(beans, dataSource));
-    SchemaModes.apply(properties.schemaMode(), store);
-    return store;
+    return properties
+        .schemaMode()
+        .applyTo(JdbcStores.store(properties, dataSource, name(beans, dataSource)));
   }
 
   @Bean(INBOX_BEAN)
@@ -86,10 +85,9 @@ final class OutboxJdbcAutoConfiguration {
       @OutboxDataSource ObjectProvider<DataSource> marked,
       ObjectProvider<DataSource> all) {
     DataSource dataSource = dataSource(beans, marked, all);
-    InboxStore<Connection> inbox =
-        JdbcStores.inbox(properties, dataSource, name(beans, dataSource));
-    SchemaModes.apply(properties.schemaMode(), inbox);
-    return inbox;
+    return properties
+        .schemaMode()
+        .applyTo(JdbcStores.inbox(properties, dataSource, name(beans, dataSource)));
   }
 
   @Bean
@@ -151,8 +149,7 @@ final class OutboxJdbcAutoConfiguration {
       throw new OutboxConfigurationException(
           "There are several DataSources, %s, and none of them is the outbox's"
               .formatted(String.join(", ", beans.getBeanNamesForType(DataSource.class))),
-          "Put @OutboxDataSource or @Primary on the method of the one whose transactions append messages; further ones get an outbox by the OutboxFactory.",
-          null);
+          "Put @OutboxDataSource or @Primary on the method of the one whose transactions append messages; further ones get an outbox by the OutboxFactory.");
     }
     return dataSource;
   }

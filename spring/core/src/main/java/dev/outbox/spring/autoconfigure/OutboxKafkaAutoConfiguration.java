@@ -1,22 +1,34 @@
 package dev.outbox.spring.autoconfigure;
 
 import dev.outbox.publisher.kafka.KafkaPublisher;
+import java.util.Collection;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
+import org.springframework.kafka.core.ProducerFactory;
 
 /**
  * The publisher of Kafka. How its brokers are reached is, in this order: what {@code
  * outbox.kafka.properties} say; what Spring for Apache Kafka was told; {@code
  * spring.kafka.bootstrap-servers}.
  */
-@AutoConfiguration(after = OutboxSpringKafkaAutoConfiguration.class)
+@AutoConfiguration(
+    afterName = {
+      "org.springframework.boot.autoconfigure.kafka.KafkaAutoConfiguration",
+      "org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration"
+    })
 @ConditionalOnClass(KafkaPublisher.class)
 @ConditionalOnBooleanProperty(
     name = {"outbox.enabled", "outbox.relay.enabled"},
@@ -39,7 +51,7 @@ final class OutboxKafkaAutoConfiguration {
         timeout -> {
           KafkaPublisher.Builder publisher =
               publisher(properties, connection, environment).timeout(timeout);
-          traces.ifAvailable(present -> publisher.aroundSend(present::send));
+          traces.ifAvailable(present -> publisher.aroundSend(present.send()));
           return publisher.build();
         });
   }
@@ -64,5 +76,37 @@ final class OutboxKafkaAutoConfiguration {
       publisher.cloudEvents(kafka.cloudEventsSource());
     }
     return publisher;
+  }
+
+  /**
+   * With Spring for Apache Kafka the publisher connects as its producers do. In each generation of
+   * Boot {@code spring.kafka.*}, certificate bundles, Testcontainers and Docker Compose all end in
+   * the producer factory, so the publisher follows them.
+   */
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass(ProducerFactory.class)
+  static class OfSpring {
+
+    /**
+     * The connection, and nothing else: how other producers batch, retry and serialise is their own
+     * business. A bundle of certificates travels under the name of its class.
+     */
+    private static final Pattern TAKEN =
+        Pattern.compile(
+            "bootstrap\\.servers|client\\.dns\\.lookup|compression\\..*|(security|ssl|sasl)\\..*|org\\.springframework\\.boot\\.ssl\\..*");
+
+    @Bean
+    @ConditionalOnSingleCandidate(ProducerFactory.class)
+    KafkaConnection outboxKafkaConnection(ProducerFactory<?, ?> producers) {
+      Map<String, Object> taken = new TreeMap<>(producers.getConfigurationProperties());
+      taken.keySet().removeIf(name -> !TAKEN.matcher(name).matches());
+      // Boot has a list; the publisher's logs and errors say the text.
+      taken.replaceAll(
+          (name, value) ->
+              value instanceof Collection<?> several
+                  ? several.stream().map(String::valueOf).collect(Collectors.joining(","))
+                  : value);
+      return new KafkaConnection(taken);
+    }
   }
 }

@@ -3,15 +3,12 @@ package dev.outbox.spring.autoconfigure;
 import dev.outbox.micrometer.OutboxMetrics;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StatisticsStore;
-import dev.outbox.spi.store.StatisticsStore.Statistics;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -91,8 +88,7 @@ final class OutboxMetricsAutoConfiguration {
       throw new OutboxConfigurationException(
           "The store %s cannot count what waits, so there are no meters of it"
               .formatted(read.getClass().getName()),
-          "Let it implement StatisticsStore, or set outbox.metrics.enabled=false.",
-          null);
+          "Let it implement StatisticsStore, or set outbox.metrics.enabled=false.");
     }
     try {
       return OutboxMetrics.builder(counts)
@@ -111,16 +107,6 @@ final class OutboxMetricsAutoConfiguration {
   }
 
   private static LastReading reading(OutboxMetrics metrics) {
-    return new LastReading() {
-      @Override
-      public @Nullable Statistics statistics() {
-        return metrics.lastReading().orElse(null);
-      }
-
-      @Override
-      public Duration age() {
-        return metrics.readingAge();
-      }
-    };
+    return new LastReading(() -> metrics.lastReading().orElse(null), metrics::readingAge);
   }
 }

@@ -68,8 +68,7 @@ final class OutboxMongoAutoConfiguration {
   SeveralStores outboxSeveralStores() {
     throw new OutboxConfigurationException(
         "There are two databases for the outbox, a DataSource and MongoDB, and a store for each",
-        "Set outbox.store=mongo, or to the name of the other store, as postgres; or take one of the two stores from the class path.",
-        null);
+        "Set outbox.store=mongo, or to the name of the other store, as postgres; or take one of the two stores from the class path.");
   }
 
   @Bean
@@ -77,24 +76,17 @@ final class OutboxMongoAutoConfiguration {
   @ConditionalOnMissingBean(OutboxStore.class)
   OutboxStore<ClientSession> outboxMongoStore(
       OutboxProperties properties, MongoClient client, MongoDatabaseFactory factory) {
-    OutboxStore<ClientSession> store = store(properties, client, factory);
-    SchemaModes.apply(properties.schemaMode(), store);
-    return store;
-  }
-
-  private static OutboxStore<ClientSession> store(
-      OutboxProperties properties, MongoClient client, MongoDatabaseFactory factory) {
-    try {
-      return MongoOutboxStore.builder(client, factory.getMongoDatabase().getName())
-          .prefix(properties.prefix())
-          .dedupWindow(properties.dedupWindow())
-          .archive(properties.archive())
-          .archiveRetention(properties.archiveRetention())
-          .deadLetterRetention(properties.deadLetterRetention())
-          .build();
-    } catch (IllegalArgumentException e) {
-      throw OutboxConfigurationException.ofProperty(e);
-    }
+    OutboxStore<ClientSession> store =
+        OutboxConfigurationException.ofProperties(
+            () ->
+                MongoOutboxStore.builder(client, factory.getMongoDatabase().getName())
+                    .prefix(properties.prefix())
+                    .dedupWindow(properties.dedupWindow())
+                    .archive(properties.archive())
+                    .archiveRetention(properties.archiveRetention())
+                    .deadLetterRetention(properties.deadLetterRetention())
+                    .build());
+    return properties.schemaMode().applyTo(store);
   }
 
   @Bean
@@ -102,21 +94,15 @@ final class OutboxMongoAutoConfiguration {
   @ConditionalOnMissingBean(InboxStore.class)
   InboxStore<ClientSession> outboxMongoInbox(
       OutboxProperties properties, MongoClient client, MongoDatabaseFactory factory) {
-    InboxStore<ClientSession> inbox = inbox(properties.inbox(), client, factory);
-    SchemaModes.apply(properties.schemaMode(), inbox);
-    return inbox;
-  }
-
-  private static InboxStore<ClientSession> inbox(
-      OutboxProperties.Inbox properties, MongoClient client, MongoDatabaseFactory factory) {
-    try {
-      return MongoInboxStore.builder(client, factory.getMongoDatabase().getName())
-          .prefix(properties.prefix())
-          .retention(properties.retention())
-          .build();
-    } catch (IllegalArgumentException e) {
-      throw OutboxConfigurationException.ofProperty(e);
-    }
+    OutboxProperties.Inbox inbox = properties.inbox();
+    InboxStore<ClientSession> store =
+        OutboxConfigurationException.ofProperties(
+            () ->
+                MongoInboxStore.builder(client, factory.getMongoDatabase().getName())
+                    .prefix(inbox.prefix())
+                    .retention(inbox.retention())
+                    .build());
+    return properties.schemaMode().applyTo(store);
   }
 
   @Bean

@@ -4,6 +4,7 @@ import dev.outbox.Archive;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
 import dev.outbox.spi.store.InboxStore;
+import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StoreProvider;
 import java.net.URI;
 import java.time.Duration;
@@ -87,7 +88,19 @@ record OutboxProperties(
     MIGRATE,
 
     /** Nothing, until the first message. */
-    NONE
+    NONE;
+
+    /** Does it, with an outbox or an inbox. */
+    <S> S applyTo(S store) {
+      if (store instanceof SchemaStore schema) {
+        switch (this) {
+          case VERIFY -> schema.verify();
+          case MIGRATE -> schema.migrate();
+          case NONE -> {}
+        }
+      }
+      return store;
+    }
   }
 
   /**
@@ -183,11 +196,17 @@ record OutboxProperties(
 
   /** What is said of each publisher in the same words. */
   interface PublisherSettings {
-    List<String> types();
+    default List<String> types() {
+      return List.of();
+    }
 
-    @Nullable String destination();
+    default @Nullable String destination() {
+      return null;
+    }
 
-    Map<String, String> destinations();
+    default Map<String, String> destinations() {
+      return Map.of();
+    }
 
     @Nullable Duration timeout();
 
@@ -351,23 +370,7 @@ record OutboxProperties(
       @Nullable Integer concurrency,
       @Nullable String rate,
       @DefaultValue Map<String, String> rates)
-      implements PublisherSettings {
-
-    @Override
-    public List<String> types() {
-      return List.of();
-    }
-
-    @Override
-    public @Nullable String destination() {
-      return null;
-    }
-
-    @Override
-    public Map<String, String> destinations() {
-      return Map.of();
-    }
-  }
+      implements PublisherSettings {}
 
   /**
    * Handling each message once. The inbox is in the outbox's database and schema, and needs no

@@ -1,8 +1,5 @@
 package dev.outbox.spring.autoconfigure;
 
-import dev.outbox.JoinedOutbox;
-import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tracing.OutboxTracing;
 import io.opentelemetry.api.OpenTelemetry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -33,23 +30,6 @@ final class OutboxTracingAutoConfiguration {
 
   @Bean
   Traces outboxTraces(OutboxTracing tracing) {
-    return new OfOpenTelemetry(tracing);
-  }
-
-  private record OfOpenTelemetry(OutboxTracing tracing) implements Traces {
-    @Override
-    public JoinedOutbox outbox(JoinedOutbox outbox) {
-      return tracing.outbox(outbox);
-    }
-
-    @Override
-    public MessagePublisher publisher(MessagePublisher publisher) {
-      return tracing.publisher(publisher);
-    }
-
-    @Override
-    public void send(StoredMessage message, Runnable send) {
-      tracing.send(message, send);
-    }
+    return new Traces(tracing::outbox, tracing::publisher, tracing::send);
   }
 }

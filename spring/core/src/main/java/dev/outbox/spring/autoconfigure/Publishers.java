@@ -80,14 +80,12 @@ final class Publishers {
       throw new OutboxConfigurationException(
           "There are several publishers on the class path, %s, and none of them is chosen"
               .formatted(String.join(", ", new TreeSet<>(offered.keySet()))),
-          "Set outbox.publisher to one of them, or to several with a comma between them, of which all but one have aggregate types, as outbox.http.types=invoice.",
-          null);
+          "Set outbox.publisher to one of them, or to several with a comma between them, of which all but one have aggregate types, as outbox.http.types=invoice.");
     }
     if (names.isEmpty() && offered.isEmpty() && handlers == null) {
       throw new OutboxConfigurationException(
           "There is no publisher: outbox-publisher-handler is on the class path, and no bean has a method with @OutboxHandler",
-          "Add one, or add another publisher, or set outbox.relay.enabled=false where another process publishes.",
-          null);
+          "Add one, or add another publisher, or set outbox.relay.enabled=false where another process publishes.");
     }
     if (names.isEmpty()) {
       return List.copyOf(offered.values());
@@ -100,7 +98,7 @@ final class Publishers {
       }
       if (chosen.put(name, one) != null) {
         throw new OutboxConfigurationException(
-            "%s names %s twice".formatted(PROPERTY, name), "Name each publisher once.", null);
+            "%s names %s twice".formatted(PROPERTY, name), "Name each publisher once.");
       }
     }
     return List.copyOf(chosen.values());
@@ -117,8 +115,7 @@ final class Publishers {
                     : "are only " + String.join(", ", new TreeSet<>(offered.keySet()))),
         List.of("kafka", "rabbitmq", "nats", "http").contains(name)
             ? "Add dev.outbox:outbox-publisher-%s, or correct the property.".formatted(name)
-            : "Name kafka, rabbitmq, nats or http; for a publisher of your own define a MessagePublisher bean.",
-        null);
+            : "Name kafka, rabbitmq, nats or http; for a publisher of your own define a MessagePublisher bean.");
   }
 
   /** Whatever its type, a message has one publisher. */
@@ -132,8 +129,7 @@ final class Publishers {
               : "The publishers %s have no aggregate types, so it is not said which of them publishes a message"
                   .formatted(String.join(", ", rest.stream().map(OfferedPublisher::name).toList())),
           "Exactly one publisher takes what no other one does: give all but one their types, as outbox.%s.types=invoice."
-              .formatted(chosen.get(chosen.size() - 1).name()),
-          null);
+              .formatted(chosen.get(chosen.size() - 1).name()));
     }
   }
 
@@ -144,7 +140,7 @@ final class Publishers {
       Function<StoredMessage, String> type) {
     try {
       return LimitedPublisher.of(
-          one.opening().open(timeout(one, byDefault, limit)),
+          one.opening().apply(timeout(one, byDefault, limit)),
           one.settings().rate(),
           one.settings().rates(),
           type);

@@ -78,11 +78,11 @@ record Relays(
 
   JoinedOutbox traced(JoinedOutbox outbox) {
     Traces present = traces.getIfAvailable();
-    return present == null ? outbox : present.outbox(outbox);
+    return present == null ? outbox : present.outbox().apply(outbox);
   }
 
   private MessagePublisher traced(MessagePublisher publisher) {
     Traces present = traces.getIfAvailable();
-    return present == null ? publisher : present.publisher(publisher);
+    return present == null ? publisher : present.publisher().apply(publisher);
   }
 }

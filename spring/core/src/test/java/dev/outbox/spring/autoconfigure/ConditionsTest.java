@@ -40,7 +40,6 @@ class ConditionsTest {
                   OutboxMongoAutoConfiguration.class,
                   OutboxKafkaAutoConfiguration.class,
                   OutboxPublisherAutoConfiguration.class,
-                  OutboxSpringKafkaAutoConfiguration.class,
                   OutboxTracingAutoConfiguration.class))
           .withBean(DataSource.class, DriverManagerDataSource::new)
           .withPropertyValues("outbox.store=postgres", "outbox.schema-mode=none");

@@ -35,8 +35,8 @@ class ConsumerHealthTest {
 
   private static Class<?> health() {
     return ClassUtils.isPresent("org.springframework.boot.health.contributor.Health", null)
-        ? OutboxConsumerHealthContributorAutoConfiguration.class
-        : OutboxConsumerHealthAutoConfiguration.class;
+        ? OutboxHealthContributorAutoConfiguration.class
+        : OutboxHealthAutoConfiguration.class;
   }
 
   /** Without the client's own mock, which differs between the versions that Boot brings. */

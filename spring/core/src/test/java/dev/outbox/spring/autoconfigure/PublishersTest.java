@@ -40,7 +40,6 @@ class PublishersTest {
                   OutboxKafkaAutoConfiguration.class,
                   OutboxNatsAutoConfiguration.class,
                   OutboxRabbitAutoConfiguration.class,
-                  OutboxSpringRabbitAutoConfiguration.class,
                   OutboxPublisherAutoConfiguration.class))
           .withPropertyValues("spring.kafka.bootstrap-servers=localhost:9092");
 

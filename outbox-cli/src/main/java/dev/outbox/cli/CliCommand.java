@@ -1,0 +1,36 @@
+package dev.outbox.cli;
+
+import java.io.PrintWriter;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** What every command has. */
+abstract class CliCommand {
+  @Spec
+  @SuppressWarnings("NullAway.Init") // set by picocli
+  private CommandSpec spec;
+
+  final CommandSpec spec() {
+    return spec;
+  }
+
+  /** Where the answer is printed. */
+  final PrintWriter out() {
+    return spec.commandLine().getOut();
+  }
+
+  /** Where progress is printed. */
+  final PrintWriter err() {
+    return spec.commandLine().getErr();
+  }
+
+  final boolean isGiven(String option) {
+    return spec.commandLine().getParseResult().hasMatchedOption(option);
+  }
+
+  /** The command line is wrong. */
+  final ParameterException wrong(String sentence) {
+    return new ParameterException(spec.commandLine(), sentence);
+  }
+}

@@ -1,0 +1,59 @@
+package dev.outbox.cli;
+
+import dev.outbox.spi.store.ArchiveStore.Who;
+import dev.outbox.spi.store.PauseStore;
+import dev.outbox.spi.store.PauseStore.Pause;
+import java.io.PrintWriter;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Pauses or resumes, and shows what is paused then. */
+abstract class PausingCommand extends StoreCommand {
+  @Mixin private final Person person = new Person();
+
+  @Option(names = "--json", description = "Print one JSON object.")
+  private boolean json;
+
+  /** Does it; false when there is no such pause. */
+  abstract boolean change(PauseStore store, Who who);
+
+  @Override
+  final int run(Object outbox, PrintWriter out) {
+    PauseStore store = Stores.as(PauseStore.class, outbox);
+    Stores.verify(store); // an older schema has no place for it
+    boolean changed;
+    try {
+      changed = change(store, person.who());
+    } catch (IllegalArgumentException e) {
+      throw new Failure("--type: " + e.getMessage(), e);
+    }
+    if (!changed) {
+      err().println("outbox: there is no such pause");
+    }
+    print(store.pauses(), out);
+    return changed ? 0 : Main.CHECK_FAILED;
+  }
+
+  private void print(List<Pause> pauses, PrintWriter out) {
+    if (json) {
+      out.println(Json.of(Map.of("paused", pauses.stream().map(PausingCommand::json).toList())));
+    } else if (pauses.isEmpty()) {
+      out.println("Nothing is paused.");
+    } else {
+      pauses.forEach(pause -> out.println(Listing.oneLine(pause.sentence())));
+    }
+  }
+
+  private static Map<String, @Nullable Object> json(Pause pause) {
+    Map<String, @Nullable Object> fields = new LinkedHashMap<>();
+    fields.put("type", pause.aggregateType());
+    fields.put("since", pause.since());
+    fields.put("by", pause.who());
+    fields.put("reason", pause.reason() == null ? null : Secrets.mask(pause.reason()));
+    return fields;
+  }
+}
