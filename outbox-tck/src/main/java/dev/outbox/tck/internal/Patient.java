@@ -75,7 +75,7 @@ public abstract class Patient<T, S> {
     return given.get(0);
   }
 
-  private static final class RollBack extends RuntimeException {
+  static final class RollBack extends RuntimeException {
     private static final long serialVersionUID = 1L;
   }
 

@@ -26,13 +26,6 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
   /** A decision about three dead letters that needs more is not broken at each of them. */
   private static final int MOST_WRITES = 15;
 
-  /** Settles the head of the only due key as dead, and returns its sequence. */
-  private long die(boolean haltsKey) {
-    Claim claim = awaitClaim("a message to settle as dead");
-    settleFirst(claim, dead(haltsKey));
-    return first(claim).sequence();
-  }
-
   private void mustRequeue(long sequence) {
     expect("whether it was requeued", requeue(sequence)).isTrue();
   }

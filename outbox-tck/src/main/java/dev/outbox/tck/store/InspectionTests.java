@@ -33,8 +33,7 @@ abstract class InspectionTests<T> extends StoreTests<T> {
   private static final Query ALL = Query.first(100);
 
   private Page<Listed> page(Query query) {
-    InspectionStore store = tck.ability(InspectionStore.class);
-    return call("messages", () -> store.messages(query));
+    return call("messages", () -> tck.ability(InspectionStore.class).messages(query));
   }
 
   private List<Listed> listed(Query query) {

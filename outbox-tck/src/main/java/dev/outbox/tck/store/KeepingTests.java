@@ -2,7 +2,6 @@ package dev.outbox.tck.store;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.tck.Rule;
@@ -62,11 +61,8 @@ abstract class KeepingTests<T> extends KeeperTests<T> {
   void due() {
     Keeper keeper = keeperOfKey();
     List<OutboxMessage> failing = committed("k", 2);
-    Claim claim = await("a message", () -> nonEmpty(claim(keeper, request(1, LONG))));
-    Settled settled =
-        settleAndClaim(
-            keeper, claim, all(claim, Decision.retry(soon(), "refused")), request(100, LONG));
-    release(settled.next());
+    Claim claim = awaitClaim("a message", keeper, 1);
+    settleAndGoOn(keeper, claim, all(claim, Decision.retry(soon(), "refused")));
     List<OutboxMessage> later = committed("k", 1);
     assertDelivered(
         "a message that is due again, and those behind it",
@@ -80,9 +76,7 @@ abstract class KeepingTests<T> extends KeeperTests<T> {
   void undecided() {
     Keeper keeper = keeperOfKey();
     List<UUID> ids = idsOf(committed("k", 2));
-    Claim claim = await("two messages", () -> nonEmpty(claim(keeper, request(100, LONG))));
-    Settled settled = settleAndClaim(keeper, claim, Map.of(), request(100, LONG));
-    release(settled.next());
+    settleAndGoOn(keeper, awaitClaim("two messages", keeper, 100), Map.of());
     assertDelivered("what was given back", keeper, ids);
   }
 
@@ -99,11 +93,9 @@ abstract class KeepingTests<T> extends KeeperTests<T> {
   void letGoBefore() {
     Keeper keeper = keeperOfKey();
     committed("k", 1);
-    Claim claim = await("a message", () -> nonEmpty(claim(keeper, request(100, LONG))));
+    Claim claim = awaitClaim("a message", keeper, 100);
     run("close", keeper::close);
-    Settled settled = settleAndClaim(keeper, claim, delivered(claim), request(100, LONG));
-    expect("lost after the relay let go", settled.lost()).isEmpty();
-    release(settled.next());
+    expect("lost after the relay let go", settleAndGoOn(keeper, claim, delivered(claim))).isEmpty();
     OutboxMessage message = committed(message("k"));
     assertCame("claimed by another", claim()).inOrder(message);
   }
