@@ -60,19 +60,6 @@ abstract class InboxRecordTests<T> extends InboxTests<T> {
         () -> tck.commit(t -> Stream.of(keys).map(key -> store().firstTime(t, key)).toList()));
   }
 
-  @Sentence("what a transaction records is recorded when it commits, or not at all")
-  void allOrNothing() {
-    rolledBack("firstTime", t -> store().firstTime(t, key("a")) && store().firstTime(t, key("b")));
-    assertThat(
-            inTransaction(
-                "firstTime", t -> store().firstTime(t, key("a")) && store().firstTime(t, key("b"))))
-        .as("firstTime of two keys, after a transaction with both rolled back")
-        .isTrue();
-    assertThat(firstTime(key("a")) || firstTime(key("b")))
-        .as("firstTime of either key, after a transaction with both committed")
-        .isFalse();
-  }
-
   @Sentence("keys that look alike are different keys")
   void differentKeys() {
     Stream<InboxKey> keys =
@@ -133,18 +120,5 @@ abstract class InboxRecordTests<T> extends InboxTests<T> {
                 .as("complete once more, in another transaction")
                 .isTrue());
     assertDone("a key that was completed before", begin(KEY), result("committed"));
-  }
-
-  @Sentence("complete and other records of a transaction share its fate")
-  void completeWithOthers() {
-    Lock<T> lock = started(KEY);
-    rolledBack("complete", t -> lock.complete(t, result("r")) && store().firstTime(t, key("b")));
-    assertThat(
-            inTransaction(
-                "complete", t -> lock.complete(t, result("r")) && store().firstTime(t, key("b"))))
-        .as("complete and firstTime, after a transaction with both rolled back")
-        .isTrue();
-    assertDone("the one that was completed", begin(KEY), result("r"));
-    expect("firstTime of the one that was recorded", firstTime(key("b"))).isFalse();
   }
 }
