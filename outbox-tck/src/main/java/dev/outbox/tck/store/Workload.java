@@ -307,17 +307,7 @@ final class Workload<T> {
     } else {
       lost = retrying(() -> claim.settle(decisions));
     }
-    Set<Long> delivered = new HashSet<>();
-    Set<Long> dead = new HashSet<>();
-    decisions.forEach(
-        (sequence, decision) -> {
-          if (decision instanceof Decision.Delivered) {
-            delivered.add(sequence);
-          } else if (decision instanceof Decision.Dead) {
-            dead.add(sequence);
-          }
-        });
-    oracle.settled(claim, returnedAt, settledAt, lost, delivered, dead);
+    oracle.settled(claim, returnedAt, settledAt, lost, decisions);
     return next;
   }
 
