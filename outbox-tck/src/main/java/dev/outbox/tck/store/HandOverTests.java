@@ -13,6 +13,7 @@ import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 
@@ -146,6 +147,13 @@ abstract class HandOverTests<T> extends KeeperTests<T> {
   @Rule({"C9", "C8", "A1", "A4", "C1", "C2", "C3", "S2", "S4", "O1"})
   @Sentence("all other rules hold under load, where messages are handed over")
   void handedOverUnderLoad() {
-    assertKeptUnderLoad(keeping());
+    long seed = loadSeed();
+    Workload<T> workload = new Workload<>(tck, seed, keeping());
+    workload.run();
+    assertThat(
+            Stream.of("A1", "A4", "C1", "C2", "C3", "S2", "S4", "O1")
+                .flatMap(rule -> workload.oracle.violations(rule).stream()))
+        .as("violations; the same load again with -Doutbox.tck.seed=%d", seed)
+        .isEmpty();
   }
 }

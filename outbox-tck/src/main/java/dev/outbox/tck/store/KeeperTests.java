@@ -1,6 +1,5 @@
 package dev.outbox.tck.store;
 
-import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
@@ -14,8 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /** What tests of keys that are kept say. */
 abstract class KeeperTests<T> extends StoreTests<T> {
@@ -118,18 +115,5 @@ abstract class KeeperTests<T> extends StoreTests<T> {
                 return came.isEmpty() || !lost.isEmpty() ? null : true;
               });
     }
-  }
-
-  /** All other rules hold for a load, half of whose workers keep what they can. */
-  void assertKeptUnderLoad(@Nullable KeepingStore<T> handing) {
-    long seed = loadSeed();
-    Keeper keeper = keeper(tck.shortTime().dividedBy(10));
-    Workload<T> workload = new Workload<>(tck, seed, keeper, handing);
-    workload.run();
-    assertThat(
-            Stream.of("A1", "A4", "C1", "C2", "C3", "S2", "S4", "O1")
-                .flatMap(rule -> workload.oracle.violations(rule).stream()))
-        .as("violations; the same load again with -Doutbox.tck.seed=%d", seed)
-        .isEmpty();
   }
 }

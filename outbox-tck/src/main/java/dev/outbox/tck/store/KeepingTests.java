@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Tag;
 
 /** C8. A store may keep a key or not: what is said of what is kept holds for what is not, too. */
 @Rule("C8")
@@ -134,12 +133,5 @@ abstract class KeepingTests<T> extends KeeperTests<T> {
     assertCame("claimed by the one that had kept the key", claim(keeper, request(100, LONG)))
         .isEmpty();
     expect("lost by the one that took over", settle(other, Decision.delivered())).isEmpty();
-  }
-
-  @Tag("slow")
-  @Rule({"C8", "A1", "A4", "C1", "C2", "C3", "S2", "S4", "O1"})
-  @Sentence("all other rules hold under load, where some keep and others do not")
-  void load() {
-    assertKeptUnderLoad(null);
   }
 }
