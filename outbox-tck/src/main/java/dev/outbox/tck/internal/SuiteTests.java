@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatObject;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import dev.outbox.OutboxMessage;
 import dev.outbox.SchemaException;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.tck.SchemaFixture;
@@ -44,6 +45,25 @@ public abstract class SuiteTests<P extends Patient<?, ?>> {
   /** What the suite waits for is the end of a delay, a lease or a window nearly always. */
   protected static final String OTHER_CLOCK =
       ": is the time until then computed by another clock than the one that it is compared with? (T1)";
+
+  /** Texts that are easily changed on the way. */
+  protected static final List<String> NASTY =
+      List.of(
+          "plain",
+          " space before",
+          "space after ",
+          "two  spaces",
+          "tab\tand\nnew line\r\n",
+          "quotes ' \" ` and \\ backslash",
+          "%like_ [class] $1 ${x} :name ? {0} #{y}",
+          "'; DROP TABLE outbox_message; --",
+          "null",
+          "é composed, e\u0301 decomposed",
+          "\uFEFFbyte order mark",
+          "\u202Eright to left\u202C",
+          "zero\u200Bwidth",
+          "control \u0001\u001F\u007F\u0085",
+          "\uD83D\uDE00".repeat(OutboxMessage.MAX_TEXT));
 
   protected P tck;
 

@@ -112,7 +112,7 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
 
   @Sentence("whatever the key holds, its dead letter blocks it until it is discarded")
   void discardBlockingWhateverTheKey() {
-    for (String key : FieldTests.NASTY) {
+    for (String key : NASTY) {
       tck.prepare();
       List<OutboxMessage> messages = committed(key, 2);
       long dead = die(true);

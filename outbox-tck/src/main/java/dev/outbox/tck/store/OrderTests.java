@@ -76,7 +76,7 @@ abstract class OrderTests<T> extends StoreTests<T> {
   @Rule("O2")
   @Sentence("the same whatever the key holds, and then its messages come in order")
   void laterOnesWaitWhateverTheKey() {
-    for (String key : FieldTests.NASTY) {
+    for (String key : NASTY) {
       tck.prepare();
       List<OutboxMessage> messages = committed(key, 2);
       retryFirst(claim(), Duration.ofMillis(1), true);
