@@ -24,8 +24,7 @@ abstract class HandOverTests<T> extends KeeperTests<T> {
   /** Appends and commits; that has not been said yet. */
   private Uncommitted append(Keeper keeper, OutboxMessage... messages) {
     return inTransaction(
-        "append to hand over, and commit",
-        t -> keeping().append(keeper, t, List.of(messages)));
+        "append to hand over, and commit", t -> keeping().append(keeper, t, List.of(messages)));
   }
 
   private void say(Uncommitted committed) {

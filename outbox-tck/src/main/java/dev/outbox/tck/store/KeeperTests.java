@@ -1,6 +1,5 @@
 package dev.outbox.tck.store;
 
-
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;

@@ -138,11 +138,7 @@ public final class Oracle {
    * @param lost what settle returned
    */
   public synchronized void settled(
-      Claim claim,
-      long returnedAt,
-      long settledAt,
-      Set<Long> lost,
-      Map<Long, Decision> decisions) {
+      Claim claim, long returnedAt, long settledAt, Set<Long> lost, Map<Long, Decision> decisions) {
     long now = System.nanoTime();
     Map<String, List<Integer>> keys = new LinkedHashMap<>();
     for (StoredMessage message : claim.messages()) {
