@@ -1,8 +1,8 @@
 package dev.outbox.tck;
 
 import dev.outbox.OutboxException;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
+import dev.outbox.tck.internal.Patient;
+import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -33,8 +33,8 @@ public final class FaultyConnections {
     return (DataSource)
         proxy(
             DataSource.class,
-            (method, arguments) -> {
-              Object result = invoke(target, method, arguments);
+            (proxy, method, arguments) -> {
+              Object result = Patient.call(target, method, arguments);
               return result instanceof Connection connection ? faulty(connection) : result;
             });
   }
@@ -77,8 +77,8 @@ public final class FaultyConnections {
     return (Connection)
         proxy(
             Connection.class,
-            (method, arguments) -> {
-              Object result = invoke(target, method, arguments);
+            (proxy, method, arguments) -> {
+              Object result = Patient.call(target, method, arguments);
               if (method.getName().equals("commit") && loseReply.compareAndSet(true, false)) {
                 throw broken("the connection broke before the reply");
               }
@@ -93,7 +93,7 @@ public final class FaultyConnections {
       Connection connection, Statement target, Class<?> type, Object @Nullable [] prepared) {
     return proxy(
         type,
-        (method, arguments) -> {
+        (proxy, method, arguments) -> {
           if (method.getName().startsWith("execute")) {
             Object @Nullable [] texts = arguments == null ? prepared : arguments;
             if (texts != null
@@ -105,7 +105,7 @@ public final class FaultyConnections {
               throw broken("the connection broke");
             }
           }
-          return invoke(target, method, arguments);
+          return Patient.call(target, method, arguments);
         });
   }
 
@@ -113,23 +113,8 @@ public final class FaultyConnections {
     return new SQLException(message, "08006");
   }
 
-  private interface Handler {
-    @Nullable Object handle(Method method, Object @Nullable [] arguments) throws Throwable;
-  }
-
-  private static Object proxy(Class<?> type, Handler handler) {
+  private static Object proxy(Class<?> type, InvocationHandler handler) {
     return Proxy.newProxyInstance(
-        FaultyConnections.class.getClassLoader(),
-        new Class<?>[] {type},
-        (proxy, method, arguments) -> handler.handle(method, arguments));
-  }
-
-  private static @Nullable Object invoke(
-      Object target, Method method, Object @Nullable [] arguments) throws Throwable {
-    try {
-      return method.invoke(target, arguments);
-    } catch (InvocationTargetException e) {
-      throw e.getTargetException();
-    }
+        FaultyConnections.class.getClassLoader(), new Class<?>[] {type}, handler);
   }
 }

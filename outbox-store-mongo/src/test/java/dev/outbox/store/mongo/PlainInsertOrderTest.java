@@ -196,11 +196,9 @@ class PlainInsertOrderTest {
       }
       oracle.claimed(claim, calledAt);
       Map<Long, Decision> decisions = deliver(claim, random);
-      Set<Long> delivered = new HashSet<>(decisions.keySet());
-      delivered.removeIf(sequence -> !(decisions.get(sequence) instanceof Decision.Delivered));
       long settledAt = System.nanoTime();
       Set<Long> lost = settle(claim, decisions);
-      oracle.settled(claim, returnedAt, settledAt, lost, delivered, Set.of());
+      oracle.settled(claim, returnedAt, settledAt, lost, decisions);
     }
   }
 

@@ -49,7 +49,7 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
     assertThat(started("a released key", begin(key("released"))).attempts())
         .as("attempts of a key that was released, after housekeeping")
         .isEqualTo(2);
-    Lock<T> again = requires("I4", () -> awaitStarted(key("over"), endOfLock()));
+    Lock<T> again = requires("I4", () -> awaitStarted(key("over")));
     expect("attempts of a key whose lock ran out, after housekeeping", again.attempts())
         .isEqualTo(2);
     expect("complete, after housekeeping", complete(lock, result("r"))).isTrue();

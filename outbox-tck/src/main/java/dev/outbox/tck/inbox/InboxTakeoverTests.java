@@ -113,7 +113,7 @@ abstract class InboxTakeoverTests<T> extends InboxTests<T> {
     Lock<T> renewed = started(key("renewed"), soon());
     Lock<T> released = started(key("released"), soon());
     Lock<T> other = started(key("other"), soon());
-    awaitStarted(other.key(), endOfLock()); // so the others have ended, too
+    awaitStarted(other.key()); // so the others have ended, too
     expect("complete after the end", complete(completed, result("late"))).isTrue();
     assertThat(completeInTransaction(inTransaction, result("late")))
         .as("complete in a transaction after the end")

@@ -93,13 +93,13 @@ abstract class InboxTests<T> extends SuiteTests<PatientInbox<T>> {
   }
 
   /** Waits until the lock that somebody has is over. */
-  Lock<T> awaitStarted(InboxKey key, String what) {
-    return awaitStarted(key, what, Fingerprint.none());
+  Lock<T> awaitStarted(InboxKey key) {
+    return awaitStarted(key, Fingerprint.none());
   }
 
-  Lock<T> awaitStarted(InboxKey key, String what, Fingerprint fingerprint) {
+  Lock<T> awaitStarted(InboxKey key, Fingerprint fingerprint) {
     return tck.await(
-        what + OTHER_CLOCK,
+        endOfLock() + OTHER_CLOCK,
         () -> begin(key, LONG, fingerprint) instanceof Begin.Started<T> s ? s.lock() : null);
   }
 
@@ -163,7 +163,7 @@ abstract class InboxTests<T> extends SuiteTests<PatientInbox<T>> {
 
   TakenOver<T> takenOver(InboxKey key) {
     Lock<T> stale = started(key, soon());
-    return new TakenOver<>(stale, awaitStarted(key, endOfLock()));
+    return new TakenOver<>(stale, awaitStarted(key));
   }
 
   /** By a lock that nobody took over, whether it has ended by then or not. */

@@ -162,16 +162,11 @@ public abstract class Frame
             ? String.valueOf(thrown.getMessage()).strip()
             : "%s threw %s".formatted(thrower, thrown);
     String text = RuleNames.prefix(context.getRequiredTestMethod()) + numbers.in(message);
-    AssertionFailedError told;
-    if (thrown instanceof AssertionFailedError failed && failed.isExpectedDefined()) {
-      told =
-          new AssertionFailedError(
-              text, failed.getExpected(), failed.getActual(), thrown.getCause());
-    } else {
-      told =
-          new AssertionFailedError(
-              text, thrown instanceof AssertionError ? thrown.getCause() : thrown);
-    }
+    Throwable cause = thrown instanceof AssertionError ? thrown.getCause() : thrown;
+    AssertionFailedError told =
+        thrown instanceof AssertionFailedError failed && failed.isExpectedDefined()
+            ? new AssertionFailedError(text, failed.getExpected(), failed.getActual(), cause)
+            : new AssertionFailedError(text, cause);
     told.setStackTrace(thrown.getStackTrace());
     return told;
   }

@@ -10,6 +10,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** A caller's transaction that stays open, in a thread of its own, until it is told to end. */
 public final class OpenWork<T> implements AutoCloseable {
@@ -17,13 +18,8 @@ public final class OpenWork<T> implements AutoCloseable {
   private final LinkedBlockingQueue<Consumer<T>> work = new LinkedBlockingQueue<>();
   private final CompletableFuture<Boolean> ended;
 
-  private static final class RollBack extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-  }
-
-  private static final class Commit extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-  }
+  /** How it is to end, in the eyes of its own thread; null while it stays open. */
+  private @Nullable Boolean commits;
 
   public OpenWork(Patient<T, ?> tck) {
     this.tck = tck;
@@ -33,21 +29,25 @@ public final class OpenWork<T> implements AutoCloseable {
   /** Whether it was committed. */
   private boolean run() {
     try {
-      tck.inTransaction(
-          t -> {
-            try {
-              while (true) {
-                work.take().accept(t);
-              }
-            } catch (Commit e) {
-              return;
-            } catch (InterruptedException e) {
-              throw new IllegalStateException(e);
-            }
-          });
+      tck.inTransaction(this::work);
       return true;
-    } catch (RollBack e) {
+    } catch (Patient.RollBack e) {
       return false;
+    }
+  }
+
+  private void work(T transaction) {
+    Boolean end = commits;
+    try {
+      while (end == null) {
+        work.take().accept(transaction);
+        end = commits;
+      }
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+    if (!end) {
+      throw new Patient.RollBack();
     }
   }
 
@@ -84,27 +84,16 @@ public final class OpenWork<T> implements AutoCloseable {
   }
 
   public void commit() {
-    work.add(
-        t -> {
-          throw new Commit();
-        });
-    get("commit", ended);
+    end(true);
   }
 
   public void rollback() {
-    work.add(
-        t -> {
-          throw new RollBack();
-        });
-    get("rollback", ended);
+    end(false);
   }
 
-  public void end(boolean commits) {
-    if (commits) {
-      commit();
-    } else {
-      rollback();
-    }
+  public void end(boolean commit) {
+    work.add(t -> commits = commit);
+    get(commit ? "commit" : "rollback", ended);
   }
 
   public <R> R get(String what, CompletableFuture<R> future) {

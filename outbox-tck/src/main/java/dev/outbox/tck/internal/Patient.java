@@ -75,7 +75,7 @@ public abstract class Patient<T, S> {
     return given.get(0);
   }
 
-  private static final class RollBack extends RuntimeException {
+  static final class RollBack extends RuntimeException {
     private static final long serialVersionUID = 1L;
   }
 
@@ -285,17 +285,9 @@ public abstract class Patient<T, S> {
         passing(method, actuals[i]);
         actuals[i] = actual(actuals[i]);
       }
-      Object[] result = new Object[1];
+      @Nullable Object result;
       try {
-        boolean ignored =
-            patience.call(
-                method.getName(),
-                cause,
-                limit,
-                () -> {
-                  result[0] = call(actual, method, actuals);
-                  return true;
-                });
+        result = patience.call(method.getName(), cause, limit, () -> call(actual, method, actuals));
       } catch (Patience.Hung e) {
         if (cause.equals(causes.fixture())) {
           throw new OtherRuleBroken(causes.rule(), e);
@@ -303,7 +295,7 @@ public abstract class Patient<T, S> {
         throw e;
       }
       returned(method, actual);
-      return known(result[0]);
+      return known(result);
     }
   }
 

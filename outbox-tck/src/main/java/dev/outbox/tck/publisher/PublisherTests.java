@@ -15,7 +15,9 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 
@@ -105,19 +107,20 @@ abstract class PublisherTests {
   }
 
   /** 200 messages of 20 keys, some of which are rejected, and what came of them. */
-  Beside besideManyRejected(long seed) {
+  Beside besideManyRejected() {
     PublisherFixture.BrokerRejects broker = tck.fixture(PublisherFixture.BrokerRejects.class);
-    return besideMany(seed, broker::rejected, "messages that the broker never takes");
+    return besideMany(broker::rejected, "messages that the broker never takes");
   }
 
   /** The same with some to a missing destination. */
-  Beside besideManyMissing(long seed) {
+  Beside besideManyMissing() {
     PublisherFixture.DestinationMissing broker =
         tck.fixture(PublisherFixture.DestinationMissing.class);
-    return besideMany(seed, broker::toMissing, "messages to a missing destination");
+    return besideMany(broker::toMissing, "messages to a missing destination");
   }
 
-  private Beside besideMany(long seed, UnaryOperator<OutboxMessage.Builder> bad, String what) {
+  private Beside besideMany(UnaryOperator<OutboxMessage.Builder> bad, String what) {
+    long seed = Long.getLong("outbox.tck.seed", System.nanoTime());
     Random random = new Random(seed);
     List<StoredMessage> messages = new ArrayList<>();
     for (int i = 0; i < 200; i++) {
@@ -126,10 +129,6 @@ abstract class PublisherTests {
     }
     Published published = tck.publish("beside " + what + ", seed " + seed, messages);
     return new Beside(published, PatientPublisher.ids(tck.receive()));
-  }
-
-  static long seed() {
-    return Long.getLong("outbox.tck.seed", System.nanoTime());
   }
 
   /** A fixture that is wrong makes every other failure hard to read. */
@@ -258,7 +257,7 @@ abstract class PublisherTests {
 
     @Sentence("results are in the order of the messages, with rejected ones anywhere")
     void resultsInOrder() {
-      Beside beside = besideManyRejected(seed());
+      Beside beside = besideManyRejected();
       check(beside.published().inTime("P1").notThere(beside.arrived()));
     }
 
@@ -331,12 +330,12 @@ abstract class PublisherTests {
 
     @Sentence("with rejected messages anywhere, each key's deliveries stop at its first one")
     void stopsAnywhere() {
-      checkStops(besideManyRejected(seed()));
+      checkStops(besideManyRejected());
     }
 
     @Sentence("with missing destinations anywhere, each key's deliveries stop at its first one")
     void stopsAnywhereAtMissing() {
-      checkStops(besideManyMissing(seed()));
+      checkStops(besideManyMissing());
     }
 
     private static void checkStops(Beside beside) {
@@ -400,22 +399,11 @@ abstract class PublisherTests {
 
     /** That first deliveries of a key are out of order. */
     private static @Nullable String outOfOrder(List<StoredMessage> sent, List<String> arrived) {
-      Map<String, List<Integer>> expected = new LinkedHashMap<>();
       Map<String, Integer> numbers = new LinkedHashMap<>();
-      Map<String, String> keys = new LinkedHashMap<>();
-      for (int i = 0; i < sent.size(); i++) {
-        StoredMessage message = sent.get(i);
-        expected.computeIfAbsent(message.key(), k -> new ArrayList<>()).add(i + 1);
-        numbers.put(Published.id(message), i + 1);
-        keys.put(Published.id(message), message.key());
-      }
-      Map<String, List<Integer>> came = new LinkedHashMap<>();
-      for (String id : arrived) {
-        Integer number = numbers.remove(id); // only the first time counts
-        if (number != null) {
-          came.computeIfAbsent(keys.getOrDefault(id, ""), k -> new ArrayList<>()).add(number);
-        }
-      }
+      sent.forEach(message -> numbers.put(Published.id(message), numbers.size() + 1));
+      Map<String, List<Integer>> expected = byKey(sent, numbers.values().stream());
+      Map<String, List<Integer>> came =
+          byKey(sent, arrived.stream().distinct().filter(numbers::containsKey).map(numbers::get));
       for (Map.Entry<String, List<Integer>> key : expected.entrySet()) {
         List<Integer> actual = came.getOrDefault(key.getKey(), List.of());
         if (!actual.equals(key.getValue())) {
@@ -424,6 +412,13 @@ abstract class PublisherTests {
         }
       }
       return null;
+    }
+
+    private static Map<String, List<Integer>> byKey(
+        List<StoredMessage> sent, Stream<Integer> numbers) {
+      return numbers.collect(
+          Collectors.groupingBy(
+              number -> sent.get(number - 1).key(), LinkedHashMap::new, Collectors.toList()));
     }
 
     private static String words(List<Integer> numbers) {

@@ -31,8 +31,7 @@ abstract class ArchiveStoreTests<T> extends StoreTests<T> {
   }
 
   final List<Archived> archived(Search search) {
-    ArchiveStore store = tck.ability(ArchiveStore.class);
-    return call("archived", () -> store.archived(search, MANY));
+    return call("archived", () -> tck.ability(ArchiveStore.class).archived(search, MANY));
   }
 
   static List<StoredMessage> messages(List<Archived> archived) {

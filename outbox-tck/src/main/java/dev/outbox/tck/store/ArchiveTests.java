@@ -130,9 +130,7 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     for (boolean halts : List.of(false, true)) {
       tck.reset();
       OutboxMessage message = committed(message("k"));
-      Claim claim = claim();
-      long sequence = first(claim).sequence();
-      settle(claim, dead(halts));
+      long sequence = die(halts);
       requeue(sequence);
       assertArchived("after a requeue");
       retryFirst(awaitClaim("the requeued message"), Duration.ZERO, true);
@@ -192,9 +190,9 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
   void archiveExpired() {
     withRetention();
     OutboxMessage halts = committed(message("halts"));
-    settle(claim(), Decision.deadHaltingKey("rejected"));
+    die(true);
     OutboxMessage expires = committed(message("expires"));
-    settle(claim(), Decision.dead("rejected"));
+    die(false);
     requires(
         "S2",
         () ->

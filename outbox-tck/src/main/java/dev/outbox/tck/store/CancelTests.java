@@ -91,9 +91,7 @@ abstract class CancelTests<T> extends ArchiveStoreTests<T> {
   void cancelsOfAHaltedKey() {
     OutboxMessage next = committed("k", 2).get(1);
     long delayed = delayed("k");
-    Claim claim = claim();
-    long dead = first(claim).sequence();
-    settleFirst(claim, Decision.deadHaltingKey("rejected"));
+    long dead = die(true);
     expect("which were cancelled", cancel(dead, delayed, Long.MAX_VALUE))
         .isEqualTo(Set.of(delayed));
     assertNothingDue("behind a dead letter that halts its key");

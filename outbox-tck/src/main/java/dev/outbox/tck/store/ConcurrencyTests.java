@@ -19,7 +19,7 @@ abstract class ConcurrencyTests<T> extends StoreTests<T> {
   private void assertKept(String rule) {
     Workload<T> workload = done;
     if (workload == null) {
-      workload = new Workload<>(tck, seed, null, null);
+      workload = new Workload<>(tck, seed, null);
       done = workload;
       workload.run();
     }

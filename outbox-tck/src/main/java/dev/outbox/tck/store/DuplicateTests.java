@@ -98,17 +98,6 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
     assertCame("what was stored and comes", drain()).inOrder(messages);
   }
 
-  @Sentence("a dedup key that was rolled back can be used again")
-  void rolledBackDedupKey() {
-    try (OpenWork<T> transaction = open()) {
-      append(transaction, dedup("k", "d"));
-      transaction.rollback();
-    }
-    OutboxMessage again = dedup("k", "d");
-    expect("duplicates, after the first rolled back", commit(List.of(again))).isEmpty();
-    assertCame("what was stored and comes", drain()).inOrder(again);
-  }
-
   @Sentence("while the first is in an open transaction, append waits; it commits: a duplicate")
   void waitsForCommit() {
     besideAnOpenOne(true);

@@ -117,10 +117,7 @@ abstract class ExpiryTests<T> extends StoreTests<T> {
   @Sentence("a dead letter whose time is over is claimed as expired when it is requeued")
   void expiresRequeued() {
     committed(message("k").expiresAt(OVER));
-    Claim claim = claim();
-    long sequence = first(claim).sequence();
-    settle(claim, Decision.deadHaltingKey("rejected"));
-    requeue(sequence);
+    requeue(die(true));
     expect("expired", first(awaitClaim("what was requeued")).expired()).isTrue();
   }
 

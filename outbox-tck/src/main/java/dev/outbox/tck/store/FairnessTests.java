@@ -202,23 +202,21 @@ abstract class FairnessTests<T> extends StoreTests<T> {
             "claim and "
                 + List.of("deliver", "fail", "unavailable", "die", "block", "give back")
                     .get(choice));
-        if (choice == 0) {
-          expected.remove(id(message));
-          decisions.put(message.sequence(), Decision.delivered());
-          continue;
+        Decision decision =
+            switch (choice) {
+              case 0 -> Decision.delivered();
+              case 1 -> Decision.retry(shortDelay(), "no");
+              case 2 -> Decision.retryUncounted(shortDelay(), "no");
+              case 3, 4 -> store() instanceof DeadLetterStore ? dead(choice == 4) : null;
+              default -> null;
+            };
+        if (decision != null) {
+          decisions.put(message.sequence(), decision);
         }
-        if (choice < 3) {
-          decisions.put(
-              message.sequence(),
-              choice == 1
-                  ? Decision.retry(shortDelay(), "no")
-                  : Decision.retryUncounted(shortDelay(), "no"));
-        } else if (choice < 5 && store() instanceof DeadLetterStore) {
-          decisions.put(
-              message.sequence(),
-              choice == 4 ? Decision.deadHaltingKey("no") : Decision.dead("no"));
+        if (choice != 0) {
+          break; // the relay goes on only after a delivery
         }
-        break; // the relay goes on only after a delivery
+        expected.remove(id(message));
       }
       settle(claim, decisions);
     }

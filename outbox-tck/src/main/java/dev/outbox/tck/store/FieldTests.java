@@ -21,25 +21,6 @@ import java.util.Random;
 @Rule("A3")
 abstract class FieldTests<T> extends StoreTests<T> {
 
-  /** Texts that are easily changed on the way. */
-  static final List<String> NASTY =
-      List.of(
-          "plain",
-          " space before",
-          "space after ",
-          "two  spaces",
-          "tab\tand\nnew line\r\n",
-          "quotes ' \" ` and \\ backslash",
-          "%like_ [class] $1 ${x} :name ? {0} #{y}",
-          "'; DROP TABLE outbox_message; --",
-          "null",
-          "é composed, e\u0301 decomposed",
-          "\uFEFFbyte order mark",
-          "\u202Eright to left\u202C",
-          "zero\u200Bwidth",
-          "control \u0001\u001F\u007F\u0085",
-          "\uD83D\uDE00".repeat(OutboxMessage.MAX_TEXT));
-
   @Sentence("every text comes back exactly, whatever it holds")
   void texts() {
     for (String text : NASTY) {

@@ -33,8 +33,7 @@ abstract class InspectionTests<T> extends StoreTests<T> {
   private static final Query ALL = Query.first(100);
 
   private Page<Listed> page(Query query) {
-    InspectionStore store = tck.ability(InspectionStore.class);
-    return call("messages", () -> store.messages(query));
+    return call("messages", () -> tck.ability(InspectionStore.class).messages(query));
   }
 
   private List<Listed> listed(Query query) {
@@ -70,12 +69,12 @@ abstract class InspectionTests<T> extends StoreTests<T> {
     return messages.stream().map(message -> message.id().toString()).toList();
   }
 
-  private static List<String> textOf(OutboxMessage... messages) {
-    return textsOf(List.of(messages));
+  private static Query of(Status status) {
+    return Query.first(status, ALL.limit());
   }
 
-  private Query of(Status status) {
-    return query(status, null, null, null, null, null, null);
+  private void assertListed(String which, Query query, OutboxMessage... expected) {
+    expect(which, listedIds(listed(query))).isEqualTo(textsOf(List.of(expected)));
   }
 
   private static Query ofDedupKey(String dedupKey) {
@@ -170,28 +169,20 @@ abstract class InspectionTests<T> extends StoreTests<T> {
         committed(message("free").aggregate("invoice", "7").eventType("InvoiceSent").dedupKey("d"));
     committed(message("another").dedupKey("d "));
     OutboxMessage free = requireNonNull(one.get(Status.PENDING));
-    expect("of a type", listedIds(listed(query(null, "invoice", null, null, null, null, null))))
-        .isEqualTo(textOf(other));
-    expect("of a key", listedIds(listed(query(null, null, key("free"), null, null, null, null))))
-        .isEqualTo(textOf(free));
-    expect("of no key", listed(query(null, null, key("fre"), null, null, null, null))).isEmpty();
-    expect("of events", listedIds(listed(query(null, null, null, "InvoiceSent", null, null, null))))
-        .isEqualTo(textOf(other));
-    expect("of an id", listedIds(listed(query(null, null, null, null, free.id(), null, null))))
-        .isEqualTo(textOf(free));
-    expect("of a dedup key", listedIds(listed(ofDedupKey("d")))).isEqualTo(textOf(other));
+    assertListed("of a type", query(null, "invoice", null, null, null, null, null), other);
+    assertListed("of a key", query(null, null, key("free"), null, null, null, null), free);
+    assertListed("of no key", query(null, null, key("fre"), null, null, null, null));
+    assertListed("of events", query(null, null, null, "InvoiceSent", null, null, null), other);
+    assertListed("of an id", query(null, null, null, null, free.id(), null, null), free);
+    assertListed("of a dedup key", ofDedupKey("d"), other);
     OutboxMessage dead = requireNonNull(one.get(Status.DEAD));
     for (String part : List.of("unknown topic", "topic: o", "orders")) {
-      expect(
-              "with %s in the error".formatted(shown(part)),
-              listedIds(listed(query(null, null, null, null, null, part, null))))
-          .isEqualTo(textOf(dead));
+      Query query = query(null, null, null, null, null, part, null);
+      assertListed("with %s in the error".formatted(shown(part)), query, dead);
     }
     for (String none : List.of("Unknown", "unknown%topic", "unknown_topic", ".*")) {
-      expect(
-              "with %s in the error".formatted(shown(none)),
-              listed(query(null, null, null, null, null, none, null)))
-          .isEmpty();
+      Query query = query(null, null, null, null, null, none, null);
+      assertListed("with %s in the error".formatted(shown(none)), query);
     }
     expect(
             "of a key, a status and a type",
@@ -199,14 +190,10 @@ abstract class InspectionTests<T> extends StoreTests<T> {
                 listed(query(Status.BLOCKED, "order", key("retried"), null, null, null, null))))
         .hasSize(2);
     Instant first = listed(ALL).get(0).appendedAt();
-    expect(
-            "appended before the first",
-            listed(query(null, null, null, null, null, null, first.minusSeconds(1))))
-        .isEmpty();
-    expect(
-            "appended before tomorrow",
-            listed(query(null, null, null, null, null, null, first.plus(LONG))).size())
-        .isEqualTo(7);
+    Query earlier = query(null, null, null, null, null, null, first.minusSeconds(1));
+    assertListed("appended before the first", earlier);
+    Query later = query(null, null, null, null, null, null, first.plus(LONG));
+    expect("appended before tomorrow", listed(later).size()).isEqualTo(7);
   }
 
   @Sentence("read page by page, each message that waits throughout comes once, whatever others do")
@@ -343,10 +330,8 @@ abstract class InspectionTests<T> extends StoreTests<T> {
     try (OpenWork<T> open = open()) {
       append(open, message("open").build());
       Claim claim = awaitClaim("what is looked at while it is claimed");
-      expect(
-              "what is listed of it",
-              listedIds(listed(query(null, null, key("k"), null, null, null, null))))
-          .isEqualTo(textsOf(messages));
+      Query ofTheKey = query(null, null, key("k"), null, null, null, null);
+      assertListed("what is listed of it", ofTheKey, messages.toArray(OutboxMessage[]::new));
       expect("waiting keys", keys(false, 10)).isEmpty();
       release(claim);
     }

@@ -1,8 +1,5 @@
 package dev.outbox.tck.store;
 
-import static java.util.Objects.requireNonNull;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
@@ -15,9 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.BeforeEach;
 
 /** What tests of keys that are kept say. */
 abstract class KeeperTests<T> extends StoreTests<T> {
@@ -25,15 +19,13 @@ abstract class KeeperTests<T> extends StoreTests<T> {
   /** A key that has been served so often is kept by a store that ever keeps one. */
   private static final int OFTEN = 3;
 
-  private @Nullable KeepingStore<?> keeping;
-
-  @BeforeEach
-  void unlock() {
-    keeping = tck.ability(KeepingStore.class);
+  @SuppressWarnings("unchecked")
+  KeepingStore<T> keeping() {
+    return (KeepingStore<T>) tck.ability(KeepingStore.class);
   }
 
   Keeper keeper(Duration unclaimed) {
-    return requireNonNull(keeping).keeper(unclaimed);
+    return keeping().keeper(unclaimed);
   }
 
   /** One that keeps the key "k", in a store that ever keeps one. */
@@ -81,6 +73,18 @@ abstract class KeeperTests<T> extends StoreTests<T> {
     return call("settle and claim", () -> source.settleAndClaim(done, decisions, next));
   }
 
+  /** Waits until a claim of the keeper brings something. */
+  Claim awaitClaim(String what, Keeper keeper, int most) {
+    return await(what, () -> nonEmpty(claim(keeper, request(most, LONG))));
+  }
+
+  /** Settles, gives back what is claimed with that, and says what was lost. */
+  Set<Long> settleAndGoOn(Keeper keeper, Claim done, Map<Long, Decision> decisions) {
+    Settled settled = settleAndClaim(keeper, done, decisions, request(100, LONG));
+    release(settled.next());
+    return settled.lost();
+  }
+
   /** Delivers until so many have come. */
   List<UUID> awaitDelivered(String what, Keeper keeper, int count) {
     List<UUID> came = new ArrayList<>();
@@ -110,18 +114,5 @@ abstract class KeeperTests<T> extends StoreTests<T> {
                 return came.isEmpty() || !lost.isEmpty() ? null : true;
               });
     }
-  }
-
-  /** All other rules hold for a load, half of whose workers keep what they can. */
-  void assertKeptUnderLoad(@Nullable KeepingStore<T> handing) {
-    long seed = loadSeed();
-    Keeper keeper = keeper(tck.shortTime().dividedBy(10));
-    Workload<T> workload = new Workload<>(tck, seed, keeper, handing);
-    workload.run();
-    assertThat(
-            Stream.of("A1", "A4", "C1", "C2", "C3", "S2", "S4", "O1")
-                .flatMap(rule -> workload.oracle.violations(rule).stream()))
-        .as("violations; the same load again with -Doutbox.tck.seed=%d", seed)
-        .isEmpty();
   }
 }

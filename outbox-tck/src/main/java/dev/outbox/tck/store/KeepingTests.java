@@ -2,7 +2,6 @@ package dev.outbox.tck.store;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.tck.Rule;
@@ -13,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Tag;
 
 /** C8. A store may keep a key or not: what is said of what is kept holds for what is not, too. */
 @Rule("C8")
@@ -62,11 +60,8 @@ abstract class KeepingTests<T> extends KeeperTests<T> {
   void due() {
     Keeper keeper = keeperOfKey();
     List<OutboxMessage> failing = committed("k", 2);
-    Claim claim = await("a message", () -> nonEmpty(claim(keeper, request(1, LONG))));
-    Settled settled =
-        settleAndClaim(
-            keeper, claim, all(claim, Decision.retry(soon(), "refused")), request(100, LONG));
-    release(settled.next());
+    Claim claim = awaitClaim("a message", keeper, 1);
+    settleAndGoOn(keeper, claim, all(claim, Decision.retry(soon(), "refused")));
     List<OutboxMessage> later = committed("k", 1);
     assertDelivered(
         "a message that is due again, and those behind it",
@@ -80,9 +75,7 @@ abstract class KeepingTests<T> extends KeeperTests<T> {
   void undecided() {
     Keeper keeper = keeperOfKey();
     List<UUID> ids = idsOf(committed("k", 2));
-    Claim claim = await("two messages", () -> nonEmpty(claim(keeper, request(100, LONG))));
-    Settled settled = settleAndClaim(keeper, claim, Map.of(), request(100, LONG));
-    release(settled.next());
+    settleAndGoOn(keeper, awaitClaim("two messages", keeper, 100), Map.of());
     assertDelivered("what was given back", keeper, ids);
   }
 
@@ -99,11 +92,9 @@ abstract class KeepingTests<T> extends KeeperTests<T> {
   void letGoBefore() {
     Keeper keeper = keeperOfKey();
     committed("k", 1);
-    Claim claim = await("a message", () -> nonEmpty(claim(keeper, request(100, LONG))));
+    Claim claim = awaitClaim("a message", keeper, 100);
     run("close", keeper::close);
-    Settled settled = settleAndClaim(keeper, claim, delivered(claim), request(100, LONG));
-    expect("lost after the relay let go", settled.lost()).isEmpty();
-    release(settled.next());
+    expect("lost after the relay let go", settleAndGoOn(keeper, claim, delivered(claim))).isEmpty();
     OutboxMessage message = committed(message("k"));
     assertCame("claimed by another", claim()).inOrder(message);
   }
@@ -142,12 +133,5 @@ abstract class KeepingTests<T> extends KeeperTests<T> {
     assertCame("claimed by the one that had kept the key", claim(keeper, request(100, LONG)))
         .isEmpty();
     expect("lost by the one that took over", settle(other, Decision.delivered())).isEmpty();
-  }
-
-  @Tag("slow")
-  @Rule({"C8", "A1", "A4", "C1", "C2", "C3", "S2", "S4", "O1"})
-  @Sentence("all other rules hold under load, where some keep and others do not")
-  void load() {
-    assertKeptUnderLoad(null);
   }
 }

@@ -10,9 +10,11 @@ import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
+import dev.outbox.tck.store.RawRows.RawRow;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
@@ -83,20 +85,25 @@ abstract class LimitTests<T> extends StoreTests<T> {
   void rawRows() {
     RawRows<T> raw = tck.fixture(RawRows.class);
     String tooLong = EMOJI.repeat(OutboxMessage.MAX_TEXT + 1);
-    RawRows.RawRow good = RawRows.RawRow.of("k");
-    for (RawRows.RawRow bad :
+    byte[] payload = new byte[0];
+    for (RawRow bad :
         List.of(
-            good.withAggregateType(tooLong),
-            good.withAggregateId(tooLong),
-            good.withEventType(tooLong),
-            good.withPartitionKey(tooLong),
-            good.withAggregateId("x".repeat(100_000)),
-            good.withPayload(new byte[OutboxMessage.MAX_PAYLOAD + 1]))) {
+            row(tooLong, "k", "e", payload, null),
+            row("t", tooLong, "e", payload, null),
+            row("t", "k", tooLong, payload, null),
+            row("t", "k", "e", payload, tooLong),
+            row("t", "x".repeat(100_000), "e", payload, null),
+            row("t", "k", "e", new byte[OutboxMessage.MAX_PAYLOAD + 1], null))) {
       assertThatThrownBy(() -> tck.inTransaction(t -> raw.insertRaw(t, bad)))
           .as("the schema must refuse the row by plain SQL that is over a limit")
           .isInstanceOf(RuntimeException.class);
     }
     assertNothingDue("written in spite of a limit");
+  }
+
+  private static RawRow row(
+      String type, String id, String event, byte[] payload, @Nullable String partitionKey) {
+    return new RawRow(UUID.randomUUID(), type, id, event, payload, partitionKey, null);
   }
 
   @Rule("C10")

@@ -2,6 +2,7 @@ package dev.outbox.tck.store;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -135,16 +136,9 @@ public final class Oracle {
    * @param returnedAt {@link System#nanoTime} after the claim had returned
    * @param settledAt the same before settle was called
    * @param lost what settle returned
-   * @param delivered sequences that were settled as delivered
-   * @param dead sequences that were settled as dead
    */
   public synchronized void settled(
-      Claim claim,
-      long returnedAt,
-      long settledAt,
-      Set<Long> lost,
-      Set<Long> delivered,
-      Set<Long> dead) {
+      Claim claim, long returnedAt, long settledAt, Set<Long> lost, Map<Long, Decision> decisions) {
     long now = System.nanoTime();
     Map<String, List<Integer>> keys = new LinkedHashMap<>();
     for (StoredMessage message : claim.messages()) {
@@ -153,11 +147,12 @@ public final class Oracle {
         continue;
       }
       keys.computeIfAbsent(message.key(), k -> new ArrayList<>()).add(life.order);
-      if (dead.contains(message.sequence())) {
+      Decision decision = decisions.get(message.sequence());
+      if (decision instanceof Decision.Dead) {
         open -= life.isDone() ? 0 : 1;
         life.dead = true;
       }
-      if (dead.contains(message.sequence()) || delivered.contains(message.sequence())) {
+      if (decision instanceof Decision.Dead || decision instanceof Decision.Delivered) {
         life.goneSince = Math.min(life.goneSince, now);
       }
     }
@@ -177,11 +172,6 @@ public final class Oracle {
   /** How many committed messages are neither delivered nor dead. */
   public synchronized int open() {
     return open;
-  }
-
-  /** How many messages were delivered so far, the first time. */
-  public synchronized int delivered() {
-    return (int) lives.values().stream().filter(life -> life.delivered).count();
   }
 
   /** What broke the rule: sentences, at most some tens. To be asked when all is done. */

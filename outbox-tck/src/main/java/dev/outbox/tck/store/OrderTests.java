@@ -19,19 +19,6 @@ import org.opentest4j.TestAbortedException;
 /** O1, O2 and O4, by scripted interleavings. */
 @Rule("O1")
 abstract class OrderTests<T> extends StoreTests<T> {
-  @Sentence("messages of a key come in order over many claims")
-  void overClaims() {
-    List<OutboxMessage> messages = committed("k", 20);
-    List<UUID> came = new ArrayList<>();
-    while (came.size() < 20) {
-      Claim claim = claim(3, LONG);
-      expect("due, after %d of 20 came".formatted(came.size()), claim.messages()).isNotEmpty();
-      came.addAll(ids(claim));
-      settle(claim, Decision.delivered());
-    }
-    assertCame("first deliveries", came).inOrder(messages);
-  }
-
   @Sentence("after a crash, a key begins again at its oldest message")
   void afterCrash() {
     List<OutboxMessage> messages = committed("k", 4);
@@ -89,7 +76,7 @@ abstract class OrderTests<T> extends StoreTests<T> {
   @Rule("O2")
   @Sentence("the same whatever the key holds, and then its messages come in order")
   void laterOnesWaitWhateverTheKey() {
-    for (String key : FieldTests.NASTY) {
+    for (String key : NASTY) {
       tck.prepare();
       List<OutboxMessage> messages = committed(key, 2);
       retryFirst(claim(), Duration.ofMillis(1), true);
@@ -99,15 +86,6 @@ abstract class OrderTests<T> extends StoreTests<T> {
               awaitDrained(3))
           .inOrder(messages.get(0), messages.get(1), later);
     }
-  }
-
-  @Rule("O2")
-  @Sentence("a message in the middle that waits holds back only what is behind it")
-  void middle() {
-    List<OutboxMessage> messages = committed("k", 4);
-    Claim claim = claimAtLeast(2);
-    settle(claim, Decision.delivered(), Decision.retry(LONG, "refused"));
-    assertNothingDue("behind message " + messages.get(1).id());
   }
 
   @Rule("O2")

@@ -8,13 +8,11 @@ import dev.outbox.tck.internal.StoryTests;
 import dev.outbox.tck.internal.StoryTests.Story;
 import java.text.Normalizer;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Random;
 import java.util.Set;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -105,18 +103,15 @@ public abstract class OutboxStoreProperties<T> extends StoryTests<PatientFixture
     }
 
     private static List<String> inOtherCases() {
-      int letters = KEY.length() - 1;
-      return IntStream.range(1, 1 << letters)
-          .mapToObj(
-              upper ->
-                  IntStream.range(0, KEY.length())
-                      .mapToObj(
-                          i ->
-                              (upper >> i & 1) == 1
-                                  ? KEY.substring(i, i + 1).toUpperCase(Locale.ROOT)
-                                  : KEY.substring(i, i + 1))
-                      .collect(Collectors.joining()))
-          .toList();
+      List<String> names = new ArrayList<>();
+      for (int upper = 1; upper < 1 << (KEY.length() - 1); upper++) {
+        char[] name = KEY.toCharArray();
+        for (int i = 0; i < name.length; i++) {
+          name[i] = (upper >> i & 1) == 1 ? Character.toUpperCase(name[i]) : name[i];
+        }
+        names.add(new String(name));
+      }
+      return names;
     }
   }
 }

@@ -32,18 +32,15 @@ abstract class PauseTests<T> extends StoreTests<T> {
   }
 
   private List<Pause> pauses() {
-    PauseStore store = pausing();
-    return call("pauses", store::pauses);
+    return call("pauses", () -> pausing().pauses());
   }
 
   private void pause(@Nullable String type, Who by) {
-    PauseStore store = pausing();
-    run("pause", () -> store.pause(type, by));
+    run("pause", () -> pausing().pause(type, by));
   }
 
   private boolean resume(@Nullable String type) {
-    PauseStore store = pausing();
-    return call("resume", () -> store.resume(type, BOB));
+    return call("resume", () -> pausing().resume(type, BOB));
   }
 
   private static Tuple of(@Nullable String type, Who by) {

@@ -93,18 +93,6 @@ abstract class PlainSqlTests<T> extends StoreTests<T> {
     assertCame("what came when it was due", awaitDrained(1)).inOrder(row);
   }
 
-  @Rule("A1")
-  @Sentence("rows that are rolled back are never claimed")
-  void rolledBackRows() {
-    boolean ignored =
-        tck.rollBack(
-            t -> {
-              raw().insertRaw(t, RawRow.of("k"));
-              return true;
-            });
-    assertNothingDue("inserted by plain SQL and rolled back");
-  }
-
   @Rule("C7")
   @Sentence("a row that cannot be decoded is claimed with its key and a problem")
   void undecodable() {
@@ -132,18 +120,6 @@ abstract class PlainSqlTests<T> extends StoreTests<T> {
     assertNothingDue("the key waits for the retry of a row that cannot be decoded");
     OutboxMessage other = committed(message("other"));
     assertCame("message %s waits, other keys go on".formatted(after.id()), drain()).inOrder(other);
-  }
-
-  @Rule("C7")
-  @Sentence("a row that cannot be decoded does not keep the messages of other keys from coming")
-  void undecodableAmongOthers() {
-    OutboxMessage first = committed(message("a"));
-    insertUndecodable("k");
-    OutboxMessage last = committed(message("z"));
-    List<StoredMessage> claimed = drain();
-    assertThat(claimed.stream().filter(m -> m.problem() == null).map(StoreTests::id))
-        .as("decodable messages that came")
-        .containsExactlyInAnyOrder(first.id(), last.id());
   }
 
   @Rule("C7")

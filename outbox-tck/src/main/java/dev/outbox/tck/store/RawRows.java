@@ -55,23 +55,6 @@ public interface RawRows<T> {
           .build();
     }
 
-    RawRow withAggregateType(String value) {
-      return new RawRow(id, value, aggregateId, eventType, payload, partitionKey, availableAt);
-    }
-
-    RawRow withAggregateId(String value) {
-      return new RawRow(id, aggregateType, value, eventType, payload, partitionKey, availableAt);
-    }
-
-    RawRow withEventType(String value) {
-      return new RawRow(id, aggregateType, aggregateId, value, payload, partitionKey, availableAt);
-    }
-
-    RawRow withPayload(byte[] value) {
-      return new RawRow(
-          id, aggregateType, aggregateId, eventType, value, partitionKey, availableAt);
-    }
-
     RawRow withPartitionKey(String value) {
       return new RawRow(id, aggregateType, aggregateId, eventType, payload, value, availableAt);
     }

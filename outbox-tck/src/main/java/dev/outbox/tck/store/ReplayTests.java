@@ -79,9 +79,7 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
     OutboxMessage delivered = committed(message("a"));
     settle(claim(), Decision.delivered());
     OutboxMessage discarded = committed(message("b"));
-    Claim claim = claim();
-    long sequence = first(claim).sequence();
-    settle(claim, Decision.dead("rejected"));
+    long sequence = die(false);
     requires("O3", () -> assertThat(discard(sequence)).isTrue());
     requires("S2", () -> assertNothingDue("one was delivered, the other discarded"));
     assertFound("delivered", ALL.outcome(Outcome.DELIVERED), idsOf(delivered));
@@ -186,9 +184,8 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
     assertNothingDue("a replay that was refused appends nothing");
     ArchiveStore none = with(Archive.NONE);
     committed("k", 1);
-    Claim claim = claim();
-    settle(claim, Decision.dead("rejected"));
-    assertThatThrownBy(() -> none.discard(first(claim).sequence(), SOMEBODY))
+    long sequence = die(false);
+    assertThatThrownBy(() -> none.discard(sequence, SOMEBODY))
         .as("discard with an audit that is not there")
         .isInstanceOf(OutboxException.class);
     expect("dead letters after that", none.deadLetters(0, 10)).hasSize(1);
@@ -198,11 +195,9 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
   void archiveAudited() {
     ArchiveStore store = with(Archive.METADATA);
     OutboxMessage message = committed(message("k"));
-    Claim claim = claim();
-    long sequence = first(claim).sequence();
-    settle(claim, Decision.dead("rejected"));
+    long sequence = die(false);
     assertThat(call("requeue", () -> store.requeue(sequence, SOMEBODY))).isTrue();
-    settle(awaitClaim("the requeued message"), Decision.dead("rejected"));
+    die(false);
     Who other = Who.named("bob");
     assertThat(call("discard", () -> store.discard(sequence, other))).isTrue();
     expect("whether it was discarded twice", call("discard", () -> store.discard(sequence, other)))

@@ -2,7 +2,6 @@ package dev.outbox.tck.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
@@ -10,7 +9,6 @@ import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.DisplayName;
 
 /** F1: what a store says of what it holds. What that costs, {@link WorkTests} asks. */
@@ -21,8 +19,7 @@ abstract class StatisticsTests<T> extends StoreTests<T> {
   private static final int MOST = Integer.MAX_VALUE;
 
   private Statistics statistics(int cap) {
-    StatisticsStore store = tck.ability(StatisticsStore.class);
-    return call("statistics", () -> store.statistics(cap));
+    return call("statistics", () -> tck.ability(StatisticsStore.class).statistics(cap));
   }
 
   @Sentence("statistics count what is pending, scheduled, blocked and dead")
@@ -33,8 +30,7 @@ abstract class StatisticsTests<T> extends StoreTests<T> {
     committed("waits", 3);
     retryFirst(claim(), LONG, true);
     committed("halted", 2);
-    Claim claim = claim();
-    settle(claim, Map.of(first(claim).sequence(), Decision.deadHaltingKey("rejected")));
+    die(true);
     assertNothingDue("one key waits, one is halted");
     committed(message("later").deliverAfter(LONG));
     expect("oldestFree, when nothing is free", statistics(CAP).oldestFree()).isNull();

@@ -113,20 +113,25 @@ sealed interface Step {
 
   /** A decision, without its error. */
   enum Verdict {
-    DELIVERED("delivered"),
-    NONE("not decided"),
-    RETRIED("to retry at once"),
-    UNAVAILABLE("to retry at once, not counted"),
-    RETRIED_IN_1_H("to retry in 1 h"),
-    RETRIED_IN_3_H("to retry in 3 h"),
-    UNAVAILABLE_FOR_1_H("to retry in 1 h, not counted"),
-    DEAD("dead"),
-    BLOCKS("dead, halts its key");
+    DELIVERED("delivered", error -> Decision.delivered()),
+    NONE("not decided", error -> null),
+    RETRIED("to retry at once", error -> Decision.retry(Duration.ZERO, error)),
+    UNAVAILABLE(
+        "to retry at once, not counted", error -> Decision.retryUncounted(Duration.ZERO, error)),
+    RETRIED_IN_1_H("to retry in 1 h", error -> Decision.retry(Duration.ofHours(1), error)),
+    RETRIED_IN_3_H("to retry in 3 h", error -> Decision.retry(Duration.ofHours(3), error)),
+    UNAVAILABLE_FOR_1_H(
+        "to retry in 1 h, not counted",
+        error -> Decision.retryUncounted(Duration.ofHours(1), error)),
+    DEAD("dead", Decision::dead),
+    BLOCKS("dead, halts its key", Decision::deadHaltingKey);
 
     final String words;
+    private final Function<String, @Nullable Decision> decision;
 
-    Verdict(String words) {
+    Verdict(String words, Function<String, @Nullable Decision> decision) {
       this.words = words;
+      this.decision = decision;
     }
 
     private static Stream<List<Verdict>> simpler(List<Verdict> verdicts) {
@@ -135,24 +140,11 @@ sealed interface Step {
 
     /** Later messages of the key must wait. */
     boolean holdsBack() {
-      return switch (this) {
-        case DELIVERED, NONE, DEAD -> false;
-        default -> true;
-      };
+      return this != DELIVERED && this != NONE && this != DEAD;
     }
 
     @Nullable Decision decision(String error) {
-      return switch (this) {
-        case DELIVERED -> Decision.delivered();
-        case NONE -> null;
-        case RETRIED -> Decision.retry(Duration.ZERO, error);
-        case UNAVAILABLE -> Decision.retryUncounted(Duration.ZERO, error);
-        case RETRIED_IN_1_H -> Decision.retry(Duration.ofHours(1), error);
-        case RETRIED_IN_3_H -> Decision.retry(Duration.ofHours(3), error);
-        case UNAVAILABLE_FOR_1_H -> Decision.retryUncounted(Duration.ofHours(1), error);
-        case DEAD -> Decision.dead(error);
-        case BLOCKS -> Decision.deadHaltingKey(error);
-      };
+      return decision.apply(error);
     }
   }
 

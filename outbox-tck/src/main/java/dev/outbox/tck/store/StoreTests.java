@@ -259,6 +259,13 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
     return haltsKey ? Decision.deadHaltingKey("rejected") : Decision.dead("rejected");
   }
 
+  /** Settles the head of the only due key as dead, and returns its sequence. */
+  long die(boolean haltsKey) {
+    Claim claim = awaitClaim("a message to settle as dead");
+    settleFirst(claim, dead(haltsKey));
+    return first(claim).sequence();
+  }
+
   static Map<Long, Decision> all(Claim claim, Decision decision) {
     Map<Long, Decision> decisions = new HashMap<>();
     claim.messages().forEach(message -> decisions.put(message.sequence(), decision));

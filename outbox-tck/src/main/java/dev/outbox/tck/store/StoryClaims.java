@@ -362,7 +362,6 @@ final class StoryClaims<T> extends StoreTests<T> {
           Map<Long, StoryMessage> ofKey = held.of(key);
           if (isLost(held, key, grip, lost)) {
             giveUp(held, key, grip);
-            log.add("; lost key " + shown(key));
           } else {
             Map<UUID, Decision> byId = new HashMap<>();
             ofKey.forEach(
@@ -425,6 +424,7 @@ final class StoryClaims<T> extends StoreTests<T> {
         shown(key));
     grip.lost = true;
     log.saw("lost");
+    log.add("; lost key " + shown(key));
   }
 
   void settleAgain(Held held) {
@@ -455,7 +455,6 @@ final class StoryClaims<T> extends StoreTests<T> {
         (key, grip) -> {
           if (isLost(held, key, grip, lost)) {
             giveUp(held, key, grip);
-            log.add("; lost key " + shown(key));
           } else {
             mustBe(
                 "C4",

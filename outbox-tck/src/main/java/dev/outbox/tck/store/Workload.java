@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Producers and relay workers in threads, with random failures, under the eyes of an oracle. Half
- * of the workers may be of a relay that keeps keys.
+ * of the workers may be of a relay that keeps keys, to which half of the appends are handed over.
  */
 final class Workload<T> {
   private static final int PRODUCERS = 3;
@@ -45,8 +45,8 @@ final class Workload<T> {
 
   private final PatientFixture<T> tck;
   private final long seed;
+  private final @Nullable KeepingStore<T> keeping;
   private final @Nullable Keeper keeper;
-  private final @Nullable KeepingStore<T> handing;
   private final AtomicInteger workers = new AtomicInteger();
   final Oracle oracle = new Oracle();
   private final AtomicInteger left;
@@ -56,18 +56,13 @@ final class Workload<T> {
   private volatile boolean stopped;
 
   /**
-   * @param keeper for half of the workers, if there is one
-   * @param handing the keeper's store, if every second append is to be handed over
+   * @param keeping the store, where half of the workers are to keep keys
    */
-  Workload(
-      PatientFixture<T> tck,
-      long seed,
-      @Nullable Keeper keeper,
-      @Nullable KeepingStore<T> handing) {
-    this.handing = handing;
+  Workload(PatientFixture<T> tck, long seed, @Nullable KeepingStore<T> keeping) {
     this.tck = tck;
     this.seed = seed;
-    this.keeper = keeper;
+    this.keeping = keeping;
+    this.keeper = keeping == null ? null : keeping.keeper(tck.shortTime().dividedBy(10));
     this.left = new AtomicInteger(tck.load());
   }
 
@@ -182,8 +177,8 @@ final class Workload<T> {
     List<Uncommitted> uncommitted = new ArrayList<>();
     Function<T, Boolean> work =
         t -> {
-          if (handing != null && keeper != null && random.nextBoolean()) {
-            Uncommitted appended = handing.append(keeper, t, messages);
+          if (keeping != null && keeper != null && random.nextBoolean()) {
+            Uncommitted appended = keeping.append(keeper, t, messages);
             uncommitted.add(appended);
             duplicates.addAll(appended.appended().duplicates());
           } else {
@@ -307,17 +302,7 @@ final class Workload<T> {
     } else {
       lost = retrying(() -> claim.settle(decisions));
     }
-    Set<Long> delivered = new HashSet<>();
-    Set<Long> dead = new HashSet<>();
-    decisions.forEach(
-        (sequence, decision) -> {
-          if (decision instanceof Decision.Delivered) {
-            delivered.add(sequence);
-          } else if (decision instanceof Decision.Dead) {
-            dead.add(sequence);
-          }
-        });
-    oracle.settled(claim, returnedAt, settledAt, lost, delivered, dead);
+    oracle.settled(claim, returnedAt, settledAt, lost, decisions);
     return next;
   }
 

@@ -299,7 +299,7 @@ class FrameTest {
     EngineExecutionResults results =
         run(
             selectNestedMethod(
-                List.of(NeverRollsBack.class), OutboxStoreTck.Order.class, "overClaims"));
+                List.of(NeverRollsBack.class), OutboxStoreTck.Order.class, "delayed"));
     assertThat(results.testEvents().succeeded().count()).isEqualTo(1);
   }
 

@@ -58,7 +58,7 @@ class OracleTest {
     Claim claim = claim(message);
     oracle.claimed(claim, from);
     oracle.delivering(message);
-    oracle.settled(claim, from, until, Set.of(), Set.of(message.sequence()), Set.of());
+    oracle.settled(claim, from, until, Set.of(), Map.of(message.sequence(), Decision.delivered()));
   }
 
   private void assertOnly(String rule, String says) {
@@ -85,9 +85,8 @@ class OracleTest {
     oracle.delivering(first); // a repeated delivery is no violation
     Claim last = claim(dead);
     oracle.claimed(last, 3);
-    oracle.settled(last, 3, 4, Set.of(), Set.of(), Set.of(dead.sequence()));
+    oracle.settled(last, 3, 4, Set.of(), Map.of(dead.sequence(), Decision.dead("rejected")));
     assertThat(oracle.open()).isZero();
-    assertThat(oracle.delivered()).isEqualTo(2);
     RULES.forEach(rule -> assertThat(oracle.violations(rule)).as(rule).isEmpty());
   }
 
@@ -125,7 +124,7 @@ class OracleTest {
     Claim stale = claim(message);
     oracle.claimed(stale, 10);
     delivered(message, 20, 40);
-    oracle.settled(stale, 10, 30, Set.of(message.sequence()), Set.of(), Set.of());
+    oracle.settled(stale, 10, 30, Set.of(message.sequence()), Map.of());
     RULES.forEach(rule -> assertThat(oracle.violations(rule)).as(rule).isEmpty());
   }
 
@@ -178,7 +177,7 @@ class OracleTest {
     oracle.claimed(other, 2);
     delivered(second, 4, 5);
     oracle.delivering(first);
-    oracle.settled(other, 2, 3, Set.of(), Set.of(), Set.of(first.sequence()));
+    oracle.settled(other, 2, 3, Set.of(), Map.of(first.sequence(), Decision.dead("rejected")));
     assertThat(oracle.open()).isZero();
     RULES.forEach(rule -> assertThat(oracle.violations(rule)).as(rule).isEmpty());
   }
