@@ -32,7 +32,7 @@ public interface DatabaseServer extends AutoCloseable {
 
   /** The embedded server, when it is one: that one can be killed and restarted. */
   default Optional<EmbeddedServer> embedded() {
-    return Optional.empty();
+    return this instanceof EmbeddedServer ours ? Optional.of(ours) : Optional.empty();
   }
 
   /** Ends what was started for the test; a server of the user's own stays as it is. */

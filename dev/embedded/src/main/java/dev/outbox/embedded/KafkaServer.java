@@ -11,7 +11,7 @@ public interface KafkaServer extends AutoCloseable {
 
   /** The embedded broker, when it is one: that one can be killed, paused and restarted. */
   default Optional<EmbeddedKafka> embedded() {
-    return Optional.empty();
+    return this instanceof EmbeddedKafka ours ? Optional.of(ours) : Optional.empty();
   }
 
   /** Ends what was started for the test; a cluster of the user's own stays as it is. */

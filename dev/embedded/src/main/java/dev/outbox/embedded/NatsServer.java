@@ -10,7 +10,7 @@ public interface NatsServer extends AutoCloseable {
 
   /** The embedded one, when it is one: that one can be killed, paused and restarted. */
   default Optional<EmbeddedNats> embedded() {
-    return Optional.empty();
+    return this instanceof EmbeddedNats ours ? Optional.of(ours) : Optional.empty();
   }
 
   /** Ends what was started for the test; a server of the user's own stays as it is. */

@@ -14,7 +14,7 @@ public interface RabbitServer extends AutoCloseable {
 
   /** The embedded one, when it is one: that one can be killed, paused, restarted and controlled. */
   default Optional<EmbeddedRabbit> embedded() {
-    return Optional.empty();
+    return this instanceof EmbeddedRabbit ours ? Optional.of(ours) : Optional.empty();
   }
 
   /** Ends what was started for the test; a broker of the user's own stays as it is. */

@@ -10,7 +10,7 @@ public interface RedisServer extends AutoCloseable {
 
   /** The embedded one, when it is one: that one can be killed, paused and restarted. */
   default Optional<EmbeddedRedis> embedded() {
-    return Optional.empty();
+    return this instanceof EmbeddedRedis ours ? Optional.of(ours) : Optional.empty();
   }
 
   /** Ends what was started for the test; a server of the user's own stays as it is. */
