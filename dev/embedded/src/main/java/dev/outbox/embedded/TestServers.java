@@ -24,7 +24,7 @@ final class TestServers {
         "PostgreSQL",
         "postgres",
         "postgresql.PostgreSQLContainer",
-        () -> DatabaseInContainer.postgres(settings),
+        () -> Containers.Postgres.start(settings),
         () -> {
           EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder();
           settings.forEach(builder::setting);
@@ -37,7 +37,7 @@ final class TestServers {
         "MySQL",
         "mysql",
         "mysql.MySQLContainer",
-        () -> DatabaseInContainer.mysql(settings),
+        () -> Containers.Mysql.start(image("mysql", "mysql:8.4"), settings),
         () -> started(EmbeddedMysql.builder(), settings));
   }
 
@@ -46,7 +46,7 @@ final class TestServers {
         "MariaDB",
         "mariadb",
         "mysql.MySQLContainer",
-        () -> DatabaseInContainer.mariadb(settings),
+        () -> Containers.Mysql.start(image("mariadb", "mariadb:11.4"), settings),
         () -> started(EmbeddedMysql.mariadb(), settings));
   }
 
@@ -62,7 +62,7 @@ final class TestServers {
         "SQL Server",
         "sqlserver",
         "mssqlserver.MSSQLServerContainer",
-        DatabaseInContainer::sqlServer,
+        () -> Containers.SqlServer.start(),
         TestServers::none);
   }
 
@@ -78,7 +78,7 @@ final class TestServers {
           return () -> url; // a record would show the password
         },
         "mongodb.MongoDBContainer",
-        () -> MongoInContainer.start(),
+        () -> Containers.Mongo.start(),
         TestServers::none);
   }
 
@@ -89,7 +89,7 @@ final class TestServers {
         "host:port",
         bootstrap -> () -> bootstrap,
         "kafka.KafkaContainer",
-        () -> KafkaInContainer.start(settings, Cache.version("kafka")),
+        () -> Containers.Kafka.start(settings),
         () -> {
           EmbeddedKafka.Builder builder = EmbeddedKafka.builder();
           settings.forEach(builder::setting);
@@ -104,7 +104,7 @@ final class TestServers {
         "amqp://user:password@host:port",
         url -> () -> url, // a record would show the password
         "rabbitmq.RabbitMQContainer",
-        () -> RabbitInContainer.start(),
+        () -> Containers.Rabbit.start(),
         () -> {
           EmbeddedRabbit.Builder builder = EmbeddedRabbit.builder();
           settings.forEach(builder::setting);
@@ -130,7 +130,7 @@ final class TestServers {
         "redis://host:port",
         url -> () -> url, // a record would show the password
         "containers.GenericContainer",
-        () -> RedisInContainer.start(),
+        () -> Containers.Redis.start(),
         EmbeddedRedis::start);
   }
 
