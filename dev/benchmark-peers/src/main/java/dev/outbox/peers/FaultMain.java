@@ -31,11 +31,10 @@ public final class FaultMain {
             .findFirst()
             .orElseThrow();
     String schema = parent.get("schema");
-    try (Schema.Pool broker = Schema.pool(address, schema, Contender.CONNECTIONS);
+    try (Deliveries deliveries =
+            new Deliveries(Schema.pool(address, schema, Contender.CONNECTIONS));
         Schema.Pool pool = Schema.pool(address, schema, contender.connections());
-        Contender.App app =
-            contender.run(
-                pool.dataSource(), new Recorder(new Deliveries(broker.dataSource())::add))) {
+        Contender.App app = contender.run(pool.dataSource(), new Recorder(deliveries::add))) {
       app.begin();
       parent.say(READY);
       int appended = 0;

@@ -11,10 +11,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -72,10 +70,10 @@ final class Faults {
     faults.put("the sixth of ten fails three times", contender -> failing(contender, 3));
     faults.put(
         "the sixth of ten fails each time", contender -> failing(contender, Integer.MAX_VALUE));
-    faults.put("one of two instances is killed", contender -> instances(contender, this::kill));
+    faults.put("one of two instances is killed", contender -> instances(contender, ChildJvm::close));
     faults.put(
         "one of two instances stands still for %d s".formatted(FROZEN.toSeconds()),
-        contender -> instances(contender, this::freeze));
+        contender -> instances(contender, Faults::freeze));
     return faults;
   }
 
@@ -115,10 +113,8 @@ final class Faults {
   private Outcome running(Contender contender, Consumer<OrderPlaced> before, Happening happening)
       throws Exception {
     try (Schema schema = new Schema(address);
-        Schema.Pool broker = schema.pool(Contender.CONNECTIONS);
+        Deliveries deliveries = new Deliveries(schema.pool(Contender.CONNECTIONS));
         Schema.Pool pool = schema.pool(contender.connections())) {
-      Deliveries deliveries = new Deliveries(broker.dataSource());
-      deliveries.create();
       Recorder recorder =
           new Recorder(
               message -> {
@@ -162,27 +158,22 @@ final class Faults {
         contender,
         message -> {},
         (app, deliveries) -> {
-          ExecutorService slow = Executors.newSingleThreadExecutor();
-          try {
-            Future<?> late =
-                slow.submit(
-                    () ->
-                        app.transaction(
-                            transaction -> {
-                              OrderPlaced message = OrderPlaced.of(KEY, 1);
-                              transaction.append(message);
-                              appended.countDown();
-                              await(delivered);
-                              transaction.business(message);
-                            }));
-            await(appended);
-            place(app, OrderPlaced.of(KEY, 0));
-            var ignored = await(deliveries);
-            delivered.countDown();
-            late.get();
-          } finally {
-            slow.shutdownNow();
-          }
+          CompletableFuture<Void> late =
+              CompletableFuture.runAsync(
+                  () ->
+                      app.transaction(
+                          transaction -> {
+                            OrderPlaced message = OrderPlaced.of(KEY, 1);
+                            transaction.append(message);
+                            appended.countDown();
+                            await(delivered);
+                            transaction.business(message);
+                          }));
+          await(appended);
+          place(app, OrderPlaced.of(KEY, 0));
+          var ignored = await(deliveries);
+          delivered.countDown();
+          late.join();
         });
   }
 
@@ -200,9 +191,7 @@ final class Faults {
   /** One transaction after the other, as behind a lock; published later by a third instance. */
   private Outcome clocks(Contender contender) throws Exception {
     try (Schema schema = new Schema(address);
-        Schema.Pool broker = schema.pool(Contender.CONNECTIONS)) {
-      Deliveries deliveries = new Deliveries(broker.dataSource());
-      deliveries.create();
+        Deliveries deliveries = new Deliveries(schema.pool(Contender.CONNECTIONS))) {
       Clock clock = Clock.systemUTC();
       try (Schema.Pool pool = schema.pool(2 * contender.connections());
           App first = contender.fill(pool.dataSource(), clock);
@@ -248,17 +237,15 @@ final class Faults {
   /** Two instances that append, each to its own keys, and publish; one has an accident. */
   private Outcome instances(Contender contender, Accident accident) throws Exception {
     try (Schema schema = new Schema(address);
-        Schema.Pool broker = schema.pool(Contender.CONNECTIONS)) {
-      Deliveries deliveries = new Deliveries(broker.dataSource());
-      deliveries.create();
+        Deliveries deliveries = new Deliveries(schema.pool(Contender.CONNECTIONS))) {
       try (ChildJvm one = instance(contender, schema, "a-"); // which makes the tables
           ChildJvm other = instance(contender, schema, "b-")) {
         for (ChildJvm child : List.of(one, other)) {
           child.send(FaultMain.APPEND);
         }
-        pass(LOAD);
+        Thread.sleep(LOAD.toMillis());
         accident.to(one);
-        pass(LOAD);
+        Thread.sleep(LOAD.toMillis());
         for (ChildJvm child : List.of(one, other)) {
           if (child.isAlive()) {
             rest(child);
@@ -289,23 +276,11 @@ final class Faults {
     child.await(FaultMain.REST);
   }
 
-  private void kill(ChildJvm instance) {
-    instance.close();
-  }
-
   /** Between its own transactions, which would stay open. */
-  private void freeze(ChildJvm instance) {
+  private static void freeze(ChildJvm instance) throws InterruptedException {
     rest(instance);
     instance.stop();
-    pass(FROZEN);
+    Thread.sleep(FROZEN.toMillis());
     instance.go();
-  }
-
-  /** Lets the load go on. */
-  private static void pass(Duration time) {
-    long end = System.nanoTime() + time.toNanos();
-    for (long left = time.toNanos(); left > 0; left = end - System.nanoTime()) {
-      LockSupport.parkNanos(left);
-    }
   }
 }

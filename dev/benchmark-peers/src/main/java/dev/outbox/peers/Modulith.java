@@ -44,14 +44,6 @@ record Modulith(String name, String setting, Map<String, Object> properties) imp
         Map.of("spring.modulith.events.completion-mode", "delete"));
   }
 
-  /** What its documentation recommends against later events that overtake. */
-  static Modulith serialized() {
-    return new Modulith(
-        "modulith, serialized",
-        "serialize-externalization=true, one event at a time",
-        Map.of("spring.modulith.events.externalization.serialize-externalization", "true"));
-  }
-
   @Override
   public String what() {
     return "spring-modulith-starter-jdbc %s, %s".formatted(Versions.of("modulith"), setting)

@@ -1,6 +1,7 @@
 package dev.outbox.peers;
 
 import dev.outbox.dev.bench.Report;
+import dev.outbox.dev.common.Percentiles;
 import dev.outbox.peers.Peers.Figures;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,7 +53,7 @@ final class PeersReport {
   }
 
   static List<String> cells(String work, Contender contender, List<Figures> runs) {
-    boolean backlog = runs.stream().allMatch(run -> run.millis().length == 0);
+    boolean backlog = runs.stream().allMatch(run -> run.millis().isEmpty());
     return List.of(
         work,
         contender.name(),
@@ -74,10 +75,7 @@ final class PeersReport {
   }
 
   private static String median(List<Figures> runs, ToDoubleFunction<Figures> figure) {
-    double[] values = runs.stream().mapToDouble(figure).sorted().toArray();
-    int middle = values.length / 2;
-    double median =
-        values.length % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+    double median = Percentiles.median(runs.stream().map(figure::applyAsDouble).toList());
     return !Double.isFinite(median) ? "-" : Report.number(median);
   }
 }

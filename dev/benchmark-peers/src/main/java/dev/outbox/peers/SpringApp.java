@@ -16,9 +16,10 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /** An application with Spring Boot, as the users of all contenders have it. */
 abstract class SpringApp implements Contender.App {
+  /** To be filled in: its schema. */
   static final String BUSINESS_TABLE =
       """
-      create table business (
+      create table %s.business (
         id         bigint generated always as identity primary key,
         customer   text not null,
         amount     bigint not null,

@@ -2,6 +2,7 @@ package dev.outbox.dev.bench;
 
 import dev.outbox.cli.Json;
 import dev.outbox.dev.bench.CpuClock.Time;
+import dev.outbox.dev.common.Percentiles;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -71,7 +72,7 @@ public record Report(Map<String, String> about, List<Line> lines, Map<String, St
 
     /** Empty where there is none, or the limit is zero. */
     private String ratio() {
-      double median = hasLimit() ? Figure.median(ratios()) : Double.NaN;
+      double median = hasLimit() ? Percentiles.median(ratios()) : Double.NaN;
       return Double.isFinite(median) ? String.format(Locale.ROOT, "%.2f", median) : "";
     }
 
