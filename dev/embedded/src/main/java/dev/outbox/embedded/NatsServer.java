@@ -22,6 +22,13 @@ public interface NatsServer extends AutoCloseable {
    * OUTBOX_TEST_NATS_URL} names one; else the embedded one.
    */
   static NatsServer forTests() {
-    return TestServers.nats();
+    return TestServers.<NatsServer>pick(
+        "NATS",
+        "outbox.test.nats.url",
+        "nats://host:port",
+        url -> () -> url,
+        TestServers.NO_CONTAINER,
+        TestServers::none,
+        EmbeddedNats::start);
   }
 }

@@ -35,6 +35,17 @@ public interface RabbitServer extends AutoCloseable {
    *     as they are
    */
   static RabbitServer forTests(Map<String, String> settings) {
-    return TestServers.rabbit(settings);
+    return TestServers.pick(
+        "RabbitMQ",
+        "outbox.test.rabbitmq.url",
+        "amqp://user:password@host:port",
+        url -> () -> url, // a record would show the password
+        "rabbitmq.RabbitMQContainer",
+        () -> Containers.Rabbit.start(),
+        () -> {
+          EmbeddedRabbit.Builder builder = EmbeddedRabbit.builder();
+          settings.forEach(builder::setting);
+          return builder.start();
+        });
   }
 }

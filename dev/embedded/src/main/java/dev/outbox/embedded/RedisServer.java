@@ -23,6 +23,13 @@ public interface RedisServer extends AutoCloseable {
    * acknowledged.
    */
   static RedisServer forTests() {
-    return TestServers.redis();
+    return TestServers.<RedisServer>pick(
+        "Redis",
+        "outbox.test.redis.url",
+        "redis://host:port",
+        url -> () -> url, // a record would show the password
+        "containers.GenericContainer",
+        () -> Containers.Redis.start(),
+        EmbeddedRedis::start);
   }
 }

@@ -240,7 +240,8 @@ public final class JdbcPlace implements Tortured<Connection> {
     return new TransientOutboxException(String.valueOf(e.getMessage()), e);
   }
 
-  private static void tried(Connection connection, Step step) {
+  /** Does it in a transaction. */
+  public static void tried(Connection connection, Step step) {
     try {
       step.on(connection);
     } catch (SQLException e) {
