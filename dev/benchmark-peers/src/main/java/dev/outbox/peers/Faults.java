@@ -33,14 +33,6 @@ final class Faults {
   private static final Duration LOAD = Duration.ofSeconds(10);
   private static final Duration FROZEN = Duration.ofSeconds(60);
 
-  private static final List<String> HEAD =
-      List.of(
-          "fault",
-          "outbox",
-          "delivered",
-          "out of order",
-          "twice",
-          "the longest wait of those delivered, s");
   private static final int FIRST_NUMBER = 2;
 
   private static final String LEGEND =
@@ -79,22 +71,22 @@ final class Faults {
 
   /** Each fault once for each contender, as a table. */
   String run() throws Exception {
-    List<List<String>> rows = new ArrayList<>();
+    List<Map<String, String>> rows = new ArrayList<>();
     for (Map.Entry<String, Fault> fault : faults().entrySet()) {
       for (Contender contender : CONTENDERS) {
         progress.accept(fault.getKey() + ", " + contender.name());
         Outcome outcome = fault.getValue().of(contender);
-        rows.add(
-            List.of(
-                fault.getKey(),
-                contender.name(),
-                "%,d of %,d".formatted(outcome.delivered(), outcome.committed()),
-                "%,d".formatted(outcome.outOfOrder()),
-                "%,d".formatted(outcome.twice()),
-                "%.1f".formatted(outcome.longest())));
+        Map<String, String> row = new LinkedHashMap<>();
+        row.put("fault", fault.getKey());
+        row.put("outbox", contender.name());
+        row.put("delivered", "%,d of %,d".formatted(outcome.delivered(), outcome.committed()));
+        row.put("out of order", "%,d".formatted(outcome.outOfOrder()));
+        row.put("twice", "%,d".formatted(outcome.twice()));
+        row.put("the longest wait of those delivered, s", "%.1f".formatted(outcome.longest()));
+        rows.add(row);
       }
     }
-    StringBuilder text = new StringBuilder(Report.table(HEAD, rows, FIRST_NUMBER));
+    StringBuilder text = new StringBuilder(Report.table(rows, FIRST_NUMBER));
     text.append('\n').append(LEGEND.formatted(LIMIT.toSeconds())).append('\n');
     CONTENDERS.forEach(one -> text.append("- %s: %s%n".formatted(one.name(), one.what())));
     return text.toString();
