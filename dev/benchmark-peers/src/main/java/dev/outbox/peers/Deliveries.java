@@ -42,7 +42,6 @@ final class Deliveries implements AutoCloseable {
     }
   }
 
-  /** A delivery. */
   void add(OrderPlaced message) {
     try (Connection connection = broker.dataSource().getConnection()) {
       Jdbc.update(

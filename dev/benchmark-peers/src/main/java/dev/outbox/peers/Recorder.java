@@ -97,12 +97,10 @@ final class Recorder {
     arrived.incrementAndGet();
   }
 
-  /** Lets messages through. */
   void open() {
     gate.countDown();
   }
 
-  /** Takes nothing any more. */
   void close() {
     closed = true;
     open();

@@ -42,12 +42,10 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
     return builder().start();
   }
 
-  /** A MySQL. */
   public static Builder builder() {
     return new Builder(MysqlKind.MYSQL);
   }
 
-  /** A MariaDB. */
   public static Builder mariadb() {
     return new Builder(MysqlKind.MARIADB);
   }

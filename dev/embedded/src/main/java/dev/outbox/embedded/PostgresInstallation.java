@@ -64,7 +64,6 @@ record PostgresInstallation(String version, Path bin, boolean isInstalled) {
     return isInstalled ? version + " as " + Machine.INSTALLED : version;
   }
 
-  /** A program of it. */
   Path program(String name) {
     return program(bin, name);
   }

@@ -16,7 +16,6 @@ final class Figure {
   private final List<Time> cpu = new ArrayList<>();
   private @Nullable Cost cost;
 
-  /** Adds a run. */
   void add(double value) {
     runs.add(value);
   }
@@ -37,7 +36,6 @@ final class Figure {
     cost = done;
   }
 
-  /** In their order. */
   List<Double> runs() {
     return runs;
   }

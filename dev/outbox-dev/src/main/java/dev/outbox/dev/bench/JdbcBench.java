@@ -40,7 +40,6 @@ import org.jspecify.annotations.Nullable;
 final class JdbcBench extends BenchDatabase<Connection> {
   private static final int FILL_AT_ONCE = 10_000;
 
-  /** MySQL and MariaDB. */
   private static final int LOCK_WAIT_TIMEOUT = 1205;
 
   private static final int TRIES = 60;

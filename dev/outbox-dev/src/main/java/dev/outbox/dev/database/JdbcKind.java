@@ -96,7 +96,6 @@ public enum JdbcKind {
     }
   }
 
-  /** For people. */
   @Override
   public String toString() {
     return label;
@@ -117,7 +116,6 @@ public enum JdbcKind {
     return statements.containsKey(statement);
   }
 
-  /** A statement. */
   public String sql(String statement) {
     String sql = statements.get(statement);
     if (sql == null) {

@@ -106,12 +106,10 @@ public final class JdbcPlace implements Tortured<Connection> {
     Stores.connect(address).close();
   }
 
-  /** What is asked of a connection. */
   public interface Question<R> {
     R of(Connection connection) throws SQLException;
   }
 
-  /** What is done with a connection. */
   public interface Step {
     void on(Connection connection) throws SQLException;
   }

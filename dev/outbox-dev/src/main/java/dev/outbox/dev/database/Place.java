@@ -42,7 +42,6 @@ public interface Place<T> extends AutoCloseable {
   /** Which server it is, and by which driver it is reached, with their versions. */
   String server();
 
-  /** Makes a schema. */
   void createSchema(String name);
 
   /** The schemas whose names begin so. */
