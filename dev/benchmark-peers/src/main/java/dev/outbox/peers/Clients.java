@@ -1,7 +1,6 @@
 package dev.outbox.peers;
 
 import dev.outbox.dev.common.Load;
-import dev.outbox.peers.Contender.App;
 import java.time.Duration;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -32,11 +31,7 @@ final class Clients implements AutoCloseable {
     return () -> {
       int key = random.nextInt(KEYS);
       OrderPlaced message = OrderPlaced.of("order-%d-%d".formatted(client, key), numbers[key]++);
-      app.transaction(
-          transaction -> {
-            transaction.business(message);
-            transaction.append(message);
-          });
+      app.place(message);
       commits.put(message.id(), System.nanoTime());
     };
   }

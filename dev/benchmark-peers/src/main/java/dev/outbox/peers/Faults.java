@@ -3,7 +3,6 @@ package dev.outbox.peers;
 import dev.outbox.cli.Address;
 import dev.outbox.dev.bench.Report;
 import dev.outbox.embedded.ChildJvm;
-import dev.outbox.peers.Contender.App;
 import dev.outbox.peers.Deliveries.Outcome;
 import java.time.Clock;
 import java.time.Duration;
@@ -134,14 +133,6 @@ final class Faults {
     return outcome;
   }
 
-  private static void place(App app, OrderPlaced message) {
-    app.transaction(
-        transaction -> {
-          transaction.append(message);
-          transaction.business(message);
-        });
-  }
-
   /** The first to append is the last to commit, after the other one was delivered. */
   private Outcome overlap(Contender contender) throws Exception {
     CountDownLatch delivered = new CountDownLatch(1);
@@ -154,15 +145,15 @@ final class Faults {
               CompletableFuture.runAsync(
                   () ->
                       app.transaction(
-                          transaction -> {
+                          () -> {
                             OrderPlaced message = OrderPlaced.of(KEY, 1);
-                            transaction.append(message);
+                            app.append(message);
                             appended.countDown();
                             await(delivered);
-                            transaction.business(message);
+                            app.business(message);
                           }));
           await(appended);
-          place(app, OrderPlaced.of(KEY, 0));
+          app.place(OrderPlaced.of(KEY, 0));
           var ignored = await(deliveries);
           delivered.countDown();
           late.join();
@@ -189,8 +180,8 @@ final class Faults {
           App first = contender.fill(pool.dataSource(), clock);
           App second =
               contender.fill(pool.dataSource(), Clock.offset(clock, Duration.ofSeconds(-1)))) {
-        place(first, OrderPlaced.of(KEY, 0));
-        place(second, OrderPlaced.of(KEY, 1));
+        first.place(OrderPlaced.of(KEY, 0));
+        second.place(OrderPlaced.of(KEY, 1));
       }
       Recorder recorder = new Recorder(deliveries::add);
       try (Schema.Pool pool = schema.pool(contender.connections());
@@ -216,7 +207,7 @@ final class Faults {
         },
         (app, deliveries) -> {
           for (int number = 0; number < MESSAGES; number++) {
-            place(app, OrderPlaced.of(KEY, number));
+            app.place(OrderPlaced.of(KEY, number));
           }
         });
   }

@@ -97,7 +97,7 @@ record Modulith(String name, String setting, Map<String, Object> properties) imp
     }
   }
 
-  private static final class ModulithApp extends SpringApp {
+  private static final class ModulithApp extends App {
     private final @Nullable ScheduledExecutorService again;
 
     ModulithApp(
@@ -118,7 +118,7 @@ record Modulith(String name, String setting, Map<String, Object> properties) imp
     }
 
     @Override
-    public void begin() {
+    void begin() {
       if (again == null) {
         return;
       }
@@ -129,7 +129,7 @@ record Modulith(String name, String setting, Map<String, Object> properties) imp
 
     /** All at once, as at a restart; meanwhile nothing that failed is submitted again. */
     @Override
-    public void submitBacklog() {
+    void submitBacklog() {
       if (again != null) {
         IncompleteEventPublications all = context.getBean(IncompleteEventPublications.class);
         again.execute(() -> all.resubmitIncompletePublications(publication -> true));

@@ -92,7 +92,7 @@ record Namastack(String name, String setting, int connections, Map<String, Objec
     }
   }
 
-  private static final class NamastackApp extends SpringApp {
+  private static final class NamastackApp extends App {
     private final Outbox outbox;
 
     NamastackApp(

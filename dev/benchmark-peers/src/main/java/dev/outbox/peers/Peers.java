@@ -4,7 +4,6 @@ import dev.outbox.cli.Address;
 import dev.outbox.dev.bench.CpuClock;
 import dev.outbox.dev.bench.WorkCounter;
 import dev.outbox.dev.common.Percentiles;
-import dev.outbox.peers.Contender.App;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -219,9 +218,9 @@ final class Peers {
       int first = from;
       int end = Math.min(messages, from + A_TRANSACTION);
       app.transaction(
-          transaction -> {
+          () -> {
             for (int i = first; i < end; i++) {
-              transaction.append(OrderPlaced.of("order-" + i % keys, i / keys));
+              app.append(OrderPlaced.of("order-" + i % keys, i / keys));
             }
           });
     }
@@ -236,7 +235,7 @@ final class Peers {
         App app = contender.run(pool.dataSource(), recorder);
         Clients clients = new Clients(app)) {
       app.begin();
-      app.transaction(transaction -> transaction.append(OrderPlaced.of("first", 0)));
+      app.transaction(() -> app.append(OrderPlaced.of("first", 0)));
       awaitStart(contender, recorder);
       await(recorder, clients.run(WARM_UP_RATE, scaled(WARM_UP_LOAD)).keySet());
       System.gc();

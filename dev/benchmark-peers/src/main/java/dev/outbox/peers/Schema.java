@@ -29,7 +29,7 @@ final class Schema implements AutoCloseable {
     this.address = address;
     admin = (JdbcPlace) StoreKind.at(address);
     admin.createSchema(name);
-    execute(SpringApp.BUSINESS_TABLE.formatted(name));
+    execute(App.BUSINESS_TABLE.formatted(name));
   }
 
   String name() {
