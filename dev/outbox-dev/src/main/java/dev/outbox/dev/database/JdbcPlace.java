@@ -1,5 +1,6 @@
 package dev.outbox.dev.database;
 
+import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
@@ -67,10 +68,19 @@ public final class JdbcPlace implements Tortured<Connection> {
     store = store(archive);
   }
 
-  /** Whose clients wait so long for a connection, and which is there while the database is away. */
+  /**
+   * Whose clients wait so long for a connection. It opens them when they are needed, so that the
+   * database may be away.
+   */
   public static JdbcPlace patient(
       JdbcKind kind, Address address, Archive archive, int size, Duration patience) {
-    HikariDataSource pool = Jdbc.patient(kind, address, "place", size, patience);
+    HikariConfig config = Jdbc.config(kind, address, "place", size);
+    config.setMinimumIdle(0);
+    config.setInitializationFailTimeout(-1);
+    config.setConnectionTimeout(patience.toMillis());
+    // Else the pool asks for the default, once; when that connection dies it never works again.
+    config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
+    HikariDataSource pool = new HikariDataSource(config);
     return new JdbcPlace(kind, address, archive, pool, pool);
   }
 
