@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -82,16 +83,10 @@ public interface Place<T> extends AutoCloseable {
 
   Session<T> session();
 
-  /** What is done in a transaction. */
-  interface Doing<T> {
-    /** Returns whether to commit. */
-    boolean in(T transaction);
-  }
-
-  /** Commits where it says true, else rolls back; returns what it said. */
-  default boolean run(Doing<T> doing) {
+  /** Does something in a transaction. Commits where it says true, else rolls back; returns that. */
+  default boolean run(Predicate<T> work) {
     try (Session<T> session = session()) {
-      boolean good = doing.in(session.begin());
+      boolean good = work.test(session.begin());
       if (good) {
         session.commit();
       }
