@@ -61,14 +61,10 @@ final class Figure {
 
   static Map<String, Object> json(List<Double> runs) {
     return Map.of(
-        "median",
-        Percentiles.median(runs),
-        "min",
-        Collections.min(runs),
-        "max",
-        Collections.max(runs),
-        "runs",
-        runs);
+        "median", Percentiles.median(runs),
+        "min", Collections.min(runs),
+        "max", Collections.max(runs),
+        "runs", runs);
   }
 
   /** By name; what cannot be known is absent. */

@@ -155,16 +155,11 @@ public interface Place<T> extends AutoCloseable {
   /** An address as settings of a process. */
   static Map<String, String> settings(Address address) {
     return Map.of(
-        "url",
-        address.url(),
-        "user",
-        address.user(),
-        "password",
-        address.password(),
-        "schema",
-        Objects.requireNonNullElse(address.schema(), ""),
-        "prefix",
-        address.prefix());
+        "url", address.url(),
+        "user", address.user(),
+        "password", address.password(),
+        "schema", Objects.requireNonNullElse(address.schema(), ""),
+        "prefix", address.prefix());
   }
 
   /** The same, read by that process. */
