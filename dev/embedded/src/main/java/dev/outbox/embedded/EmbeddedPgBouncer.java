@@ -10,8 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 import org.opentest4j.TestAbortedException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A real PgBouncer in front of an {@link EmbeddedPostgres}: the installed program {@code
@@ -21,8 +19,6 @@ import org.slf4j.LoggerFactory;
  * started with one.
  */
 public final class EmbeddedPgBouncer extends EmbeddedServer implements DatabaseServer {
-  private static final Logger log = LoggerFactory.getLogger(EmbeddedPgBouncer.class);
-
   private static final Pattern VERSION = Pattern.compile("PgBouncer (\\d+\\.\\d+\\S*)");
 
   private final EmbeddedPostgres postgres;
@@ -67,14 +63,15 @@ public final class EmbeddedPgBouncer extends EmbeddedServer implements DatabaseS
     if (given != null) {
       return Path.of(given);
     }
+    return TestServers.orSkip("PgBouncer", EmbeddedPgBouncer::installed, "");
+  }
+
+  private static Path installed() {
     return Machine.program("pgbouncer")
         .orElseThrow(
-            () -> {
-              String reason =
-                  "no PgBouncer to test with: install pgbouncer, as by Debian's package of that name, or name one with -Doutbox.pgbouncer=…";
-              log.warn("Tests are SKIPPED: {}", reason);
-              return new TestAbortedException(reason);
-            });
+            () ->
+                new UnsupportedOperationException(
+                    "install pgbouncer, as by Debian's package of that name, or name one with -Doutbox.pgbouncer=…"));
   }
 
   @Override
