@@ -154,20 +154,6 @@ public enum JdbcKind {
   }
 
   /**
-   * Makes a schema.
-   *
-   * @param schema a plain name
-   */
-  public void createSchema(Connection connection, String schema) throws SQLException {
-    Jdbc.execute(connection, "create schema " + schema);
-  }
-
-  /** The statement that lets this connection's user make schemas, for who may give rights. */
-  String grant(Connection connection) throws SQLException {
-    return Jdbc.text(connection, sql("grant"));
-  }
-
-  /**
    * Ends what still works in the schemas whose names begin so, as after Ctrl-C, and removes them.
    */
   public void removeSchemas(Connection connection, String begin) throws SQLException {

@@ -164,9 +164,9 @@ public final class JdbcPlace implements Tortured<Connection> {
     tell(
         "no schema can be made in this database",
         connection -> {
-          String grant = kind.grant(connection);
+          String grant = Jdbc.text(connection, kind.sql("grant"));
           try {
-            kind.createSchema(connection, name);
+            Jdbc.execute(connection, "create schema " + name);
           } catch (SQLException e) {
             throw new Failure(
                 "no schema can be made in this database: %s; as who may give rights, run: %s"
