@@ -116,8 +116,7 @@ final class Containers {
   record Kafka(KafkaContainer container) implements KafkaServer {
     static KafkaServer start(Map<String, String> settings) {
       KafkaContainer container =
-          new KafkaContainer(
-              TestServers.image("kafka", "apache/kafka:" + Cache.version("kafka")));
+          new KafkaContainer(TestServers.image("kafka", "apache/kafka:" + Cache.version("kafka")));
       settings.forEach(
           (name, value) ->
               container.withEnv("KAFKA_" + name.toUpperCase(Locale.ROOT).replace('.', '_'), value));

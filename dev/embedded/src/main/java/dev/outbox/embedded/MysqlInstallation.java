@@ -112,8 +112,7 @@ record MysqlInstallation(Path program, String version, Optional<Path> home) {
     }
     Path home = program.toRealPath().resolve("../..").normalize();
     boolean isWhole = Files.exists(home.resolve("share/english/errmsg.sys"));
-    return new MysqlInstallation(
-        program, version, isWhole ? Optional.of(home) : Optional.empty());
+    return new MysqlInstallation(program, version, isWhole ? Optional.of(home) : Optional.empty());
   }
 
   private boolean is(MysqlKind kind) {

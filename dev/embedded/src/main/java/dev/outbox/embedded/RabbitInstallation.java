@@ -27,11 +27,21 @@ record RabbitInstallation(String version, Path scripts, Optional<Path> erlang) {
   /** Of Debian and Ubuntu; its other dependencies are for what installs and guards a service. */
   private static final List<String> PACKAGES =
       List.of(
-          "rabbitmq-server", "erlang-base", "erlang-asn1",
-          "erlang-crypto", "erlang-eldap", "erlang-inets",
-          "erlang-mnesia", "erlang-os-mon", "erlang-parsetools",
-          "erlang-public-key", "erlang-runtime-tools", "erlang-ssl",
-          "erlang-syntax-tools", "erlang-tools", "erlang-xmerl");
+          "rabbitmq-server",
+          "erlang-base",
+          "erlang-asn1",
+          "erlang-crypto",
+          "erlang-eldap",
+          "erlang-inets",
+          "erlang-mnesia",
+          "erlang-os-mon",
+          "erlang-parsetools",
+          "erlang-public-key",
+          "erlang-runtime-tools",
+          "erlang-ssl",
+          "erlang-syntax-tools",
+          "erlang-tools",
+          "erlang-xmerl");
 
   /** Debian's {@code rabbitmq-server} of the path changes the user; this one does not. */
   private static final Path DEBIAN = Path.of("/usr/lib/rabbitmq/bin");

@@ -116,9 +116,12 @@ final class RabbitBroker extends Broker {
   @Override
   public Map<String, String> relayProperties() {
     return Map.of(
-        "publisher", "rabbitmq",
-        "rabbitmq.uri", address(),
-        "destination", prefix() + "{aggregateType}");
+        "publisher",
+        "rabbitmq",
+        "rabbitmq.uri",
+        address(),
+        "destination",
+        prefix() + "{aggregateType}");
   }
 
   @Override

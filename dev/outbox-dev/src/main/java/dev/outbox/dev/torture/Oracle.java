@@ -153,9 +153,9 @@ public final class Oracle {
         wrong(Wrong.LOST, "lost: %s", work);
       }
       if (!work.kind().repairable() && delivered.contains(id)) {
-        wrong("delivered, though %s: %s",
-            expires ? "it had expired" : "the broker cannot take it",
-            work);
+        wrong(
+            "delivered, though %s: %s",
+            expires ? "it had expired" : "the broker cannot take it", work);
       }
       if (expires && dead.contains(id)) {
         wrong("dead, though it had expired: %s", work);
@@ -230,9 +230,7 @@ public final class Oracle {
     for (Line line : Journal.of(lines, "committed")) {
       for (String id : line.detail(0).equals("true") ? line.list(1) : List.<String>of()) {
         if (!committed.containsKey(UUID.fromString(id))) {
-          wrong("the database lost a durable commit, of which %s was told: %s",
-              line.process(),
-              id);
+          wrong("the database lost a durable commit, of which %s was told: %s", line.process(), id);
         }
       }
     }
@@ -279,9 +277,9 @@ public final class Oracle {
       for (String message : line.list(3)) {
         long sequence = Long.parseLong(message.split("\\|", 2)[0]);
         if (line.number(1) > deliveredAt.getOrDefault(sequence, Long.MAX_VALUE)) {
-          wrong("claimed by %s after it was settled as delivered: sequence %d",
-              claim(line),
-              sequence);
+          wrong(
+              "claimed by %s after it was settled as delivered: sequence %d",
+              claim(line), sequence);
         }
       }
     }
@@ -449,11 +447,9 @@ public final class Oracle {
         wrong("rejected, though the broker takes it: sequence %d, %s", sequence, one);
       }
       if (!rejected.contains(sequence) && failed < Work.attempts(kind)) {
-        wrong("dead after %d failures, of %s: sequence %d, %s",
-            failed,
-            Work.attempts(kind),
-            sequence,
-            one);
+        wrong(
+            "dead after %d failures, of %s: sequence %d, %s",
+            failed, Work.attempts(kind), sequence, one);
       }
     }
   }
