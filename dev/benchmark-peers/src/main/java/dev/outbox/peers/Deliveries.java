@@ -1,23 +1,22 @@
 package dev.outbox.peers;
 
+import static java.lang.Double.parseDouble;
+import static java.lang.Integer.parseInt;
+
+import dev.outbox.dev.database.Jdbc;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import javax.sql.DataSource;
 
 /**
  * Stands for a broker of several processes: a table with a row for each delivery, in their order,
  * beside the rows of the business, which say what was committed. Safe for use by many threads.
  */
-final class Deliveries {
+final class Deliveries implements AutoCloseable {
   private static final String TABLE =
       """
       create table if not exists delivered (
@@ -28,31 +27,28 @@ final class Deliveries {
       )
       """;
 
-  private final DataSource dataSource;
+  private final Schema.Pool broker;
 
   /**
-   * @param dataSource with connections of its own, so that a delivery is there whatever becomes of
-   *     the outbox's transaction
+   * Makes the table, where it is not there yet.
+   *
+   * @param broker with connections of its own, so that a delivery is there whatever becomes of the
+   *     outbox's transaction
    */
-  Deliveries(DataSource dataSource) {
-    this.dataSource = dataSource;
-  }
-
-  void create() throws SQLException {
-    try (Connection connection = dataSource.getConnection();
-        Statement statement = connection.createStatement()) {
-      statement.execute(TABLE);
+  Deliveries(Schema.Pool broker) throws SQLException {
+    this.broker = broker;
+    try (Connection connection = broker.dataSource().getConnection()) {
+      Jdbc.execute(connection, TABLE);
     }
   }
 
-  /** A delivery. */
   void add(OrderPlaced message) {
-    try (Connection connection = dataSource.getConnection();
-        PreparedStatement insert =
-            connection.prepareStatement("insert into delivered (key, number) values (?, ?)")) {
-      insert.setString(1, message.key());
-      insert.setInt(2, message.number());
-      insert.executeUpdate();
+    try (Connection connection = broker.dataSource().getConnection()) {
+      Jdbc.update(
+          connection,
+          "insert into delivered (key, number) values (?, ?)",
+          message.key(),
+          message.number());
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }
@@ -70,14 +66,10 @@ final class Deliveries {
   }
 
   private List<Seen> read(String sql) throws SQLException {
-    try (Connection connection = dataSource.getConnection();
-        Statement statement = connection.createStatement();
-        ResultSet rows = statement.executeQuery(sql)) {
-      List<Seen> all = new ArrayList<>();
-      while (rows.next()) {
-        all.add(new Seen(rows.getString(1), rows.getInt(2), rows.getDouble(3)));
-      }
-      return all;
+    try (Connection connection = broker.dataSource().getConnection()) {
+      return Jdbc.rows(connection, sql).stream()
+          .map(row -> new Seen(row.get(0), parseInt(row.get(1)), parseDouble(row.get(2))))
+          .toList();
     }
   }
 
@@ -85,6 +77,11 @@ final class Deliveries {
     return Outcome.of(
         read("select customer, amount, extract(epoch from placed_at) from business order by id"),
         read("select key, number, extract(epoch from at) from delivered order by id"));
+  }
+
+  @Override
+  public void close() {
+    broker.close();
   }
 
   /**

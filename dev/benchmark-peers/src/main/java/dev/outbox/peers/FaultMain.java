@@ -31,11 +31,10 @@ public final class FaultMain {
             .findFirst()
             .orElseThrow();
     String schema = parent.get("schema");
-    try (Schema.Pool broker = Schema.pool(address, schema, Contender.CONNECTIONS);
+    try (Deliveries deliveries =
+            new Deliveries(Schema.pool(address, schema, Contender.CONNECTIONS));
         Schema.Pool pool = Schema.pool(address, schema, contender.connections());
-        Contender.App app =
-            contender.run(
-                pool.dataSource(), new Recorder(new Deliveries(broker.dataSource())::add))) {
+        App app = contender.run(pool.dataSource(), new Recorder(deliveries::add))) {
       app.begin();
       parent.say(READY);
       int appended = 0;
@@ -45,11 +44,7 @@ public final class FaultMain {
           OrderPlaced message =
               OrderPlaced.of(parent.get("name") + appended % KEYS, appended / KEYS);
           appended++;
-          app.transaction(
-              transaction -> {
-                transaction.append(message);
-                transaction.business(message);
-              });
+          app.place(message);
           LockSupport.parkNanos(1_000_000_000L / RATE);
           String next = parent.next();
           command = next == null ? command : next;

@@ -3,7 +3,6 @@ package dev.outbox.peers;
 import dev.outbox.cli.Address;
 import dev.outbox.dev.bench.Report;
 import dev.outbox.embedded.ChildJvm;
-import dev.outbox.peers.Contender.App;
 import dev.outbox.peers.Deliveries.Outcome;
 import java.time.Clock;
 import java.time.Duration;
@@ -11,10 +10,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -35,14 +32,6 @@ final class Faults {
   private static final Duration LOAD = Duration.ofSeconds(10);
   private static final Duration FROZEN = Duration.ofSeconds(60);
 
-  private static final List<String> HEAD =
-      List.of(
-          "fault",
-          "outbox",
-          "delivered",
-          "out of order",
-          "twice",
-          "the longest wait of those delivered, s");
   private static final int FIRST_NUMBER = 2;
 
   private static final String LEGEND =
@@ -72,31 +61,31 @@ final class Faults {
     faults.put("the sixth of ten fails three times", contender -> failing(contender, 3));
     faults.put(
         "the sixth of ten fails each time", contender -> failing(contender, Integer.MAX_VALUE));
-    faults.put("one of two instances is killed", contender -> instances(contender, this::kill));
+    faults.put("one of two instances is killed", contender -> instances(contender, ChildJvm::close));
     faults.put(
         "one of two instances stands still for %d s".formatted(FROZEN.toSeconds()),
-        contender -> instances(contender, this::freeze));
+        contender -> instances(contender, Faults::freeze));
     return faults;
   }
 
   /** Each fault once for each contender, as a table. */
   String run() throws Exception {
-    List<List<String>> rows = new ArrayList<>();
+    List<Map<String, String>> rows = new ArrayList<>();
     for (Map.Entry<String, Fault> fault : faults().entrySet()) {
       for (Contender contender : CONTENDERS) {
         progress.accept(fault.getKey() + ", " + contender.name());
         Outcome outcome = fault.getValue().of(contender);
-        rows.add(
-            List.of(
-                fault.getKey(),
-                contender.name(),
-                "%,d of %,d".formatted(outcome.delivered(), outcome.committed()),
-                "%,d".formatted(outcome.outOfOrder()),
-                "%,d".formatted(outcome.twice()),
-                "%.1f".formatted(outcome.longest())));
+        Map<String, String> row = new LinkedHashMap<>();
+        row.put("fault", fault.getKey());
+        row.put("outbox", contender.name());
+        row.put("delivered", "%,d of %,d".formatted(outcome.delivered(), outcome.committed()));
+        row.put("out of order", "%,d".formatted(outcome.outOfOrder()));
+        row.put("twice", "%,d".formatted(outcome.twice()));
+        row.put("the longest wait of those delivered, s", "%.1f".formatted(outcome.longest()));
+        rows.add(row);
       }
     }
-    StringBuilder text = new StringBuilder(Report.table(HEAD, rows, FIRST_NUMBER));
+    StringBuilder text = new StringBuilder(Report.table(rows, FIRST_NUMBER));
     text.append('\n').append(LEGEND.formatted(LIMIT.toSeconds())).append('\n');
     CONTENDERS.forEach(one -> text.append("- %s: %s%n".formatted(one.name(), one.what())));
     return text.toString();
@@ -115,10 +104,8 @@ final class Faults {
   private Outcome running(Contender contender, Consumer<OrderPlaced> before, Happening happening)
       throws Exception {
     try (Schema schema = new Schema(address);
-        Schema.Pool broker = schema.pool(Contender.CONNECTIONS);
+        Deliveries deliveries = new Deliveries(schema.pool(Contender.CONNECTIONS));
         Schema.Pool pool = schema.pool(contender.connections())) {
-      Deliveries deliveries = new Deliveries(broker.dataSource());
-      deliveries.create();
       Recorder recorder =
           new Recorder(
               message -> {
@@ -146,14 +133,6 @@ final class Faults {
     return outcome;
   }
 
-  private static void place(App app, OrderPlaced message) {
-    app.transaction(
-        transaction -> {
-          transaction.append(message);
-          transaction.business(message);
-        });
-  }
-
   /** The first to append is the last to commit, after the other one was delivered. */
   private Outcome overlap(Contender contender) throws Exception {
     CountDownLatch delivered = new CountDownLatch(1);
@@ -162,27 +141,22 @@ final class Faults {
         contender,
         message -> {},
         (app, deliveries) -> {
-          ExecutorService slow = Executors.newSingleThreadExecutor();
-          try {
-            Future<?> late =
-                slow.submit(
-                    () ->
-                        app.transaction(
-                            transaction -> {
-                              OrderPlaced message = OrderPlaced.of(KEY, 1);
-                              transaction.append(message);
-                              appended.countDown();
-                              await(delivered);
-                              transaction.business(message);
-                            }));
-            await(appended);
-            place(app, OrderPlaced.of(KEY, 0));
-            var ignored = await(deliveries);
-            delivered.countDown();
-            late.get();
-          } finally {
-            slow.shutdownNow();
-          }
+          CompletableFuture<Void> late =
+              CompletableFuture.runAsync(
+                  () ->
+                      app.transaction(
+                          () -> {
+                            OrderPlaced message = OrderPlaced.of(KEY, 1);
+                            app.append(message);
+                            appended.countDown();
+                            await(delivered);
+                            app.business(message);
+                          }));
+          await(appended);
+          app.place(OrderPlaced.of(KEY, 0));
+          var ignored = await(deliveries);
+          delivered.countDown();
+          late.join();
         });
   }
 
@@ -200,16 +174,14 @@ final class Faults {
   /** One transaction after the other, as behind a lock; published later by a third instance. */
   private Outcome clocks(Contender contender) throws Exception {
     try (Schema schema = new Schema(address);
-        Schema.Pool broker = schema.pool(Contender.CONNECTIONS)) {
-      Deliveries deliveries = new Deliveries(broker.dataSource());
-      deliveries.create();
+        Deliveries deliveries = new Deliveries(schema.pool(Contender.CONNECTIONS))) {
       Clock clock = Clock.systemUTC();
       try (Schema.Pool pool = schema.pool(2 * contender.connections());
           App first = contender.fill(pool.dataSource(), clock);
           App second =
               contender.fill(pool.dataSource(), Clock.offset(clock, Duration.ofSeconds(-1)))) {
-        place(first, OrderPlaced.of(KEY, 0));
-        place(second, OrderPlaced.of(KEY, 1));
+        first.place(OrderPlaced.of(KEY, 0));
+        second.place(OrderPlaced.of(KEY, 1));
       }
       Recorder recorder = new Recorder(deliveries::add);
       try (Schema.Pool pool = schema.pool(contender.connections());
@@ -235,7 +207,7 @@ final class Faults {
         },
         (app, deliveries) -> {
           for (int number = 0; number < MESSAGES; number++) {
-            place(app, OrderPlaced.of(KEY, number));
+            app.place(OrderPlaced.of(KEY, number));
           }
         });
   }
@@ -248,17 +220,15 @@ final class Faults {
   /** Two instances that append, each to its own keys, and publish; one has an accident. */
   private Outcome instances(Contender contender, Accident accident) throws Exception {
     try (Schema schema = new Schema(address);
-        Schema.Pool broker = schema.pool(Contender.CONNECTIONS)) {
-      Deliveries deliveries = new Deliveries(broker.dataSource());
-      deliveries.create();
+        Deliveries deliveries = new Deliveries(schema.pool(Contender.CONNECTIONS))) {
       try (ChildJvm one = instance(contender, schema, "a-"); // which makes the tables
           ChildJvm other = instance(contender, schema, "b-")) {
         for (ChildJvm child : List.of(one, other)) {
           child.send(FaultMain.APPEND);
         }
-        pass(LOAD);
+        Thread.sleep(LOAD.toMillis());
         accident.to(one);
-        pass(LOAD);
+        Thread.sleep(LOAD.toMillis());
         for (ChildJvm child : List.of(one, other)) {
           if (child.isAlive()) {
             rest(child);
@@ -289,23 +259,11 @@ final class Faults {
     child.await(FaultMain.REST);
   }
 
-  private void kill(ChildJvm instance) {
-    instance.close();
-  }
-
   /** Between its own transactions, which would stay open. */
-  private void freeze(ChildJvm instance) {
+  private static void freeze(ChildJvm instance) throws InterruptedException {
     rest(instance);
     instance.stop();
-    pass(FROZEN);
+    Thread.sleep(FROZEN.toMillis());
     instance.go();
-  }
-
-  /** Lets the load go on. */
-  private static void pass(Duration time) {
-    long end = System.nanoTime() + time.toNanos();
-    for (long left = time.toNanos(); left > 0; left = end - System.nanoTime()) {
-      LockSupport.parkNanos(left);
-    }
   }
 }

@@ -44,14 +44,6 @@ record Modulith(String name, String setting, Map<String, Object> properties) imp
         Map.of("spring.modulith.events.completion-mode", "delete"));
   }
 
-  /** What its documentation recommends against later events that overtake. */
-  static Modulith serialized() {
-    return new Modulith(
-        "modulith, serialized",
-        "serialize-externalization=true, one event at a time",
-        Map.of("spring.modulith.events.externalization.serialize-externalization", "true"));
-  }
-
   @Override
   public String what() {
     return "spring-modulith-starter-jdbc %s, %s".formatted(Versions.of("modulith"), setting)
@@ -105,7 +97,7 @@ record Modulith(String name, String setting, Map<String, Object> properties) imp
     }
   }
 
-  private static final class ModulithApp extends SpringApp {
+  private static final class ModulithApp extends App {
     private final @Nullable ScheduledExecutorService again;
 
     ModulithApp(
@@ -126,7 +118,7 @@ record Modulith(String name, String setting, Map<String, Object> properties) imp
     }
 
     @Override
-    public void begin() {
+    void begin() {
       if (again == null) {
         return;
       }
@@ -137,7 +129,7 @@ record Modulith(String name, String setting, Map<String, Object> properties) imp
 
     /** All at once, as at a restart; meanwhile nothing that failed is submitted again. */
     @Override
-    public void submitBacklog() {
+    void submitBacklog() {
       if (again != null) {
         IncompleteEventPublications all = context.getBean(IncompleteEventPublications.class);
         again.execute(() -> all.resubmitIncompletePublications(publication -> true));

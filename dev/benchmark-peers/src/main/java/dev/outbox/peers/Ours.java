@@ -110,7 +110,7 @@ record Ours(String name, String what, Class<?> running) implements Contender {
     }
   }
 
-  private static final class OurApp extends SpringApp {
+  private static final class OurApp extends App {
     private final JoinedOutbox outbox = context.getBean(JoinedOutbox.class);
     private final JsonMapper json = context.getBean(JsonMapper.class);
 

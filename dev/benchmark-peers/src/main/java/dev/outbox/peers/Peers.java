@@ -3,7 +3,7 @@ package dev.outbox.peers;
 import dev.outbox.cli.Address;
 import dev.outbox.dev.bench.CpuClock;
 import dev.outbox.dev.bench.WorkCounter;
-import dev.outbox.peers.Contender.App;
+import dev.outbox.dev.common.Percentiles;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,8 +26,7 @@ final class Peers {
           Namastack.defaults(),
           Namastack.tuned(),
           Modulith.defaults(),
-          Modulith.tuned(),
-          Modulith.serialized());
+          Modulith.tuned());
 
   static final int MANY_KEYS = 10_000;
   static final int BACKLOG = 50_000;
@@ -65,14 +64,14 @@ final class Peers {
    *
    * @param messages to be published; {@code arrived} of them were, before the time was over
    * @param seconds for those that arrived
-   * @param millis from commit to publisher, sorted; empty where that is not looked at
+   * @param millis from commit to publisher; empty where that is not looked at
    * @param cpu in all
    */
   record Figures(
       long messages,
       long arrived,
       double seconds,
-      double[] millis,
+      List<Double> millis,
       CpuClock.Time cpu,
       long statements,
       long roundTrips,
@@ -81,9 +80,7 @@ final class Peers {
 
     /** Not a number where not all have arrived: those that are missing took longer. */
     double percentile(double percent) {
-      return millis.length == 0 || arrived < messages
-          ? Double.NaN
-          : millis[Math.max(1, (int) Math.ceil(millis.length * percent / 100)) - 1];
+      return millis.isEmpty() || arrived < messages ? Double.NaN : Percentiles.of(millis, percent);
     }
 
     double rate() {
@@ -173,7 +170,7 @@ final class Peers {
         long arrived = recorder.arrived();
         long last = arrived == messages ? recorder.last() : end;
         Figures figures =
-            count.figures(recorder, messages, arrived, (last - begin) / 1e9, new double[0]);
+            count.figures(recorder, messages, arrived, (last - begin) / 1e9, List.of());
         recorder.close();
         return figures;
       }
@@ -202,7 +199,7 @@ final class Peers {
     }
 
     Figures figures(
-        Recorder recorder, long messages, long arrived, double seconds, double[] millis) {
+        Recorder recorder, long messages, long arrived, double seconds, List<Double> millis) {
       return new Figures(
           messages,
           arrived,
@@ -221,9 +218,9 @@ final class Peers {
       int first = from;
       int end = Math.min(messages, from + A_TRANSACTION);
       app.transaction(
-          transaction -> {
+          () -> {
             for (int i = first; i < end; i++) {
-              transaction.append(OrderPlaced.of("order-" + i % keys, i / keys));
+              app.append(OrderPlaced.of("order-" + i % keys, i / keys));
             }
           });
     }
@@ -235,20 +232,20 @@ final class Peers {
     recorder.open();
     try (Schema schema = new Schema(address);
         Schema.Pool pool = schema.pool(contender.connections());
-        App app = contender.run(pool.dataSource(), recorder)) {
+        App app = contender.run(pool.dataSource(), recorder);
+        Clients clients = new Clients(app)) {
       app.begin();
-      app.transaction(transaction -> transaction.append(OrderPlaced.of("first", 0)));
+      app.transaction(() -> app.append(OrderPlaced.of("first", 0)));
       awaitStart(contender, recorder);
-      Load load = new Load(app);
-      await(recorder, load.run(WARM_UP_RATE, scaled(WARM_UP_LOAD)).keySet());
+      await(recorder, clients.run(WARM_UP_RATE, scaled(WARM_UP_LOAD)).keySet());
       System.gc();
       Count count = new Count(pool.counter());
       long begin = System.nanoTime();
-      Map<String, Long> commits = load.run(RATE, scaled(LOAD));
+      Map<String, Long> commits = clients.run(RATE, scaled(LOAD));
       await(recorder, commits.keySet());
       double seconds = (System.nanoTime() - begin) / 1e9;
-      double[] millis = millis(commits, recorder.times());
-      Figures figures = count.figures(recorder, commits.size(), millis.length, seconds, millis);
+      List<Double> millis = millis(commits, recorder.times());
+      Figures figures = count.figures(recorder, commits.size(), millis.size(), seconds, millis);
       recorder.close();
       return figures;
     }
@@ -262,8 +259,8 @@ final class Peers {
     }
   }
 
-  /** Of those that have arrived, sorted. One may arrive before its client knows of the commit. */
-  private static double[] millis(Map<String, Long> commits, Map<String, Long> times) {
+  /** Of those that have arrived. One may arrive before its client knows of the commit. */
+  private static List<Double> millis(Map<String, Long> commits, Map<String, Long> times) {
     List<Double> millis = new ArrayList<>();
     commits.forEach(
         (message, commit) -> {
@@ -272,6 +269,6 @@ final class Peers {
             millis.add(Math.max(0, time - commit) / 1e6);
           }
         });
-    return millis.stream().mapToDouble(m -> m).sorted().toArray();
+    return millis;
   }
 }

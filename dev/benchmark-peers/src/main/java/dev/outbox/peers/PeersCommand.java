@@ -3,14 +3,15 @@ package dev.outbox.peers;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Cleanup;
 import dev.outbox.cli.DatabaseOptions;
+import dev.outbox.cli.Failure;
 import dev.outbox.cli.Logs;
 import dev.outbox.cli.Secrets;
 import dev.outbox.dev.bench.CpuClock;
 import dev.outbox.dev.bench.Machine;
-import dev.outbox.embedded.EmbeddedPostgres;
+import dev.outbox.dev.database.JdbcPlace;
+import dev.outbox.dev.database.StartedServer;
+import dev.outbox.dev.database.StoreKind;
 import java.io.PrintWriter;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -56,7 +57,7 @@ final class PeersCommand implements Callable<Integer> {
   @SuppressWarnings("NullAway.Init") // set by picocli
   private CommandSpec spec;
 
-  private @Nullable EmbeddedPostgres server;
+  private @Nullable StartedServer server;
   private @Nullable Address own;
 
   @Override
@@ -81,8 +82,8 @@ final class PeersCommand implements Callable<Integer> {
       }
       Peers peers = new Peers(address, cpu, scale, progress);
       Map<String, String> about = new LinkedHashMap<>(Machine.describe());
-      try (Connection connection = Schema.connect(address)) {
-        about.put("database", "PostgreSQL " + connection.getMetaData().getDatabaseProductVersion());
+      try (JdbcPlace database = (JdbcPlace) StoreKind.at(address)) {
+        about.put("database", "PostgreSQL " + version(database));
       }
       about.put("Spring Boot", Versions.of("spring-boot"));
       about.put("server CPU", cpu.describe());
@@ -92,6 +93,12 @@ final class PeersCommand implements Callable<Integer> {
       out.flush();
     }
     return 0;
+  }
+
+  private static String version(JdbcPlace database) {
+    return database.ask(
+        "the server's version cannot be read",
+        connection -> connection.getMetaData().getDatabaseProductVersion());
   }
 
   private Address address(CpuClock cpu) {
@@ -105,10 +112,10 @@ final class PeersCommand implements Callable<Integer> {
       own = address;
       return address;
     }
-    EmbeddedPostgres started = EmbeddedPostgres.start();
+    StartedServer started = StoreKind.POSTGRES.start();
     server = started;
-    cpu.add(OptionalLong.of(started.pid()));
-    return new Address(started.jdbcUrl(), started.user(), started.password());
+    cpu.add(started.pid());
+    return started.address();
   }
 
   private void stop() {
@@ -117,7 +124,7 @@ final class PeersCommand implements Callable<Integer> {
     } else if (own != null) {
       try {
         Schema.removeAll(own);
-      } catch (SQLException e) {
+      } catch (Failure e) {
         System.err.println("outbox: " + Secrets.mask(String.valueOf(e.getMessage())));
       }
     }

@@ -1,29 +1,16 @@
 package dev.outbox.peers;
 
 import dev.outbox.dev.bench.Report;
+import dev.outbox.dev.common.Percentiles;
 import dev.outbox.peers.Peers.Figures;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
 /** What was measured: one table. */
 final class PeersReport {
-  private static final List<String> HEAD =
-      List.of(
-          "work",
-          "outbox",
-          "messages/s",
-          "p50 ms",
-          "p99 ms",
-          "server CPU",
-          "client CPU",
-          "CPU",
-          "statements",
-          "round trips",
-          "published",
-          "out of order",
-          "twice");
   private static final int FIRST_NUMBER = 2;
 
   private static final String LEGEND =
@@ -38,11 +25,11 @@ final class PeersReport {
 
   static String markdown(
       Map<String, Map<Contender, List<Figures>>> all, Map<String, String> about) {
-    List<List<String>> rows = new ArrayList<>();
+    List<Map<String, String>> rows = new ArrayList<>();
     all.forEach(
         (work, contenders) ->
             contenders.forEach((contender, runs) -> rows.add(cells(work, contender, runs))));
-    StringBuilder text = new StringBuilder(Report.table(HEAD, rows, FIRST_NUMBER));
+    StringBuilder text = new StringBuilder(Report.table(rows, FIRST_NUMBER));
     text.append('\n').append(LEGEND).append("\n\n");
     Peers.ALL.forEach(
         contender -> text.append("- %s: %s%n".formatted(contender.name(), contender.what())));
@@ -51,22 +38,23 @@ final class PeersReport {
     return text.toString();
   }
 
-  static List<String> cells(String work, Contender contender, List<Figures> runs) {
-    boolean backlog = runs.stream().allMatch(run -> run.millis().length == 0);
-    return List.of(
-        work,
-        contender.name(),
-        backlog ? median(runs, Figures::rate) : "",
-        backlog ? "" : median(runs, run -> run.percentile(50)),
-        backlog ? "" : median(runs, run -> run.percentile(99)),
-        median(runs, run -> run.cpuPerMessage().server()),
-        median(runs, run -> run.cpuPerMessage().client()),
-        median(runs, run -> run.cpuPerMessage().sum()),
-        median(runs, run -> (double) run.statements() / run.arrived()),
-        median(runs, run -> (double) run.roundTrips() / run.arrived()),
-        sum(runs, Figures::arrived) + " of " + sum(runs, Figures::messages),
-        sum(runs, Figures::outOfOrder),
-        sum(runs, Figures::twice));
+  static Map<String, String> cells(String work, Contender contender, List<Figures> runs) {
+    boolean backlog = runs.stream().allMatch(run -> run.millis().isEmpty());
+    Map<String, String> cells = new LinkedHashMap<>();
+    cells.put("work", work);
+    cells.put("outbox", contender.name());
+    cells.put("messages/s", backlog ? median(runs, Figures::rate) : "");
+    cells.put("p50 ms", backlog ? "" : median(runs, run -> run.percentile(50)));
+    cells.put("p99 ms", backlog ? "" : median(runs, run -> run.percentile(99)));
+    cells.put("server CPU", median(runs, run -> run.cpuPerMessage().server()));
+    cells.put("client CPU", median(runs, run -> run.cpuPerMessage().client()));
+    cells.put("CPU", median(runs, run -> run.cpuPerMessage().sum()));
+    cells.put("statements", median(runs, run -> (double) run.statements() / run.arrived()));
+    cells.put("round trips", median(runs, run -> (double) run.roundTrips() / run.arrived()));
+    cells.put("published", sum(runs, Figures::arrived) + " of " + sum(runs, Figures::messages));
+    cells.put("out of order", sum(runs, Figures::outOfOrder));
+    cells.put("twice", sum(runs, Figures::twice));
+    return cells;
   }
 
   private static String sum(List<Figures> runs, ToDoubleFunction<Figures> figure) {
@@ -74,10 +62,7 @@ final class PeersReport {
   }
 
   private static String median(List<Figures> runs, ToDoubleFunction<Figures> figure) {
-    double[] values = runs.stream().mapToDouble(figure).sorted().toArray();
-    int middle = values.length / 2;
-    double median =
-        values.length % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+    double median = Percentiles.median(runs.stream().map(figure::applyAsDouble).toList());
     return !Double.isFinite(median) ? "-" : Report.number(median);
   }
 }

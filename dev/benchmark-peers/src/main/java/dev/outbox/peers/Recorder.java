@@ -8,7 +8,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /**
@@ -18,10 +17,12 @@ import java.util.function.Consumer;
 final class Recorder {
   private final int failEach;
   private final Consumer<OrderPlaced> before;
-  private final Map<String, Key> keys = new ConcurrentHashMap<>();
+
+  /** Of each key, the numbers of the messages that have arrived. */
+  private final Map<String, BitSet> keys = new ConcurrentHashMap<>();
+
   private final Map<String, Long> times = new ConcurrentHashMap<>();
   private final Set<String> refused = ConcurrentHashMap.newKeySet();
-  private final AtomicLong arrived = new AtomicLong();
   private final AtomicInteger outOfOrder = new AtomicInteger();
   private final AtomicInteger twice = new AtomicInteger();
   private final CountDownLatch called = new CountDownLatch(1);
@@ -60,11 +61,6 @@ final class Recorder {
     }
   }
 
-  /** Messages of a key that have arrived. */
-  private static final class Key {
-    private final BitSet numbers = new BitSet();
-  }
-
   /** Waits at the gate until it is open. */
   void accept(OrderPlaced message) {
     called.countDown();
@@ -82,29 +78,26 @@ final class Recorder {
     if (failEach > 0 && (message.number() + 1) % failEach == 0 && refused.add(id)) {
       throw new Refused("on purpose");
     }
-    Key key = keys.computeIfAbsent(message.key(), k -> new Key());
-    synchronized (key) {
-      if (key.numbers.get(message.number())) {
+    BitSet numbers = keys.computeIfAbsent(message.key(), k -> new BitSet());
+    synchronized (numbers) {
+      if (numbers.get(message.number())) {
         twice.incrementAndGet();
         return;
       }
-      if (key.numbers.length() > message.number()) {
+      if (numbers.length() > message.number()) {
         outOfOrder.incrementAndGet();
       }
-      key.numbers.set(message.number());
+      numbers.set(message.number());
     }
     long now = System.nanoTime();
-    times.put(id, now);
     last = now;
-    arrived.incrementAndGet();
+    times.put(id, now);
   }
 
-  /** Lets messages through. */
   void open() {
     gate.countDown();
   }
 
-  /** Takes nothing any more. */
   void close() {
     closed = true;
     open();
@@ -117,7 +110,7 @@ final class Recorder {
 
   /** How many messages have arrived, each counted once. */
   long arrived() {
-    return arrived.get();
+    return times.size();
   }
 
   /** When the last one did, as {@link System#nanoTime}. */

@@ -3,14 +3,14 @@ package dev.outbox.peers;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.cli.Address;
+import dev.outbox.cli.Failure;
 import dev.outbox.dev.bench.StatementWatch;
 import dev.outbox.dev.bench.WorkCounter;
+import dev.outbox.dev.database.Jdbc;
 import dev.outbox.dev.database.JdbcKind;
+import dev.outbox.dev.database.JdbcPlace;
+import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.StoreKind;
-import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
@@ -23,31 +23,21 @@ final class Schema implements AutoCloseable {
 
   private final Address address;
   private final String name = BEGIN + COUNT.incrementAndGet() + "_";
-  private final Connection admin;
+  private final JdbcPlace admin;
 
-  Schema(Address address) throws SQLException {
+  Schema(Address address) {
     this.address = address;
-    admin = connect(address);
-    StoreKind.of(address.url()).jdbc().createSchema(admin, name);
-    execute("set search_path to " + name);
-    execute(SpringApp.BUSINESS_TABLE);
+    admin = (JdbcPlace) StoreKind.at(address);
+    admin.createSchema(name);
+    execute(App.BUSINESS_TABLE.formatted(name));
   }
 
   String name() {
     return name;
   }
 
-  static Connection connect(Address address) throws SQLException {
-    return DriverManager.getConnection(
-        address.url(),
-        address.user().isEmpty() ? null : address.user(),
-        address.password().isEmpty() ? null : address.password());
-  }
-
-  private void execute(String sql) throws SQLException {
-    try (Statement statement = admin.createStatement()) {
-      statement.execute(sql);
-    }
+  private void execute(String sql) {
+    admin.tell(sql.strip(), connection -> Jdbc.execute(connection, sql));
   }
 
   /**
@@ -60,12 +50,10 @@ final class Schema implements AutoCloseable {
 
   /** The same in a process that has not made the schema. */
   static Pool pool(Address address, String name, int connections) {
-    HikariConfig config = new HikariConfig();
-    JdbcKind kind = StoreKind.of(address.url()).jdbc();
-    config.setJdbcUrl(kind.named(address.url(), name + "_pool") + "&currentSchema=" + name);
-    config.setUsername(address.user().isEmpty() ? null : address.user());
-    config.setPassword(address.password().isEmpty() ? null : address.password());
-    config.setMaximumPoolSize(connections);
+    Address own =
+        new Address(address.url(), address.user(), address.password(), name, address.prefix());
+    HikariConfig config = Jdbc.config(JdbcKind.POSTGRES, own, "pool", connections);
+    config.setJdbcUrl(config.getJdbcUrl() + "&currentSchema=" + name);
     WorkCounter counter = new WorkCounter();
     HikariDataSource pool = new HikariDataSource(config);
     return new Pool(pool, StatementWatch.watch(pool, counter), counter);
@@ -80,30 +68,26 @@ final class Schema implements AutoCloseable {
   }
 
   /** What the database would do in the background after a fill. */
-  void tidy() throws SQLException {
+  void tidy() {
     execute("vacuum (analyze)");
     try {
       execute("checkpoint");
-    } catch (SQLException e) {
+    } catch (Failure e) {
       // The user's own server may not allow it; then it makes one when it likes to.
     }
   }
 
   @Override
-  public void close() throws SQLException {
+  public void close() {
     try (admin) {
-      remove(address, name);
+      admin.removeSchemas(name);
     }
   }
 
   /** Removes all that this process made, also while a run is under way, as after Ctrl-C. */
-  static void removeAll(Address address) throws SQLException {
-    remove(address, BEGIN);
-  }
-
-  private static void remove(Address address, String begin) throws SQLException {
-    try (Connection connection = connect(address)) {
-      StoreKind.of(address.url()).jdbc().removeSchemas(connection, begin);
+  static void removeAll(Address address) {
+    try (Place<?> database = StoreKind.at(address)) {
+      database.removeSchemas(BEGIN);
     }
   }
 }

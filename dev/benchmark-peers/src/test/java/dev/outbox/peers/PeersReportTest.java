@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.dev.bench.CpuClock.Time;
 import dev.outbox.peers.Peers.Figures;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -12,15 +13,16 @@ class PeersReportTest {
   private static final Time CPU = new Time(4e6, 2e6);
 
   private static List<String> cells(Figures... runs) {
-    return PeersReport.cells("w", Ours.publisher(), List.of(runs));
+    return List.copyOf(PeersReport.cells("w", Ours.publisher(), List.of(runs)).values());
   }
 
   private static Figures load(long messages, double... millis) {
-    return new Figures(messages, millis.length, 1, millis, CPU, 20, 30, 0, 0);
+    List<Double> all = Arrays.stream(millis).boxed().toList();
+    return new Figures(messages, millis.length, 1, all, CPU, 20, 30, 0, 0);
   }
 
   private static Figures backlog(long arrived, double seconds, int outOfOrder) {
-    return new Figures(1_000, arrived, seconds, new double[0], CPU, 20, 30, outOfOrder, 1);
+    return new Figures(1_000, arrived, seconds, List.of(), CPU, 20, 30, outOfOrder, 1);
   }
 
   @Test

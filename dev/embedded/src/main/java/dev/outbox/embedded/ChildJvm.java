@@ -110,7 +110,6 @@ public final class ChildJvm implements AutoCloseable {
     }
   }
 
-  /** The process's id. */
   public long pid() {
     return process.pid();
   }

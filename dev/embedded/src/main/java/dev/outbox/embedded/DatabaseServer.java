@@ -32,7 +32,7 @@ public interface DatabaseServer extends AutoCloseable {
 
   /** The embedded server, when it is one: that one can be killed and restarted. */
   default Optional<EmbeddedServer> embedded() {
-    return Optional.empty();
+    return this instanceof EmbeddedServer ours ? Optional.of(ours) : Optional.empty();
   }
 
   /** Ends what was started for the test; a server of the user's own stays as it is. */
@@ -44,7 +44,16 @@ public interface DatabaseServer extends AutoCloseable {
   }
 
   static DatabaseServer postgres(Map<String, String> settings) {
-    return TestServers.postgres(settings);
+    return TestServers.database(
+        "PostgreSQL",
+        "postgres",
+        "postgresql.PostgreSQLContainer",
+        () -> Containers.Postgres.start(settings),
+        () -> {
+          EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder();
+          settings.forEach(builder::setting);
+          return builder.start();
+        });
   }
 
   static DatabaseServer mysql() {
@@ -52,7 +61,12 @@ public interface DatabaseServer extends AutoCloseable {
   }
 
   static DatabaseServer mysql(Map<String, String> settings) {
-    return TestServers.mysql(settings);
+    return TestServers.database(
+        "MySQL",
+        "mysql",
+        "mysql.MySQLContainer",
+        () -> Containers.Mysql.start(TestServers.image("mysql", "mysql:8.4"), settings),
+        () -> TestServers.started(EmbeddedMysql.builder(), settings));
   }
 
   static DatabaseServer mariadb() {
@@ -60,15 +74,28 @@ public interface DatabaseServer extends AutoCloseable {
   }
 
   static DatabaseServer mariadb(Map<String, String> settings) {
-    return TestServers.mariadb(settings);
+    return TestServers.database(
+        "MariaDB",
+        "mariadb",
+        "mysql.MySQLContainer",
+        () -> Containers.Mysql.start(TestServers.image("mariadb", "mariadb:11.4"), settings),
+        () -> TestServers.started(EmbeddedMysql.mariadb(), settings));
   }
 
   /** The nodes of a new {@linkplain EmbeddedGalera Galera cluster}, which ends with this JVM. */
   static List<DatabaseServer> galera() {
-    return TestServers.galera();
+    return TestServers.orSkip("Galera", EmbeddedGalera::start, "").nodes().stream()
+        .<DatabaseServer>map(
+            node -> new TestServers.StayingDatabase(node.jdbcUrl(), node.user(), node.password()))
+        .toList();
   }
 
   static DatabaseServer sqlServer() {
-    return TestServers.sqlServer();
+    return TestServers.database(
+        "SQL Server",
+        "sqlserver",
+        "mssqlserver.MSSQLServerContainer",
+        () -> Containers.SqlServer.start(),
+        TestServers::none);
   }
 }

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Whole directories: copied and deleted. */
@@ -29,31 +30,14 @@ public final class Directories {
 
   /** Copies with owners and permissions; the target does not exist yet. */
   static void copy(Path from, Path to) {
-    try {
-      Files.walkFileTree(
-          from,
-          new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult preVisitDirectory(Path dir, BasicFileAttributes attributes)
-                throws IOException {
-              return copyOne(dir);
-            }
-
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
-                throws IOException {
-              return copyOne(file);
-            }
-
-            private FileVisitResult copyOne(Path path) throws IOException {
-              Files.copy(
-                  path,
-                  to.resolve(from.relativize(path)),
-                  StandardCopyOption.COPY_ATTRIBUTES,
-                  LinkOption.NOFOLLOW_LINKS);
-              return FileVisitResult.CONTINUE;
-            }
-          });
+    try (Stream<Path> all = Files.walk(from)) {
+      for (Path path : (Iterable<Path>) all::iterator) {
+        Files.copy(
+            path,
+            to.resolve(from.relativize(path)),
+            StandardCopyOption.COPY_ATTRIBUTES,
+            LinkOption.NOFOLLOW_LINKS);
+      }
     } catch (IOException e) {
       throw new UncheckedIOException(from + " could not be copied to " + to, e);
     }

@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -78,11 +77,6 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
     return node;
   }
 
-  @Override
-  public Optional<EmbeddedKafka> embedded() {
-    return Optional.of(this);
-  }
-
   private int controllerPort() {
     return port(1);
   }
@@ -100,8 +94,7 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
         format(properties);
         formatted = true;
       }
-      return ServerProcess.start(
-          "Kafka", directory(), "KILL", java("kafka.Kafka", properties.toString()), Map.of());
+      return process(java("kafka.Kafka", properties.toString()));
     } catch (IOException e) {
       throw new UncheckedIOException("Kafka could not be started: " + e.getMessage(), e);
     }
@@ -110,11 +103,6 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
   @Override
   boolean isReady(ServerProcess server) {
     return server.hasSaid(STARTED) && Ports.isOpen(port());
-  }
-
-  @Override
-  String stopSignal() {
-    return "TERM";
   }
 
   private List<String> configuration() {
@@ -148,7 +136,7 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
 
   private List<String> java(String... mainAndArguments) {
     List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add(Machine.java());
     command.addAll(List.of("-Xmx384m", "-XX:+UseSerialGC", "-cp", broker.resolve("*").toString()));
     if (!jvmDefaults) {
       command.add("-XX:TieredStopAtLevel=1");

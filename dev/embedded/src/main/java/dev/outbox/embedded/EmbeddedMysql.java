@@ -25,7 +25,6 @@ import java.util.Optional;
  * {@code 11.4} or {@code 10.11} of Maven Central, or {@code installed}.
  */
 public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServer {
-  private final MysqlKind kind;
   private final MysqlBinaries binaries;
   private final Map<String, String> settings;
   private final Optional<String> galeraState;
@@ -33,7 +32,6 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
 
   private EmbeddedMysql(Builder builder, MysqlBinaries binaries) {
     super(builder.kind.label, binaries.version());
-    kind = builder.kind;
     this.binaries = binaries;
     settings = new LinkedHashMap<>(builder.settings);
     galeraState = builder.galeraState;
@@ -44,12 +42,10 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
     return builder().start();
   }
 
-  /** A MySQL. */
   public static Builder builder() {
     return new Builder(MysqlKind.MYSQL);
   }
 
-  /** A MariaDB. */
   public static Builder mariadb() {
     return new Builder(MysqlKind.MARIADB);
   }
@@ -79,11 +75,6 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
   }
 
   @Override
-  public Optional<EmbeddedServer> embedded() {
-    return Optional.of(this);
-  }
-
-  @Override
   void prepare() {
     Directories.copy(binaries.template(), data);
     try {
@@ -104,12 +95,7 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
     command.add("--pid-file=" + directory().resolve("pid"));
     // In order: a setting given comes after our own, which may have another name for it.
     settings.forEach((name, value) -> command.add("--" + name + "=" + value));
-    return ServerProcess.start(kind.label, directory(), "KILL", command, Map.of());
-  }
-
-  @Override
-  String stopSignal() {
-    return "TERM"; // does not wait for connections
+    return process(command);
   }
 
   @Override

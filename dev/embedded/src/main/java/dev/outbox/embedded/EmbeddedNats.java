@@ -7,9 +7,6 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -29,7 +26,7 @@ public final class EmbeddedNats extends EmbeddedServer implements NatsServer {
   private final String settings;
 
   private EmbeddedNats(Path program, String settings) {
-    super("NATS", version(program));
+    super("NATS", Program.version(program, VERSION));
     this.program = program;
     this.settings = settings;
   }
@@ -61,27 +58,9 @@ public final class EmbeddedNats extends EmbeddedServer implements NatsServer {
             () -> DebianPackages.unpacked(List.of(PROGRAM)).resolve("usr/sbin").resolve(PROGRAM));
   }
 
-  private static String version(Path program) {
-    try {
-      String said = Program.run(List.of(program.toString(), "--version"));
-      Matcher version = VERSION.matcher(said);
-      if (!version.find()) {
-        throw new IllegalStateException(program + " --version said: " + said);
-      }
-      return version.group(1);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
   @Override
   public String url() {
     return "nats://127.0.0.1:" + port();
-  }
-
-  @Override
-  public Optional<EmbeddedNats> embedded() {
-    return Optional.of(this);
   }
 
   @Override
@@ -100,21 +79,11 @@ public final class EmbeddedNats extends EmbeddedServer implements NatsServer {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    return ServerProcess.start(
-        "NATS",
-        directory(),
-        "KILL",
-        List.of(program.toString(), "--config", config.toString()),
-        Map.of());
+    return process(List.of(program.toString(), "--config", config.toString()));
   }
 
   @Override
   boolean isReady(ServerProcess server) {
     return server.hasSaid("Server is ready");
-  }
-
-  @Override
-  String stopSignal() {
-    return "TERM";
   }
 }

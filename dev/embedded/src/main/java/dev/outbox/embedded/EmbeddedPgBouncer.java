@@ -8,12 +8,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.opentest4j.TestAbortedException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A real PgBouncer in front of an {@link EmbeddedPostgres}: the installed program {@code
@@ -23,8 +19,6 @@ import org.slf4j.LoggerFactory;
  * started with one.
  */
 public final class EmbeddedPgBouncer extends EmbeddedServer implements DatabaseServer {
-  private static final Logger log = LoggerFactory.getLogger(EmbeddedPgBouncer.class);
-
   private static final Pattern VERSION = Pattern.compile("PgBouncer (\\d+\\.\\d+\\S*)");
 
   private final EmbeddedPostgres postgres;
@@ -32,7 +26,7 @@ public final class EmbeddedPgBouncer extends EmbeddedServer implements DatabaseS
   private final Map<String, String> settings = new LinkedHashMap<>();
 
   private EmbeddedPgBouncer(EmbeddedPostgres postgres, Path program, Map<String, String> settings) {
-    super("PgBouncer", version(program));
+    super("PgBouncer", Program.version(program, VERSION));
     this.postgres = postgres;
     this.program = program;
     this.settings.put("pool_mode", "transaction");
@@ -60,21 +54,8 @@ public final class EmbeddedPgBouncer extends EmbeddedServer implements DatabaseS
    * @throws TestAbortedException as {@link #start}
    */
   public static boolean carriesStatements() {
-    String[] version = version(program()).split("\\.");
+    String[] version = Program.version(program(), VERSION).split("\\.");
     return Integer.parseInt(version[0]) > 1 || Integer.parseInt(version[1]) >= 21;
-  }
-
-  private static String version(Path program) {
-    try {
-      String said = Program.run(List.of(program.toString(), "--version"));
-      Matcher version = VERSION.matcher(said);
-      if (!version.find()) {
-        throw new IllegalStateException(program + " --version said: " + said);
-      }
-      return version.group(1);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 
   private static Path program() {
@@ -82,14 +63,15 @@ public final class EmbeddedPgBouncer extends EmbeddedServer implements DatabaseS
     if (given != null) {
       return Path.of(given);
     }
+    return TestServers.orSkip("PgBouncer", EmbeddedPgBouncer::installed, "");
+  }
+
+  private static Path installed() {
     return Machine.program("pgbouncer")
         .orElseThrow(
-            () -> {
-              String reason =
-                  "no PgBouncer to test with: install pgbouncer, as by Debian's package of that name, or name one with -Doutbox.pgbouncer=…";
-              log.warn("Tests are SKIPPED: {}", reason);
-              return new TestAbortedException(reason);
-            });
+            () ->
+                new UnsupportedOperationException(
+                    "install pgbouncer, as by Debian's package of that name, or name one with -Doutbox.pgbouncer=…"));
   }
 
   @Override
@@ -108,11 +90,6 @@ public final class EmbeddedPgBouncer extends EmbeddedServer implements DatabaseS
   }
 
   @Override
-  public Optional<EmbeddedServer> embedded() {
-    return Optional.of(this);
-  }
-
-  @Override
   void prepare() {
     write("users.txt", "\"%s\" \"%s\"%n".formatted(user(), password()));
   }
@@ -128,12 +105,7 @@ public final class EmbeddedPgBouncer extends EmbeddedServer implements DatabaseS
     Path config = write("pgbouncer.ini", ini.toString());
     List<String> command = new ArrayList<>(PostgresBinaries.asOrdinaryUser());
     command.addAll(List.of(program.toString(), config.toString()));
-    return ServerProcess.start("PgBouncer", directory(), "KILL", command, Map.of());
-  }
-
-  @Override
-  String stopSignal() {
-    return "TERM"; // "immediate": does not wait for clients
+    return process(command);
   }
 
   @Override

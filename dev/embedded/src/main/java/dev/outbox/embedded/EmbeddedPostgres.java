@@ -78,11 +78,6 @@ public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseSe
   }
 
   @Override
-  public Optional<EmbeddedServer> embedded() {
-    return Optional.of(this);
-  }
-
-  @Override
   void prepare() {
     if (primary == null) {
       Directories.copy(binaries.template(), data);

@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -68,11 +67,6 @@ public final class EmbeddedRabbit extends EmbeddedServer implements RabbitServer
     return installation.version();
   }
 
-  @Override
-  public Optional<EmbeddedRabbit> embedded() {
-    return Optional.of(this);
-  }
-
   /**
    * Runs {@code rabbitmqctl}; it takes seconds.
    *
@@ -121,12 +115,7 @@ public final class EmbeddedRabbit extends EmbeddedServer implements RabbitServer
     } catch (IOException e) {
       throw new UncheckedIOException("RabbitMQ could not be started: " + e.getMessage(), e);
     }
-    return ServerProcess.start(
-        "RabbitMQ",
-        directory(),
-        "KILL",
-        List.of(installation.script("rabbitmq-server")),
-        environment());
+    return process(List.of(installation.script("rabbitmq-server")), environment());
   }
 
   private void configure() throws IOException {
@@ -184,11 +173,6 @@ public final class EmbeddedRabbit extends EmbeddedServer implements RabbitServer
   @Override
   boolean isReady(ServerProcess server) {
     return server.hasSaid("Server startup complete");
-  }
-
-  @Override
-  String stopSignal() {
-    return "TERM";
   }
 
   @Override

@@ -7,8 +7,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -44,12 +42,7 @@ public final class EmbeddedRedis extends EmbeddedServer implements RedisServer {
       environment().forEach((name, value) -> command.add(name + "=" + value));
       command.addAll(List.of(program.toString(), "--version"));
       try {
-        String said = Program.run(command);
-        Matcher version = VERSION.matcher(said);
-        if (!version.find()) {
-          throw new IllegalStateException(program + " --version said: " + said);
-        }
-        return version.group(1);
+        return Program.version(command, VERSION);
       } catch (IOException e) {
         SharedLibraries.check("Redis", program);
         throw new UncheckedIOException(e);
@@ -102,38 +95,17 @@ public final class EmbeddedRedis extends EmbeddedServer implements RedisServer {
   }
 
   @Override
-  public Optional<EmbeddedRedis> embedded() {
-    return Optional.of(this);
-  }
-
-  @Override
   ServerProcess launch() {
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                installation.program().toString(),
-                "--bind",
-                "127.0.0.1",
-                "--port",
-                Integer.toString(port()),
-                "--dir",
-                directory().toString(),
-                "--appendonly",
-                "yes",
-                "--appendfsync",
-                "always"));
+    List<String> command = new ArrayList<>(List.of(installation.program().toString()));
+    command.addAll(List.of("--bind", "127.0.0.1", "--port", "" + port()));
+    command.addAll(List.of("--dir", directory().toString()));
+    command.addAll(List.of("--appendonly", "yes", "--appendfsync", "always"));
     command.addAll(settings);
-    return ServerProcess.start("Redis", directory(), "KILL", command, installation.environment());
+    return process(command, installation.environment());
   }
 
   @Override
   boolean isReady(ServerProcess server) {
     return server.hasSaid("Ready to accept connections");
-  }
-
-  /** By this it writes what it has in memory and ends. */
-  @Override
-  String stopSignal() {
-    return "TERM";
   }
 }

@@ -8,7 +8,6 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.zip.GZIPInputStream;
 
 /**
@@ -44,20 +43,16 @@ public final class EmbeddedRegistry extends EmbeddedServer {
 
   @Override
   ServerProcess launch() {
-    return ServerProcess.start(
-        "Registry",
-        directory(),
-        "KILL",
+    return process(
         List.of(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            Machine.java(),
             "-Xmx384m",
             "-XX:+UseSerialGC",
             "-XX:TieredStopAtLevel=1",
             "-Dquarkus.http.host=127.0.0.1",
             "-Dquarkus.http.port=" + port(),
             "-jar",
-            home.resolve("apicurio-registry-app-3.0.9-runner.jar").toString()),
-        Map.of());
+            home.resolve("apicurio-registry-app-3.0.9-runner.jar").toString()));
   }
 
   @Override
@@ -70,11 +65,6 @@ public final class EmbeddedRegistry extends EmbeddedServer {
     } catch (IOException e) {
       return false;
     }
-  }
-
-  @Override
-  String stopSignal() {
-    return "TERM";
   }
 
   private static Path unpacked() {

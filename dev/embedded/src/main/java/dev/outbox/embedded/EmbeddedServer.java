@@ -8,6 +8,7 @@ import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
@@ -73,10 +74,22 @@ public abstract sealed class EmbeddedServer implements AutoCloseable
 
   abstract boolean isReady(ServerProcess server);
 
-  abstract String stopSignal();
+  /** By it the server shuts down in good order, and does not wait for its clients. */
+  String stopSignal() {
+    return "TERM";
+  }
 
   /** Ends what the server needs besides itself; called when it is closed or could not start. */
   void release() {}
+
+  /** Starts the server's process, which SIGKILL ends when this JVM ends. */
+  final ServerProcess process(List<String> command, Map<String, String> environment) {
+    return ServerProcess.start(name, directory, "KILL", command, environment);
+  }
+
+  final ServerProcess process(List<String> command) {
+    return process(command, Map.of());
+  }
 
   final Path directory() {
     return directory;

@@ -11,7 +11,7 @@ public interface KafkaServer extends AutoCloseable {
 
   /** The embedded broker, when it is one: that one can be killed, paused and restarted. */
   default Optional<EmbeddedKafka> embedded() {
-    return Optional.empty();
+    return this instanceof EmbeddedKafka ours ? Optional.of(ours) : Optional.empty();
   }
 
   /** Ends what was started for the test; a cluster of the user's own stays as it is. */
@@ -31,6 +31,17 @@ public interface KafkaServer extends AutoCloseable {
    * @param settings of the broker; the user's own cluster is left as it is
    */
   static KafkaServer forTests(Map<String, String> settings) {
-    return TestServers.kafka(settings);
+    return TestServers.pick(
+        "Kafka",
+        "outbox.test.kafka.bootstrap",
+        "host:port",
+        bootstrap -> () -> bootstrap,
+        "kafka.KafkaContainer",
+        () -> Containers.Kafka.start(settings),
+        () -> {
+          EmbeddedKafka.Builder builder = EmbeddedKafka.builder();
+          settings.forEach(builder::setting);
+          return builder.start();
+        });
   }
 }

@@ -50,6 +50,11 @@ final class Machine {
     return name.toUpperCase(Locale.ROOT).replace('.', '_');
   }
 
+  /** The program {@code java} of this JVM. */
+  static String java() {
+    return Path.of(System.getProperty("java.home"), "bin", "java").toString();
+  }
+
   /** A program that the shell would find, or root's shell. */
   static Optional<Path> program(String name) {
     return programs(name).findFirst();

@@ -23,6 +23,18 @@ public interface MongoServer extends AutoCloseable {
    *     tests of the JVM
    */
   static MongoServer start() {
-    return TestServers.mongo();
+    String name = "MongoDB";
+    String property = "outbox.test.mongo.url";
+    return TestServers.pick(
+        name,
+        property,
+        "mongodb://…/?replicaSet=…",
+        url -> {
+          NamedServers.Mongo.ask(name, property, url);
+          return () -> url; // a record would show the password
+        },
+        "mongodb.MongoDBContainer",
+        () -> Containers.Mongo.start(),
+        TestServers::none);
   }
 }

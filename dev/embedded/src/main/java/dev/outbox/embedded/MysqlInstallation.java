@@ -103,21 +103,16 @@ record MysqlInstallation(Path program, String version, Optional<Path> home) {
 
   /** Asks the program for its version, which also shows whether it runs here. */
   private static MysqlInstallation of(MysqlKind kind, Path program) throws IOException {
-    String said;
+    String version;
     try {
-      said = Program.run(List.of(program.toString(), "--version"));
+      version = Program.version(List.of(program.toString(), "--version"), VERSION);
     } catch (IOException e) {
       SharedLibraries.check(kind.label, program);
       throw e;
     }
-    Matcher version = VERSION.matcher(said);
-    if (!version.find()) {
-      throw new IOException("%s does not say its version but: %s".formatted(program, said));
-    }
     Path home = program.toRealPath().resolve("../..").normalize();
     boolean isWhole = Files.exists(home.resolve("share/english/errmsg.sys"));
-    return new MysqlInstallation(
-        program, version.group(1), isWhole ? Optional.of(home) : Optional.empty());
+    return new MysqlInstallation(program, version, isWhole ? Optional.of(home) : Optional.empty());
   }
 
   private boolean is(MysqlKind kind) {

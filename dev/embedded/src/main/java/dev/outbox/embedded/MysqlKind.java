@@ -51,7 +51,6 @@ enum MysqlKind {
   /** For people. */
   final String label;
 
-  /** The server's program. */
   final String program;
 
   /** Installed ones that are older are not used. */

@@ -10,7 +10,7 @@ public interface NatsServer extends AutoCloseable {
 
   /** The embedded one, when it is one: that one can be killed, paused and restarted. */
   default Optional<EmbeddedNats> embedded() {
-    return Optional.empty();
+    return this instanceof EmbeddedNats ours ? Optional.of(ours) : Optional.empty();
   }
 
   /** Ends what was started for the test; a server of the user's own stays as it is. */
@@ -22,6 +22,13 @@ public interface NatsServer extends AutoCloseable {
    * OUTBOX_TEST_NATS_URL} names one; else the embedded one.
    */
   static NatsServer forTests() {
-    return TestServers.nats();
+    return TestServers.<NatsServer>pick(
+        "NATS",
+        "outbox.test.nats.url",
+        "nats://host:port",
+        url -> () -> url,
+        TestServers.NO_CONTAINER,
+        TestServers::none,
+        EmbeddedNats::start);
   }
 }

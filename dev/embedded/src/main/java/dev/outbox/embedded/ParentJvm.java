@@ -50,12 +50,10 @@ public final class ParentJvm {
     return value;
   }
 
-  /** All settings. */
   public Map<String, String> settings() {
     return Map.copyOf(settings);
   }
 
-  /** Says a line to the parent. */
   public void say(String line) {
     System.out.println(line);
     System.out.flush();

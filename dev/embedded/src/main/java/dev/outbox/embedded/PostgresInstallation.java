@@ -6,7 +6,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 record PostgresInstallation(String version, Path bin, boolean isInstalled) {
   static final String PROPERTY = "outbox.test.postgres.version";
   private static final int OLDEST = 14;
-  private static final Pattern VERSION = Pattern.compile("\\(PostgreSQL\\) (\\d+)(\\.\\d+)*");
+  private static final Pattern VERSION = Pattern.compile("\\(PostgreSQL\\) (\\d+(\\.\\d+)*)");
 
   /** Where Debian and Ubuntu put theirs, each version in a folder of its own. */
   private static final Path DEBIAN = Path.of("/usr/lib/postgresql");
@@ -65,7 +64,6 @@ record PostgresInstallation(String version, Path bin, boolean isInstalled) {
     return isInstalled ? version + " as " + Machine.INSTALLED : version;
   }
 
-  /** A program of it. */
   Path program(String name) {
     return program(bin, name);
   }
@@ -132,17 +130,8 @@ record PostgresInstallation(String version, Path bin, boolean isInstalled) {
   }
 
   private static PostgresInstallation of(Path bin) throws IOException {
-    return new PostgresInstallation(askedForVersion(bin), bin, true);
-  }
-
-  private static String askedForVersion(Path bin) throws IOException {
-    Path program = program(bin, "postgres");
-    String said = Program.run(List.of(program.toString(), "--version"));
-    Matcher version = VERSION.matcher(said);
-    if (!version.find()) {
-      throw new IOException("%s does not say its version but: %s".formatted(program, said));
-    }
-    return version.group().substring("(PostgreSQL) ".length());
+    List<String> question = List.of(program(bin, "postgres").toString(), "--version");
+    return new PostgresInstallation(Program.version(question, VERSION), bin, true);
   }
 
   private boolean isNewEnough() {

@@ -3,11 +3,14 @@ package dev.outbox.embedded;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** A program that ends by itself, within two minutes. */
 final class Program {
@@ -57,5 +60,29 @@ final class Program {
     } finally {
       Files.delete(output);
     }
+  }
+
+  /** {@link #version(List, Pattern)} of a program that {@code --version} asks. */
+  static String version(Path program, Pattern version) {
+    try {
+      return version(List.of(program.toString(), "--version"), version);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /**
+   * Asks a program for its version.
+   *
+   * @param version of what the program says; its first group is the version
+   */
+  static String version(List<String> command, Pattern version) throws IOException {
+    String said = run(command);
+    Matcher found = version.matcher(said);
+    if (!found.find()) {
+      throw new IOException(
+          "%s does not say its version but: %s".formatted(String.join(" ", command), said));
+    }
+    return found.group(1);
   }
 }

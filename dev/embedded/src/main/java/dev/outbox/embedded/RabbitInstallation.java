@@ -113,7 +113,6 @@ record RabbitInstallation(String version, Path scripts, Optional<Path> erlang) {
     Files.writeString(erl, script.replace("ROOTDIR=/usr/lib/erlang", "ROOTDIR=$ERL_UNPACKED_IN"));
   }
 
-  /** A script of it. */
   String script(String name) {
     return scripts.resolve(name).toString();
   }

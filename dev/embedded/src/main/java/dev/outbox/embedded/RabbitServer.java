@@ -14,7 +14,7 @@ public interface RabbitServer extends AutoCloseable {
 
   /** The embedded one, when it is one: that one can be killed, paused, restarted and controlled. */
   default Optional<EmbeddedRabbit> embedded() {
-    return Optional.empty();
+    return this instanceof EmbeddedRabbit ours ? Optional.of(ours) : Optional.empty();
   }
 
   /** Ends what was started for the test; a broker of the user's own stays as it is. */
@@ -35,6 +35,17 @@ public interface RabbitServer extends AutoCloseable {
    *     as they are
    */
   static RabbitServer forTests(Map<String, String> settings) {
-    return TestServers.rabbit(settings);
+    return TestServers.pick(
+        "RabbitMQ",
+        "outbox.test.rabbitmq.url",
+        "amqp://user:password@host:port",
+        url -> () -> url, // a record would show the password
+        "rabbitmq.RabbitMQContainer",
+        () -> Containers.Rabbit.start(),
+        () -> {
+          EmbeddedRabbit.Builder builder = EmbeddedRabbit.builder();
+          settings.forEach(builder::setting);
+          return builder.start();
+        });
   }
 }

@@ -10,7 +10,7 @@ public interface RedisServer extends AutoCloseable {
 
   /** The embedded one, when it is one: that one can be killed, paused and restarted. */
   default Optional<EmbeddedRedis> embedded() {
-    return Optional.empty();
+    return this instanceof EmbeddedRedis ours ? Optional.of(ours) : Optional.empty();
   }
 
   /** Ends what was started for the test; a server of the user's own stays as it is. */
@@ -23,6 +23,13 @@ public interface RedisServer extends AutoCloseable {
    * acknowledged.
    */
   static RedisServer forTests() {
-    return TestServers.redis();
+    return TestServers.<RedisServer>pick(
+        "Redis",
+        "outbox.test.redis.url",
+        "redis://host:port",
+        url -> () -> url, // a record would show the password
+        "containers.GenericContainer",
+        () -> Containers.Redis.start(),
+        EmbeddedRedis::start);
   }
 }

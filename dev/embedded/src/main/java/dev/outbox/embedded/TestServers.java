@@ -1,6 +1,5 @@
 package dev.outbox.embedded;
 
-import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -15,136 +14,21 @@ final class TestServers {
   private static final Logger log = LoggerFactory.getLogger(TestServers.class);
 
   /** What Testcontainers has no class for. */
-  private static final String NO_CONTAINER = "none";
+  static final String NO_CONTAINER = "none";
 
   private TestServers() {}
 
-  static DatabaseServer postgres(Map<String, String> settings) {
-    return database(
-        "PostgreSQL",
-        "postgres",
-        "postgresql.PostgreSQLContainer",
-        () -> DatabaseInContainer.postgres(settings),
-        () -> {
-          EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder();
-          settings.forEach(builder::setting);
-          return builder.start();
-        });
-  }
-
-  static DatabaseServer mysql(Map<String, String> settings) {
-    return database(
-        "MySQL",
-        "mysql",
-        "mysql.MySQLContainer",
-        () -> DatabaseInContainer.mysql(settings),
-        () -> started(EmbeddedMysql.builder(), settings));
-  }
-
-  static DatabaseServer mariadb(Map<String, String> settings) {
-    return database(
-        "MariaDB",
-        "mariadb",
-        "mysql.MySQLContainer",
-        () -> DatabaseInContainer.mariadb(settings),
-        () -> started(EmbeddedMysql.mariadb(), settings));
-  }
-
-  static List<DatabaseServer> galera() {
-    return orSkip("Galera", EmbeddedGalera::start, "").nodes().stream()
-        .<DatabaseServer>map(
-            node -> new StayingDatabase(node.jdbcUrl(), node.user(), node.password()))
-        .toList();
-  }
-
-  static DatabaseServer sqlServer() {
-    return database(
-        "SQL Server",
-        "sqlserver",
-        "mssqlserver.MSSQLServerContainer",
-        DatabaseInContainer::sqlServer,
-        TestServers::none);
-  }
-
-  static MongoServer mongo() {
-    String name = "MongoDB";
-    String property = "outbox.test.mongo.url";
-    return pick(
-        name,
-        property,
-        "mongodb://…/?replicaSet=…",
-        url -> {
-          NamedServers.Mongo.ask(name, property, url);
-          return () -> url; // a record would show the password
-        },
-        "mongodb.MongoDBContainer",
-        () -> MongoInContainer.start(),
-        TestServers::none);
-  }
-
-  static KafkaServer kafka(Map<String, String> settings) {
-    return pick(
-        "Kafka",
-        "outbox.test.kafka.bootstrap",
-        "host:port",
-        bootstrap -> () -> bootstrap,
-        "kafka.KafkaContainer",
-        () -> KafkaInContainer.start(settings, Cache.version("kafka")),
-        () -> {
-          EmbeddedKafka.Builder builder = EmbeddedKafka.builder();
-          settings.forEach(builder::setting);
-          return builder.start();
-        });
-  }
-
-  static RabbitServer rabbit(Map<String, String> settings) {
-    return pick(
-        "RabbitMQ",
-        "outbox.test.rabbitmq.url",
-        "amqp://user:password@host:port",
-        url -> () -> url, // a record would show the password
-        "rabbitmq.RabbitMQContainer",
-        () -> RabbitInContainer.start(),
-        () -> {
-          EmbeddedRabbit.Builder builder = EmbeddedRabbit.builder();
-          settings.forEach(builder::setting);
-          return builder.start();
-        });
-  }
-
-  static NatsServer nats() {
-    return TestServers.<NatsServer>pick(
-        "NATS",
-        "outbox.test.nats.url",
-        "nats://host:port",
-        url -> () -> url,
-        NO_CONTAINER,
-        TestServers::none,
-        EmbeddedNats::start);
-  }
-
-  static RedisServer redis() {
-    return TestServers.<RedisServer>pick(
-        "Redis",
-        "outbox.test.redis.url",
-        "redis://host:port",
-        url -> () -> url, // a record would show the password
-        "containers.GenericContainer",
-        () -> RedisInContainer.start(),
-        EmbeddedRedis::start);
-  }
-
-  private static <S> S none() {
+  /** In place of an embedded one. */
+  static <S> S none() {
     throw new UnsupportedOperationException("there is no embedded one");
   }
 
-  private static EmbeddedMysql started(
-      EmbeddedMysql.Builder builder, Map<String, String> settings) {
+  static EmbeddedMysql started(EmbeddedMysql.Builder builder, Map<String, String> settings) {
     settings.forEach(builder::setting);
     return builder.start();
   }
 
-  private static DatabaseServer database(
+  static DatabaseServer database(
       String name,
       String key,
       String containerClass,
@@ -166,7 +50,13 @@ final class TestServers {
         embedded);
   }
 
-  private static <S> S pick(
+  /**
+   * The user's own, a container or an embedded one: see {@link DatabaseServer}.
+   *
+   * @param form of the property's value
+   * @param containerClass of Testcontainers
+   */
+  static <S> S pick(
       String name,
       String property,
       String form,
@@ -195,7 +85,7 @@ final class TestServers {
    *
    * @param other what helps where there is none
    */
-  private static <S> S orSkip(String name, Supplier<S> embedded, String other) {
+  static <S> S orSkip(String name, Supplier<S> embedded, String other) {
     try {
       S server = embedded.get();
       log.info("Tests run against the {}", server);
@@ -242,8 +132,7 @@ final class TestServers {
   }
 
   /** One that a test does not end. A record's own text would show the password. */
-  private record StayingDatabase(String jdbcUrl, String user, String password)
-      implements DatabaseServer {
+  record StayingDatabase(String jdbcUrl, String user, String password) implements DatabaseServer {
     @Override
     public String toString() {
       return "database server at " + NamedServers.address(jdbcUrl);

@@ -131,12 +131,10 @@ final class Bench {
     return topic;
   }
 
-  /** Says what the scenario does now. */
   void say(String doing) {
     progress.accept(current + ": " + doing);
   }
 
-  /** Says what is measured now. */
   void say(String name, String doing) {
     progress.accept("%s, %s: %s".formatted(current, name, doing));
   }

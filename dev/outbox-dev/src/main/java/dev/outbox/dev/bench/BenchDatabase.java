@@ -39,7 +39,6 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
   static final String BLOCKED_KEYS = "outbox_blocked_key";
   static final String LIMIT = "like_message";
 
-  /** Whose table. */
   enum Side {
     /** The outbox's. */
     OURS,
@@ -126,10 +125,8 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
     return own;
   }
 
-  /** Its name. */
   abstract String schema();
 
-  /** Makes all tables. */
   abstract void create();
 
   /** For the report: product and version, what its durability depends on, a round trip's time. */
@@ -177,10 +174,8 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
 
   abstract Place<T> place(int connections, @Nullable WorkCounter counter);
 
-  /** Writes one row of a business. */
   abstract void business(Place<T> place, T transaction);
 
-  /** Writes messages to the limit's table. */
   abstract void bare(Place<T> place, T transaction, List<OutboxMessage> messages);
 
   /** One worker of the limit, with a connection of its own; takes so many at once. */

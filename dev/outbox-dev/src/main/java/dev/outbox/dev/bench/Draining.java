@@ -169,7 +169,6 @@ final class Draining {
     }
   }
 
-  /** By a relay with so many workers. */
   static Round ours(BenchDatabase<?> database, Backlog load, int workers) {
     return byRelay(database, load, workers, Access::store, Drain.NO_OP);
   }
@@ -193,7 +192,6 @@ final class Draining {
                 store.apply(access), load.messages(), publisher, relay -> relay.workers(workers)));
   }
 
-  /** By the limit's loop. */
   static Round limit(BenchDatabase<?> database, Backlog load, int workers) {
     return new Round(
         Side.LIMIT,

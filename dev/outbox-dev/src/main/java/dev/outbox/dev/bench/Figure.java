@@ -1,6 +1,7 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.dev.bench.CpuClock.Time;
+import dev.outbox.dev.common.Percentiles;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -15,7 +16,6 @@ final class Figure {
   private final List<Time> cpu = new ArrayList<>();
   private @Nullable Cost cost;
 
-  /** Adds a run. */
   void add(double value) {
     runs.add(value);
   }
@@ -36,7 +36,6 @@ final class Figure {
     cost = done;
   }
 
-  /** In their order. */
   List<Double> runs() {
     return runs;
   }
@@ -52,32 +51,20 @@ final class Figure {
   }
 
   double median() {
-    return median(runs);
+    return Percentiles.median(runs);
   }
 
   /** Of the server, the client, or both, in which it is the median of the sums. */
   double cpu(ToDoubleFunction<Time> whose) {
-    return median(cpu.stream().map(whose::applyAsDouble).toList());
-  }
-
-  static double median(List<Double> values) {
-    List<Double> sorted = values.stream().sorted().toList();
-    int middle = sorted.size() / 2;
-    return sorted.size() % 2 == 1
-        ? sorted.get(middle)
-        : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
+    return Percentiles.median(cpu.stream().map(whose::applyAsDouble).toList());
   }
 
   static Map<String, Object> json(List<Double> runs) {
     return Map.of(
-        "median",
-        median(runs),
-        "min",
-        Collections.min(runs),
-        "max",
-        Collections.max(runs),
-        "runs",
-        runs);
+        "median", Percentiles.median(runs),
+        "min", Collections.min(runs),
+        "max", Collections.max(runs),
+        "runs", runs);
   }
 
   /** By name; what cannot be known is absent. */

@@ -20,8 +20,8 @@ import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
-import java.sql.Types;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -40,7 +40,6 @@ import org.jspecify.annotations.Nullable;
 final class JdbcBench extends BenchDatabase<Connection> {
   private static final int FILL_AT_ONCE = 10_000;
 
-  /** MySQL and MariaDB. */
   private static final int LOCK_WAIT_TIMEOUT = 1205;
 
   private static final int TRIES = 60;
@@ -79,11 +78,6 @@ final class JdbcBench extends BenchDatabase<Connection> {
   @Override
   String schema() {
     return schema;
-  }
-
-  private static IllegalStateException failed(String what, SQLException e) {
-    return new IllegalStateException(
-        "the database refused (%s): %s".formatted(what.strip(), e.getMessage()), e);
   }
 
   private void execute(String sql) {
@@ -144,40 +138,30 @@ final class JdbcBench extends BenchDatabase<Connection> {
 
   @Override
   void business(Place<Connection> place, Connection connection) {
-    try {
-      Jdbc.update(
-          connection,
-          "insert into %s.business (customer, amount) values ('customer-1', 1250)"
-              .formatted(schema));
-    } catch (SQLException e) {
-      throw failed("business", e);
-    }
+    String insert = "insert into %s.business (customer, amount) values ('customer-1', 1250)";
+    JdbcPlace.tried(connection, on -> Jdbc.update(on, insert.formatted(schema)));
   }
 
   @Override
   void bare(Place<Connection> place, Connection connection, List<OutboxMessage> messages) {
     String rows = String.join(", ", Collections.nCopies(messages.size(), kind.sql("limit row")));
-    try (PreparedStatement insert =
-        connection.prepareStatement(INSERT.replace("${s}", schema) + rows)) {
-      int i = 0;
-      for (OutboxMessage message : messages) {
-        insert.setObject(++i, isPostgres ? message.id() : message.id().toString());
-        insert.setString(++i, message.aggregateType());
-        insert.setString(++i, message.aggregateId());
-        insert.setString(++i, message.eventType());
-        insert.setString(++i, message.partitionKey());
-        insert.setBytes(++i, message.payload());
-        insert.setString(++i, message.contentType());
-        insert.setString(++i, Header.toJson(message.headers()));
-        insert.setString(++i, message.dedupKey());
-        insert.setString(++i, message.correlationId());
-        insert.setObject(++i, message.maxAttempts(), Types.INTEGER);
-        insert.setString(++i, null); // when it is due: at once
-      }
-      insert.executeUpdate();
-    } catch (SQLException e) {
-      throw failed("insert", e);
+    List<@Nullable Object> parameters = new ArrayList<>();
+    for (OutboxMessage message : messages) {
+      parameters.add(isPostgres ? message.id() : message.id().toString());
+      parameters.add(message.aggregateType());
+      parameters.add(message.aggregateId());
+      parameters.add(message.eventType());
+      parameters.add(message.partitionKey());
+      parameters.add(message.payload());
+      parameters.add(message.contentType());
+      parameters.add(Header.toJson(message.headers()));
+      parameters.add(message.dedupKey());
+      parameters.add(message.correlationId());
+      parameters.add(message.maxAttempts());
+      parameters.add(null); // when it is due: at once
     }
+    String sql = INSERT.replace("${s}", schema) + rows;
+    JdbcPlace.tried(connection, on -> Jdbc.update(on, sql, parameters.toArray()));
   }
 
   @Override
@@ -187,7 +171,8 @@ final class JdbcBench extends BenchDatabase<Connection> {
       return new JdbcLimit(kind, session, schema, most);
     } catch (SQLException e) {
       session.close();
-      throw failed("limit", e);
+      throw new IllegalStateException(
+          "the limit's statements cannot be prepared: " + e.getMessage(), e);
     }
   }
 
@@ -325,21 +310,20 @@ final class JdbcBench extends BenchDatabase<Connection> {
   AutoCloseable pin(Pin pin) {
     JdbcPlace place = JdbcPlace.patient(kind, own(), Archive.NONE, 2, Place.PATIENCE);
     Session<Connection> session = place.session();
-    Connection connection = session.begin();
-    try {
-      switch (pin) {
-        case SNAPSHOT -> {
-          for (String sql : kind.all("pin snapshot")) {
-            Jdbc.execute(connection, sql);
+    JdbcPlace.tried(
+        session.begin(),
+        connection -> {
+          switch (pin) {
+            case SNAPSHOT -> {
+              for (String sql : kind.all("pin snapshot")) {
+                Jdbc.execute(connection, sql);
+              }
+            }
+            case APPENDER -> {
+              var unused = place.store().append(connection, OpenLoad.message(0));
+            }
           }
-        }
-        case APPENDER -> {
-          var unused = place.store().append(connection, OpenLoad.message(0));
-        }
-      }
-    } catch (SQLException e) {
-      throw failed("pin", e);
-    }
+        });
     return () -> {
       session.close();
       place.close();

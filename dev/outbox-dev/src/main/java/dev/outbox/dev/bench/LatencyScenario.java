@@ -2,6 +2,7 @@ package dev.outbox.dev.bench;
 
 import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.BenchClient;
+import dev.outbox.dev.bench.BenchDatabase.Pin;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.BenchDatabase.Woken;
 import dev.outbox.dev.bench.Pod.Usage;
@@ -14,14 +15,20 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** How long messages take to the publisher, by the ways in which a relay hears of them. */
 final class LatencyScenario {
   private static final int[] RATES = {200, 2_000};
   private static final double[] PERCENTILES = {50, 99, 99.9};
   private static final int CLIENTS = 4;
-  static final Duration WARM_UP = Duration.ofSeconds(15);
+  private static final Duration WARM_UP = Duration.ofSeconds(15);
   private static final Duration TIME = Duration.ofSeconds(20);
+
+  private static final int HELD_RATE = 2_000;
+  private static final double[] HELD_PERCENTILES = {50, 99};
+  private static final int HELD_PARTS = 5;
+  private static final Duration HELD_TIME = Duration.ofMinutes(10);
 
   private LatencyScenario() {}
 
@@ -86,9 +93,8 @@ final class LatencyScenario {
         String commit = name + ", commit to ";
         for (int run = 0; run <= bench.runs(); run++) {
           bench.say(name, run);
-          Duration time = bench.scaled(run == 0 ? WARM_UP : TIME);
-          Step load = () -> OpenLoad.run(clients, rate, time, ledger);
-          OpenLoad done = OpenLoad.measure(bench, ledger, load, counter, work);
+          Duration time = run == 0 ? WARM_UP : TIME;
+          OpenLoad done = measure(bench, clients, rate, time, ledger, counter, work);
           if (run > 0) {
             OpenLoad.report(bench, commit + "publisher", done.called(), PERCENTILES);
             OpenLoad.report(bench, commit + "acknowledgement", done.acknowledged(), PERCENTILES);
@@ -98,6 +104,60 @@ final class LatencyScenario {
       }
     } finally {
       clients.forEach(BenchClient::close);
+    }
+  }
+
+  private static OpenLoad measure(
+      Bench bench,
+      List<? extends BenchClient<?>> clients,
+      int rate,
+      Duration time,
+      Ledger<?> ledger,
+      WorkCounter counter,
+      Supplier<Usage> work)
+      throws Exception {
+    Duration scaled = bench.scaled(time);
+    Step load = () -> OpenLoad.run(clients, rate, scaled, ledger);
+    return OpenLoad.measure(bench, ledger, load, counter, work);
+  }
+
+  /** What becomes of latency while somebody holds a transaction open. */
+  static void held(Bench bench) throws Exception {
+    held(bench, bench.database(), "nothing", null);
+    held(bench, bench.database(), "one that has appended", Pin.APPENDER);
+  }
+
+  private static <T> void held(
+      Bench bench, BenchDatabase<T> database, String beside, @Nullable Pin pin) throws Exception {
+    for (int run = 1; run <= bench.runs(); run++) {
+      database.empty(Side.OURS);
+      Ledger<String> ledger = new Ledger<>();
+      WorkCounter counter = new WorkCounter();
+      Supplier<Usage> nobodyElse = () -> Usage.NOTHING;
+      int connections = BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS);
+      try (Access<T> clients = database.open(CLIENTS, counter);
+          Access<T> access = database.open(connections, counter);
+          Relay relay = Relay.builder(access.store(), Stamps.into(ledger, Drain.NO_OP)).build()) {
+        relay.start();
+        List<BenchClient<T>> business =
+            Stream.generate(() -> clients.business(relay, access.store(), Woken.BY_APPENDS))
+                .limit(CLIENTS)
+                .toList();
+        bench.say(beside, "warm-up " + run);
+        OpenLoad ignored =
+            measure(bench, business, HELD_RATE, WARM_UP, ledger, counter, nobodyElse);
+        try (AutoCloseable held = pin == null ? () -> {} : database.pin(pin)) {
+          for (int part = 1; part <= HELD_PARTS; part++) {
+            bench.say(beside, "run %d, part %d".formatted(run, part));
+            Duration time = HELD_TIME.dividedBy(HELD_PARTS);
+            OpenLoad done = measure(bench, business, HELD_RATE, time, ledger, counter, nobodyElse);
+            String name = "beside %s, fifth %d".formatted(beside, part);
+            OpenLoad.report(bench, name, done.called(), HELD_PERCENTILES);
+            done.reportCost(bench, name);
+          }
+        }
+        business.forEach(BenchClient::close);
+      }
     }
   }
 }

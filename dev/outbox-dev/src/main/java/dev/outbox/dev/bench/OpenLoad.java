@@ -103,7 +103,6 @@ record OpenLoad(
         cpu.plus(new CpuClock.Time(0, done.cpuNanos())).perMessage(messages));
   }
 
-  /** Waits until all is delivered. */
   static void await(Ledger<?> ledger, Supplier<Usage> work) {
     long end = System.nanoTime() + PATIENCE.toNanos();
     Usage ignored = work.get();

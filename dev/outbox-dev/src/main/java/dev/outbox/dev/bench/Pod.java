@@ -111,7 +111,6 @@ final class Pod implements AutoCloseable {
     jvm.rest().forEach(this::heard);
   }
 
-  /** Kills it. */
   @Override
   public void close() {
     jvm.close();

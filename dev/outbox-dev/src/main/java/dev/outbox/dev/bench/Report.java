@@ -2,6 +2,7 @@ package dev.outbox.dev.bench;
 
 import dev.outbox.cli.Json;
 import dev.outbox.dev.bench.CpuClock.Time;
+import dev.outbox.dev.common.Percentiles;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -19,22 +20,6 @@ import java.util.stream.IntStream;
  * @param notes what each scenario measures
  */
 public record Report(Map<String, String> about, List<Line> lines, Map<String, String> notes) {
-  private static final List<String> HEAD =
-      List.of(
-          "scenario",
-          "case",
-          "unit",
-          "ours",
-          "limit",
-          "ratio",
-          "server CPU",
-          "client CPU",
-          "CPU",
-          "statements",
-          "row writes",
-          "bucket writes",
-          "log bytes");
-
   private static final int FIRST_NUMBER = 3;
 
   private static final String LEGEND =
@@ -71,7 +56,7 @@ public record Report(Map<String, String> about, List<Line> lines, Map<String, St
 
     /** Empty where there is none, or the limit is zero. */
     private String ratio() {
-      double median = hasLimit() ? Figure.median(ratios()) : Double.NaN;
+      double median = hasLimit() ? Percentiles.median(ratios()) : Double.NaN;
       return Double.isFinite(median) ? String.format(Locale.ROOT, "%.2f", median) : "";
     }
 
@@ -89,21 +74,22 @@ public record Report(Map<String, String> about, List<Line> lines, Map<String, St
       return both(f -> f.cost() == null ? "" : number(what.applyAsDouble(f.cost())));
     }
 
-    private List<String> cells() {
-      return List.of(
-          scenario,
-          name,
-          unit,
-          number(ours.median()),
-          hasLimit() ? number(limit.median()) : "",
-          ratio(),
-          cpu(Time::server),
-          cpu(Time::client),
-          cpu(Time::sum),
-          cost(Cost::statements),
-          cost(Cost::messageRows),
-          cost(Cost::bucketRows),
-          cost(Cost::logBytes));
+    private Map<String, String> cells() {
+      Map<String, String> cells = new LinkedHashMap<>();
+      cells.put("scenario", scenario);
+      cells.put("case", name);
+      cells.put("unit", unit);
+      cells.put("ours", number(ours.median()));
+      cells.put("limit", hasLimit() ? number(limit.median()) : "");
+      cells.put("ratio", ratio());
+      cells.put("server CPU", cpu(Time::server));
+      cells.put("client CPU", cpu(Time::client));
+      cells.put("CPU", cpu(Time::sum));
+      cells.put("statements", cost(Cost::statements));
+      cells.put("row writes", cost(Cost::messageRows));
+      cells.put("bucket writes", cost(Cost::bucketRows));
+      cells.put("log bytes", cost(Cost::logBytes));
+      return cells;
     }
 
     private Map<String, Object> json() {
@@ -135,7 +121,7 @@ public record Report(Map<String, String> about, List<Line> lines, Map<String, St
   public String markdown() {
     StringBuilder text = new StringBuilder();
     text.append(about.getOrDefault("database", "")).append("\n\n");
-    text.append(table(HEAD, lines.stream().map(Line::cells).toList(), FIRST_NUMBER));
+    text.append(table(lines.stream().map(Line::cells).toList(), FIRST_NUMBER));
     text.append("\n").append(LEGEND).append("\n\n");
     notes.forEach((scenario, note) -> text.append("- ").append(line(scenario, note)));
     text.append("\n");
@@ -173,12 +159,14 @@ public record Report(Map<String, String> about, List<Line> lines, Map<String, St
   /**
    * A table in Markdown that can be read as text too.
    *
+   * @param rows their cells, by the names of the columns
    * @param firstNumber the first column of numbers; they stand to the right, texts to the left
    */
-  public static String table(List<String> head, List<List<String>> rows, int firstNumber) {
-    int[] widths = new int[head.size()];
-    List<List<String>> all = new ArrayList<>(rows);
-    all.add(0, head);
+  public static String table(List<Map<String, String>> rows, int firstNumber) {
+    List<List<String>> all = new ArrayList<>();
+    all.add(rows.stream().limit(1).flatMap(row -> row.keySet().stream()).toList());
+    rows.forEach(row -> all.add(List.copyOf(row.values())));
+    int[] widths = new int[all.get(0).size()];
     all.forEach(
         row -> Arrays.setAll(widths, i -> Math.max(Math.max(3, widths[i]), row.get(i).length())));
     all.add(

@@ -58,7 +58,7 @@ enum Scenario {
       relay together, and the CPU time of their processes. There is no limit to compare with."""),
 
   HELD(
-      HeldScenario::run,
+      LatencyScenario::held,
       """
       From when a commit has returned to the call of the publisher, with 2,000 transactions a second for 10 minutes: \
       4 clients and a relay in the same process, which is woken by appends. Beside nothing, and beside a \

@@ -20,12 +20,10 @@ final class Throughput {
     static final Part WHOLE = new Part("", 0, Meter.TENTHS);
   }
 
-  /** Something that takes a while. */
   interface Step {
     void run() throws Exception;
   }
 
-  /** What is measured. */
   interface Run {
     Meter of(Access<?> access) throws Exception;
   }
@@ -68,7 +66,6 @@ final class Throughput {
     cases.add(one);
   }
 
-  /** Measures all cases and reports them. */
   void measure() throws Exception {
     Map<Case, Access<?>> pools = new LinkedHashMap<>();
     try {

@@ -38,12 +38,9 @@ final class Transactions {
     Line none = bench.line(name + ", p50, beside no message", "µs");
     Map<Append, List<Figure>> figures =
         Map.of(
-            Append.OUTBOX,
-            List.of(bare.ours(), none.ours()),
-            Append.BARE,
-            List.of(bare.limit()),
-            Append.NONE,
-            List.of(none.limit()));
+            Append.OUTBOX, List.of(bare.ours(), none.ours()),
+            Append.BARE, List.of(bare.limit()),
+            Append.NONE, List.of(none.limit()));
     int transactions = bench.scaled(TRANSACTIONS);
     try (Access<?> access = bench.database().open(1);
         BenchClient<?> business = access.business()) {

@@ -30,7 +30,6 @@ public final class WorkCounter {
     return statements.values().stream().mapToLong(LongAdder::sum).sum();
   }
 
-  /** So far. */
   public long roundTrips() {
     return roundTrips.sum();
   }

@@ -8,6 +8,7 @@ import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
@@ -26,7 +27,7 @@ public abstract class Broker implements AutoCloseable {
   private final String prefix;
   private final List<String> types;
   private volatile @Nullable String address;
-  private volatile @Nullable EmbeddedServer server;
+  private volatile Optional<EmbeddedServer> server = Optional.empty();
 
   /**
    * A server that was started.
@@ -72,8 +73,7 @@ public abstract class Broker implements AutoCloseable {
   /** With its version where we know it. */
   @Override
   public String toString() {
-    EmbeddedServer ours = server;
-    return ours == null ? label : ours.toString().replace("embedded ", "");
+    return server.map(ours -> ours.toString().replace("embedded ", "")).orElse(label);
   }
 
   /** Where it is, with its user. */
@@ -125,7 +125,7 @@ public abstract class Broker implements AutoCloseable {
   public void start(int proxyPort) {
     if (address == null) {
       Started started = launch(proxyPort);
-      server = started.server();
+      server = Optional.of(started.server());
       address =
           proxyPort == 0
               ? started.address()
@@ -180,22 +180,17 @@ public abstract class Broker implements AutoCloseable {
 
   /** The one that was started here. */
   public final EmbeddedServer server() {
-    EmbeddedServer ours = server;
-    if (ours == null) {
-      throw new IllegalStateException(label + " was not started here");
-    }
-    return ours;
+    return server.orElseThrow(() -> new IllegalStateException(label + " was not started here"));
   }
 
   /** Its first process, where it is one of ours. */
   public OptionalLong pid() {
-    EmbeddedServer ours = server;
-    return ours == null ? OptionalLong.empty() : OptionalLong.of(ours.pid());
+    return server.stream().mapToLong(EmbeddedServer::pid).findFirst();
   }
 
   /** Whether it is ours to stop. */
   public final boolean canStop() {
-    return server != null;
+    return server.isPresent();
   }
 
   public final void stop() {
@@ -210,10 +205,7 @@ public abstract class Broker implements AutoCloseable {
   /** Ends it; removes what was made where it is the user's. */
   @Override
   public void close() {
-    EmbeddedServer ours = server;
-    if (ours != null) {
-      ours.close();
-    }
+    server.ifPresent(EmbeddedServer::close);
   }
 
   /** Does it, and says what has failed where it fails; what the broker said is the cause's. */

@@ -33,7 +33,6 @@ public interface Source extends AutoCloseable {
     }
   }
 
-  /** Is told what is read. */
   interface Sink {
     void received(Received message);
 

@@ -41,7 +41,6 @@ public final class Ledger<P> {
    */
   public record Publication<P>(P by, long called, long acknowledged) {}
 
-  /** Both ends of a message. */
   private record Message<P>(Commit commit, Publication<P> publication) {}
 
   public void committed(UUID id, String key, long at) {
@@ -63,7 +62,6 @@ public final class Ledger<P> {
     repeats.set(0);
   }
 
-  /** How many messages are committed. */
   public int committed() {
     return commits.size();
   }

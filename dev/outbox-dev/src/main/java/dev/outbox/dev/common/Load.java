@@ -21,7 +21,6 @@ public final class Load implements AutoCloseable {
 
   /** Used by one thread. */
   public interface Client {
-    /** Makes one transaction. */
     void transaction() throws InterruptedException;
   }
 

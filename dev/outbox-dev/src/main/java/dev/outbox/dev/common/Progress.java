@@ -31,7 +31,6 @@ public final class Progress {
     return String.format(Locale.ROOT, "%6.1f s  %s", (System.nanoTime() - begin) / 1e9, text);
   }
 
-  /** Something happened. */
   public synchronized void event(String text) {
     wipe();
     out.println(timed(text));

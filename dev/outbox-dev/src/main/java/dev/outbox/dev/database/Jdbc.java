@@ -1,14 +1,12 @@
 package dev.outbox.dev.database;
 
 import com.zaxxer.hikari.HikariConfig;
-import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.cli.Address;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +19,7 @@ public final class Jdbc {
    * The settings of a pool. Where the address has a schema, {@link JdbcKind#removeSchemas} finds
    * its sessions.
    */
-  static HikariConfig config(JdbcKind kind, Address address, String role, int connections) {
+  public static HikariConfig config(JdbcKind kind, Address address, String role, int connections) {
     HikariConfig config = new HikariConfig();
     String schema = address.schema();
     config.setJdbcUrl(
@@ -31,22 +29,6 @@ public final class Jdbc {
     config.setMaximumPoolSize(connections);
     config.setConnectionInitSql(schema == null ? null : kind.enter(schema));
     return config;
-  }
-
-  /**
-   * A pool that opens connections when they are needed, so that the database may be away.
-   *
-   * @param patience how long a client waits for a connection
-   */
-  static HikariDataSource patient(
-      JdbcKind kind, Address address, String role, int connections, Duration patience) {
-    HikariConfig config = config(kind, address, role, connections);
-    config.setMinimumIdle(0);
-    config.setInitializationFailTimeout(-1);
-    config.setConnectionTimeout(patience.toMillis());
-    // Else the pool asks for the default, once; when that connection dies it never works again.
-    config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
-    return new HikariDataSource(config);
   }
 
   public static void execute(Connection connection, String sql) throws SQLException {

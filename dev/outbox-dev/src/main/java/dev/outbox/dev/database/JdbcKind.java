@@ -96,7 +96,6 @@ public enum JdbcKind {
     }
   }
 
-  /** For people. */
   @Override
   public String toString() {
     return label;
@@ -117,7 +116,6 @@ public enum JdbcKind {
     return statements.containsKey(statement);
   }
 
-  /** A statement. */
   public String sql(String statement) {
     String sql = statements.get(statement);
     if (sql == null) {
@@ -153,20 +151,6 @@ public enum JdbcKind {
   /** A session's first statement, by which it is found where it has no name of its own; or null. */
   public @Nullable String enter(String schema) {
     return has("enter") ? sql("enter", schema) : null;
-  }
-
-  /**
-   * Makes a schema.
-   *
-   * @param schema a plain name
-   */
-  public void createSchema(Connection connection, String schema) throws SQLException {
-    Jdbc.execute(connection, "create schema " + schema);
-  }
-
-  /** The statement that lets this connection's user make schemas, for who may give rights. */
-  String grant(Connection connection) throws SQLException {
-    return Jdbc.text(connection, sql("grant"));
   }
 
   /**

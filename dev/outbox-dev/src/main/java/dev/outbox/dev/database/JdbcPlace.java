@@ -1,5 +1,6 @@
 package dev.outbox.dev.database;
 
+import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
@@ -67,10 +68,19 @@ public final class JdbcPlace implements Tortured<Connection> {
     store = store(archive);
   }
 
-  /** Whose clients wait so long for a connection, and which is there while the database is away. */
+  /**
+   * Whose clients wait so long for a connection. It opens them when they are needed, so that the
+   * database may be away.
+   */
   public static JdbcPlace patient(
       JdbcKind kind, Address address, Archive archive, int size, Duration patience) {
-    HikariDataSource pool = Jdbc.patient(kind, address, "place", size, patience);
+    HikariConfig config = Jdbc.config(kind, address, "place", size);
+    config.setMinimumIdle(0);
+    config.setInitializationFailTimeout(-1);
+    config.setConnectionTimeout(patience.toMillis());
+    // Else the pool asks for the default, once; when that connection dies it never works again.
+    config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
+    HikariDataSource pool = new HikariDataSource(config);
     return new JdbcPlace(kind, address, archive, pool, pool);
   }
 
@@ -106,12 +116,10 @@ public final class JdbcPlace implements Tortured<Connection> {
     Stores.connect(address).close();
   }
 
-  /** What is asked of a connection. */
   public interface Question<R> {
     R of(Connection connection) throws SQLException;
   }
 
-  /** What is done with a connection. */
   public interface Step {
     void on(Connection connection) throws SQLException;
   }
@@ -156,9 +164,9 @@ public final class JdbcPlace implements Tortured<Connection> {
     tell(
         "no schema can be made in this database",
         connection -> {
-          String grant = kind.grant(connection);
+          String grant = Jdbc.text(connection, kind.sql("grant"));
           try {
-            kind.createSchema(connection, name);
+            Jdbc.execute(connection, "create schema " + name);
           } catch (SQLException e) {
             throw new Failure(
                 "no schema can be made in this database: %s; as who may give rights, run: %s"
@@ -240,7 +248,8 @@ public final class JdbcPlace implements Tortured<Connection> {
     return new TransientOutboxException(String.valueOf(e.getMessage()), e);
   }
 
-  private static void tried(Connection connection, Step step) {
+  /** Does it in a transaction. */
+  public static void tried(Connection connection, Step step) {
     try {
       step.on(connection);
     } catch (SQLException e) {

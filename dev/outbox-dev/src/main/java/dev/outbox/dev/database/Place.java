@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,7 +43,6 @@ public interface Place<T> extends AutoCloseable {
   /** Which server it is, and by which driver it is reached, with their versions. */
   String server();
 
-  /** Makes a schema. */
   void createSchema(String name);
 
   /** The schemas whose names begin so. */
@@ -83,16 +83,10 @@ public interface Place<T> extends AutoCloseable {
 
   Session<T> session();
 
-  /** What is done in a transaction. */
-  interface Doing<T> {
-    /** Returns whether to commit. */
-    boolean in(T transaction);
-  }
-
-  /** Commits where it says true, else rolls back; returns what it said. */
-  default boolean run(Doing<T> doing) {
+  /** Does something in a transaction. Commits where it says true, else rolls back; returns that. */
+  default boolean run(Predicate<T> work) {
     try (Session<T> session = session()) {
-      boolean good = doing.in(session.begin());
+      boolean good = work.test(session.begin());
       if (good) {
         session.commit();
       }
@@ -161,16 +155,11 @@ public interface Place<T> extends AutoCloseable {
   /** An address as settings of a process. */
   static Map<String, String> settings(Address address) {
     return Map.of(
-        "url",
-        address.url(),
-        "user",
-        address.user(),
-        "password",
-        address.password(),
-        "schema",
-        Objects.requireNonNullElse(address.schema(), ""),
-        "prefix",
-        address.prefix());
+        "url", address.url(),
+        "user", address.user(),
+        "password", address.password(),
+        "schema", Objects.requireNonNullElse(address.schema(), ""),
+        "prefix", address.prefix());
   }
 
   /** The same, read by that process. */

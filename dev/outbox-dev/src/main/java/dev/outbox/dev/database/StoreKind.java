@@ -38,7 +38,6 @@ public enum StoreKind {
     this.server = server;
   }
 
-  /** For people. */
   private String label() {
     return jdbc != null ? jdbc.toString() : this == MONGO ? "MongoDB" : "Redis";
   }

@@ -87,7 +87,6 @@ final class Account {
     quietSince = System.nanoTime();
   }
 
-  /** How many transactions were committed so far. */
   int commits() {
     return commits.get();
   }

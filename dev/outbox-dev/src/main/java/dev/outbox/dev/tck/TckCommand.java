@@ -132,12 +132,16 @@ public final class TckCommand implements Callable<Integer> {
               .formatted(suite));
     }
     if (database != null) {
-      Address address = database.address();
-      System.setProperty("outbox.test.url", address.url());
-      System.setProperty("outbox.test.user", address.user());
-      System.setProperty("outbox.test.password", address.password());
+      name("outbox.test", database.address());
     }
     return run(List.of(tck), all, spec.commandLine().getOut(), () -> true);
+  }
+
+  /** Tells tests where the database is. */
+  private static void name(String properties, Address address) {
+    System.setProperty(properties + ".url", address.url());
+    System.setProperty(properties + ".user", address.user());
+    System.setProperty(properties + ".password", address.password());
   }
 
   private int runOurs(DatabaseOptions database) {
@@ -161,10 +165,7 @@ public final class TckCommand implements Callable<Integer> {
       connected.removeSchemas(name);
       Address address = connected.named(name);
       StoreKind kind = StoreKind.of(address.url());
-      String server = "outbox.test." + kind;
-      System.setProperty(server + ".url", address.url());
-      System.setProperty(server + ".user", address.user());
-      System.setProperty(server + ".password", address.password());
+      name("outbox.test." + kind, address);
       System.setProperty("outbox.test.schema", name);
       try (Cleanup ignored = Cleanup.atEnd(() -> removeSchemas(connected, name))) {
         return run(suites(kind), all, out, () -> answers(connected));

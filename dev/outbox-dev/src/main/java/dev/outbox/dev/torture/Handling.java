@@ -129,10 +129,12 @@ final class Handling<T> implements AutoCloseable {
     }
   }
 
+  private void write(String what, Object... details) {
+    child.journal().write(what, details);
+  }
+
   private void got(Received message) {
-    child
-        .journal()
-        .write("got", message.partition(), message.offset(), message.id(), message.key());
+    write("got", message.partition(), message.offset(), message.id(), message.key());
     int times = twice.nextDouble() < AT_ONCE ? 2 : 1;
     for (int i = 0; i < times; i++) {
       boolean ignored = waiting.offer(message.id());
@@ -189,7 +191,7 @@ final class Handling<T> implements AutoCloseable {
         } catch (RuntimeException e) {
           e.printStackTrace();
           String error = String.valueOf(e).replaceAll("\\s+", "_");
-          child.journal().write("failed", Way.of(message), message, error);
+          write("failed", Way.of(message), message, error);
           return;
         }
       }
@@ -213,7 +215,7 @@ final class Handling<T> implements AutoCloseable {
                 }
                 return isFirst;
               });
-      child.journal().write(first ? "handled" : "repeated", Way.RECORDED, message);
+      write(first ? "handled" : "repeated", Way.RECORDED, message);
     }
 
     private void lock(Inbox<T> inbox, Way way, UUID message) throws InterruptedException {
@@ -222,18 +224,18 @@ final class Handling<T> implements AutoCloseable {
       Begin<T> begin = inbox.begin(key(way, message), time, fingerprint(message));
       if (begin instanceof Begin.Started<T> started) {
         long number = numbers.incrementAndGet();
-        child.journal().write("locked", number, way, message, asked, time.toMillis());
+        write("locked", number, way, message, asked, time.toMillis());
         work(number, started.lock(), time);
         complete(way, message, number, started.lock());
       } else if (begin instanceof Begin.Done<T> done) {
-        child.journal().write("repeated", way, message);
+        write("repeated", way, message);
         if (way == Way.RESULT) {
-          child.journal().write("given", message, text(done.result()), asked);
+          write("given", message, text(done.result()), asked);
         }
       } else if (begin instanceof Begin.InProgress<T> other) {
         throw new InProgressException(key(way, message), other.left());
       } else {
-        child.journal().write("mismatch", way, message);
+        write("mismatch", way, message);
       }
     }
 
@@ -242,7 +244,7 @@ final class Handling<T> implements AutoCloseable {
       if (random.nextDouble() < RENEWS) {
         long asked = System.nanoTime();
         if (lock.renew(time)) {
-          child.journal().write("renewed-lock", number, asked, time.toMillis());
+          write("renewed-lock", number, asked, time.toMillis());
         }
       }
       Thread.sleep(
@@ -250,7 +252,7 @@ final class Handling<T> implements AutoCloseable {
     }
 
     private void complete(Way way, UUID message, long number, Lock<T> lock) {
-      child.journal().write("unlocks", number);
+      write("unlocks", number);
       if (random.nextDouble() < FAILS) {
         boolean ignored = lock.release("by chance");
       } else if (way == Way.LOCKED) {
@@ -261,13 +263,13 @@ final class Handling<T> implements AutoCloseable {
                   return lock.complete(transaction, InboxResult.none());
                 });
         if (completed) {
-          child.journal().write("handled", way, message);
+          write("handled", way, message);
         }
       } else {
         InboxResult result = InboxResult.of((child.name() + "/" + number).getBytes(UTF_8), null);
         long asked = System.nanoTime();
         if (lock.complete(result)) {
-          child.journal().write("completed", message, text(result), asked);
+          write("completed", message, text(result), asked);
         }
       }
     }

@@ -92,6 +92,10 @@ public final class Oracle {
     committed.forEach(one -> this.committed.put(one.work().id(), one));
   }
 
+  private void wrong(String sentence, @Nullable Object... details) {
+    wrong(Wrong.OTHER, sentence, details);
+  }
+
   private void wrong(Wrong kind, String sentence, @Nullable Object... details) {
     violations.add(sentence.formatted(details));
     counts.merge(kind, 1, Integer::sum);
@@ -150,17 +154,15 @@ public final class Oracle {
       }
       if (!work.kind().repairable() && delivered.contains(id)) {
         wrong(
-            Wrong.OTHER,
             "delivered, though %s: %s",
-            expires ? "it had expired" : "the broker cannot take it",
-            work);
+            expires ? "it had expired" : "the broker cannot take it", work);
       }
       if (expires && dead.contains(id)) {
-        wrong(Wrong.OTHER, "dead, though it had expired: %s", work);
+        wrong("dead, though it had expired: %s", work);
       }
     }
     dead.removeAll(committed.keySet());
-    dead.forEach(id -> wrong(Wrong.OTHER, "a dead letter that was never committed: %s", id));
+    dead.forEach(id -> wrong("a dead letter that was never committed: %s", id));
   }
 
   /**
@@ -178,15 +180,15 @@ public final class Oracle {
       if (known == null) {
         wrong(Wrong.LEAKED, "archived, but never committed: %s", one);
       } else if (!gone.add(one.id())) {
-        wrong(Wrong.OTHER, "archived twice: %s", one);
+        wrong("archived twice: %s", one);
       } else if (waiting.contains(one.id())) {
-        wrong(Wrong.OTHER, "archived, but still in the outbox: %s", one);
+        wrong("archived, but still in the outbox: %s", one);
       } else if (switch (one.outcome()) {
         case DELIVERED -> !delivered.contains(one.id());
         case DISCARDED -> !discarded.contains(one.id());
         case EXPIRED -> known.work().kind() != Kind.EXPIRED;
       }) {
-        wrong(Wrong.OTHER, "archived for a reason that is none: %s", one);
+        wrong("archived for a reason that is none: %s", one);
       }
     }
     for (Committed one : committed.values()) {
@@ -206,7 +208,7 @@ public final class Oracle {
     for (Line line : Journal.of(lines, "requeue", "discard", "cancel")) {
       String what = line.what().equals("requeue") ? "requeue " : "discard ";
       if (line.detail(2).equals("true") && !left.remove(what + line.number(0))) {
-        wrong(Wrong.OTHER, "decided, but not in the audit: %s", line);
+        wrong("decided, but not in the audit: %s", line);
       }
     }
   }
@@ -217,7 +219,7 @@ public final class Oracle {
         Journal.of(lines, "cancel").stream().filter(line -> line.detail(2).equals("true")).toList();
     for (Line line : cancelled) {
       if (delivered.contains(UUID.fromString(line.detail(1)))) {
-        wrong(Wrong.OTHER, "delivered, though it was cancelled: %s", line);
+        wrong("delivered, though it was cancelled: %s", line);
       }
     }
     return cancelled.size();
@@ -228,11 +230,7 @@ public final class Oracle {
     for (Line line : Journal.of(lines, "committed")) {
       for (String id : line.detail(0).equals("true") ? line.list(1) : List.<String>of()) {
         if (!committed.containsKey(UUID.fromString(id))) {
-          wrong(
-              Wrong.OTHER,
-              "the database lost a durable commit, of which %s was told: %s",
-              line.process(),
-              id);
+          wrong("the database lost a durable commit, of which %s was told: %s", line.process(), id);
         }
       }
     }
@@ -247,13 +245,12 @@ public final class Oracle {
     Set<String> stored = new HashSet<>();
     for (Committed one : committed.values()) {
       if (one.dedup() != null && !stored.add(one.dedup())) {
-        wrong(Wrong.OTHER, "stored twice: dedup key %s", one.dedup());
+        wrong("stored twice: dedup key %s", one.dedup());
       }
     }
     for (String dedup : refused) {
       if (!stored.contains(dedup)) {
-        wrong(
-            Wrong.OTHER, "refused as a duplicate, but the first is not there: dedup key %s", dedup);
+        wrong("refused as a duplicate, but the first is not there: dedup key %s", dedup);
       }
     }
   }
@@ -264,7 +261,7 @@ public final class Oracle {
     Journal.of(lines, "got").forEach(line -> got.add(line.detail(0) + " " + line.number(1)));
     for (Delivery delivery : log) {
       if (!got.contains(delivery.partition() + " " + delivery.offset())) {
-        wrong(Wrong.OTHER, "no consumer got %s", delivery);
+        wrong("no consumer got %s", delivery);
       }
     }
   }
@@ -281,10 +278,8 @@ public final class Oracle {
         long sequence = Long.parseLong(message.split("\\|", 2)[0]);
         if (line.number(1) > deliveredAt.getOrDefault(sequence, Long.MAX_VALUE)) {
           wrong(
-              Wrong.OTHER,
               "claimed by %s after it was settled as delivered: sequence %d",
-              claim(line),
-              sequence);
+              claim(line), sequence);
         }
       }
     }
@@ -449,23 +444,19 @@ public final class Oracle {
       Kind kind = one == null ? Kind.PLAIN : one.work().kind();
       int failed = failures.getOrDefault(sequence, 0);
       if (one != null && rejected.contains(sequence) && !kind.rejected()) {
-        wrong(Wrong.OTHER, "rejected, though the broker takes it: sequence %d, %s", sequence, one);
+        wrong("rejected, though the broker takes it: sequence %d, %s", sequence, one);
       }
       if (!rejected.contains(sequence) && failed < Work.attempts(kind)) {
         wrong(
-            Wrong.OTHER,
             "dead after %d failures, of %s: sequence %d, %s",
-            failed,
-            Work.attempts(kind),
-            sequence,
-            one);
+            failed, Work.attempts(kind), sequence, one);
       }
     }
   }
 
   /** Something is wrong that was seen in between. */
   void saw(String violation) {
-    wrong(Wrong.OTHER, "%s", violation);
+    wrong("%s", violation);
   }
 
   /** Of the messages that were committed. */

@@ -1,5 +1,6 @@
 package dev.outbox.dev.torture;
 
+import dev.outbox.dev.database.Exhaustion;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -67,8 +68,8 @@ final class TcpProxy implements AutoCloseable {
       client.setTcpNoDelay(true);
       server.setTcpNoDelay(true);
     } catch (IOException | IllegalArgumentException e) {
-      close(client);
-      close(server);
+      Exhaustion.close(client);
+      Exhaustion.close(server);
       return;
     }
     Link link = new Link(client, server);
@@ -83,21 +84,9 @@ final class TcpProxy implements AutoCloseable {
     thread.start();
   }
 
-  private static void close(Socket socket) {
-    try {
-      socket.close();
-    } catch (IOException e) {
-      // as good as closed
-    }
-  }
-
   @Override
   public void close() {
-    try {
-      listener.close();
-    } catch (IOException e) {
-      // as good as closed
-    }
+    Exhaustion.close(listener);
     links.forEach(Link::cut);
   }
 
@@ -122,7 +111,7 @@ final class TcpProxy implements AutoCloseable {
         } catch (IOException e) {
           // closed already
         }
-        TcpProxy.close(socket);
+        Exhaustion.close(socket);
       }
       links.remove(this);
     }

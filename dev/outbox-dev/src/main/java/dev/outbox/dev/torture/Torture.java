@@ -80,7 +80,6 @@ final class Torture implements AutoCloseable {
   record Summary(Map<String, String> did, long faultCount, List<String> violations) {
     private static final int SHOWN = 20;
 
-    /** For people. */
     String text() {
       StringBuilder text = new StringBuilder();
       did.forEach((name, what) -> text.append("%-12s %s\n".formatted(name, what)));

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.dev.bench.CpuClock.Time;
 import dev.outbox.dev.bench.Report.Line;
+import dev.outbox.dev.common.Percentiles;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
@@ -17,8 +18,8 @@ class FiguresTest {
   @Test
   @DisplayName("the median of an even number of runs is between the middle two")
   void median() {
-    assertThat(Figure.median(List.of(3.0, 1.0, 2.0))).isEqualTo(2.0);
-    assertThat(Figure.median(List.of(4.0, 1.0, 2.0, 100.0))).isEqualTo(3.0);
+    assertThat(Percentiles.median(List.of(3.0, 1.0, 2.0))).isEqualTo(2.0);
+    assertThat(Percentiles.median(List.of(4.0, 1.0, 2.0, 100.0))).isEqualTo(3.0);
   }
 
   @Test

@@ -2,7 +2,6 @@ package dev.outbox.peers;
 
 import java.time.Clock;
 import java.util.Map;
-import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.Banner;
@@ -14,11 +13,15 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** An application with Spring Boot, as the users of all contenders have it. */
-abstract class SpringApp implements Contender.App {
+/**
+ * An application with Spring Boot and an outbox, as the users of all contenders have it. Safe for
+ * use by many threads.
+ */
+abstract class App implements AutoCloseable {
+  /** To be filled in: its schema. */
   static final String BUSINESS_TABLE =
       """
-      create table business (
+      create table %s.business (
         id         bigint generated always as identity primary key,
         customer   text not null,
         amount     bigint not null,
@@ -32,7 +35,7 @@ abstract class SpringApp implements Contender.App {
   final JdbcTemplate jdbc;
   private final TransactionTemplate transactions;
 
-  SpringApp(
+  App(
       Class<?> configuration,
       Map<String, Object> properties,
       DataSource dataSource,
@@ -59,25 +62,34 @@ abstract class SpringApp implements Contender.App {
     transactions = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
   }
 
+  /** Begins to publish, where that does not begin by itself. */
+  void begin() {}
+
+  /**
+   * Goes through what an application that has ended left behind, where that needs to be asked for.
+   */
+  void submitBacklog() {}
+
   /** In the current transaction. */
   abstract void append(OrderPlaced message);
 
-  @Override
-  public void transaction(Consumer<Contender.Transaction> work) {
-    transactions.executeWithoutResult(
-        status ->
-            work.accept(
-                new Contender.Transaction() {
-                  @Override
-                  public void business(OrderPlaced message) {
-                    jdbc.update(BUSINESS, message.key(), message.number());
-                  }
+  /** A row of the business, so that there is a reason for a message; in the current transaction. */
+  final void business(OrderPlaced message) {
+    jdbc.update(BUSINESS, message.key(), message.number());
+  }
 
-                  @Override
-                  public void append(OrderPlaced message) {
-                    SpringApp.this.append(message);
-                  }
-                }));
+  /** One transaction; {@code work} appends. */
+  final void transaction(Runnable work) {
+    transactions.executeWithoutResult(status -> work.run());
+  }
+
+  /** A transaction with one message and its row. */
+  final void place(OrderPlaced message) {
+    transaction(
+        () -> {
+          append(message);
+          business(message);
+        });
   }
 
   @Override

@@ -1,0 +1,184 @@
+package dev.outbox.embedded;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.testcontainers.containers.GenericContainer;
+import org.testcontainers.containers.JdbcDatabaseContainer;
+import org.testcontainers.kafka.KafkaContainer;
+import org.testcontainers.mongodb.MongoDBContainer;
+import org.testcontainers.mssqlserver.MSSQLServerContainer;
+import org.testcontainers.mysql.MySQLContainer;
+import org.testcontainers.postgresql.PostgreSQLContainer;
+import org.testcontainers.rabbitmq.RabbitMQContainer;
+import org.testcontainers.utility.DockerImageName;
+
+/**
+ * Servers in containers. Each is a class of its own, because a project has the module of its own
+ * server only: it is loaded only when Testcontainers is on the class path.
+ */
+final class Containers {
+  private Containers() {}
+
+  private record Database(JdbcDatabaseContainer<?> container) implements DatabaseServer {
+    static DatabaseServer start(JdbcDatabaseContainer<?> container) {
+      container.start();
+      return new Database(container);
+    }
+
+    @Override
+    public String jdbcUrl() {
+      return container.getJdbcUrl();
+    }
+
+    @Override
+    public String user() {
+      return container.getUsername();
+    }
+
+    @Override
+    public String password() {
+      return container.getPassword();
+    }
+
+    @Override
+    public void close() {
+      container.stop();
+    }
+  }
+
+  static final class Postgres {
+    private Postgres() {}
+
+    static DatabaseServer start(Map<String, String> settings) {
+      List<String> command = new ArrayList<>(List.of("postgres", "-c", "max_connections=200"));
+      settings.forEach((name, value) -> command.addAll(List.of("-c", name + "=" + value)));
+      return Database.start(
+          new PostgreSQLContainer(TestServers.image("postgres", "postgres:18-alpine"))
+              .withCommand(command.toArray(String[]::new)));
+    }
+  }
+
+  /** MariaDB's image understands what MySQL's does. */
+  static final class Mysql {
+    private Mysql() {}
+
+    static DatabaseServer start(String image, Map<String, String> settings) {
+      List<String> command = new ArrayList<>(List.of("--max_connections=200"));
+      settings.forEach((name, value) -> command.add("--" + name + "=" + value));
+      return Database.start(
+          new MySQLContainer(DockerImageName.parse(image).asCompatibleSubstituteFor("mysql"))
+              .withConfigurationOverride(null) // theirs allows 1 MB a packet
+              .withUsername("root")
+              .withDatabaseName("outbox")
+              .withUrlParam("sslMode", "DISABLED")
+              .withUrlParam("allowPublicKeyRetrieval", "true")
+              .withCommand(command.toArray(String[]::new)));
+    }
+  }
+
+  static final class SqlServer {
+    private SqlServer() {}
+
+    static DatabaseServer start() {
+      return Database.start(
+          new MSSQLServerContainer(
+                  TestServers.image("sqlserver", "mcr.microsoft.com/mssql/server:2022-latest"))
+              .acceptLicense()
+              .withUrlParam("encrypt", "false")); // its certificate is its own
+    }
+  }
+
+  record Mongo(MongoDBContainer container) implements MongoServer {
+    static MongoServer start() {
+      MongoDBContainer container =
+          new MongoDBContainer(TestServers.image("mongo", "mongo:8.0"))
+              .withReplicaSet()
+              // That of withReplicaSet, and fail points.
+              .withCommand("--replSet", "docker-rs", "--setParameter", "enableTestCommands=1");
+      container.start();
+      return new Mongo(container);
+    }
+
+    @Override
+    public String connectionString() {
+      // Without the set's name: its members know each other by names that are the container's own.
+      return container.getConnectionString() + "/?directConnection=true";
+    }
+
+    @Override
+    public void close() {
+      container.stop();
+    }
+  }
+
+  record Kafka(KafkaContainer container) implements KafkaServer {
+    static KafkaServer start(Map<String, String> settings) {
+      KafkaContainer container =
+          new KafkaContainer(TestServers.image("kafka", "apache/kafka:" + Cache.version("kafka")));
+      settings.forEach(
+          (name, value) ->
+              container.withEnv("KAFKA_" + name.toUpperCase(Locale.ROOT).replace('.', '_'), value));
+      container.start();
+      return new Kafka(container);
+    }
+
+    @Override
+    public String bootstrapServers() {
+      return container.getBootstrapServers();
+    }
+
+    @Override
+    public void close() {
+      container.stop();
+    }
+  }
+
+  record Rabbit(RabbitMQContainer container) implements RabbitServer {
+    static RabbitServer start() {
+      RabbitMQContainer container =
+          new RabbitMQContainer(TestServers.image("rabbitmq", "rabbitmq:4.1-alpine"));
+      container.start();
+      return new Rabbit(container);
+    }
+
+    @Override
+    public String uri() {
+      return "amqp://%s:%s@%s:%d"
+          .formatted(
+              container.getAdminUsername(),
+              container.getAdminPassword(),
+              container.getHost(),
+              container.getAmqpPort());
+    }
+
+    @Override
+    public void close() {
+      container.stop();
+    }
+  }
+
+  record Redis(GenericContainer<?> container) implements RedisServer {
+    private static final int PORT = 6379;
+
+    static RedisServer start() {
+      GenericContainer<?> container =
+          new GenericContainer<>(TestServers.image("redis", "redis:7.0-alpine"))
+              .withExposedPorts(PORT)
+              .withCommand("redis-server", "--appendonly", "yes", "--appendfsync", "always");
+      container.start();
+      return new Redis(container);
+    }
+
+    @Override
+    public String url() {
+      return "redis://%s:%d".formatted(container.getHost(), container.getMappedPort(PORT));
+    }
+
+    @Override
+    public void close() {
+      container.stop();
+    }
+  }
+}
