@@ -51,7 +51,7 @@ record Changelog(CollectionKind contents, Map<String, String> parameters) {
   }
 
   private Document parsed() {
-    String xml = PrefixedNames.resource(Changelog.class, "/" + contents.changelog());
+    String xml = PrefixedNames.resource(Changelog.class, contents.changelog);
     for (Map.Entry<String, String> parameter : parameters.entrySet()) {
       xml = xml.replace("${" + parameter.getKey() + "}", parameter.getValue());
     }
@@ -61,7 +61,7 @@ record Changelog(CollectionKind contents, Map<String, String> parameters) {
       factory.setFeature("http://apache.org/xml/features/disallow-doctype-decl", true);
       return factory.newDocumentBuilder().parse(new InputSource(new StringReader(xml)));
     } catch (ParserConfigurationException | SAXException | IOException e) {
-      throw new IllegalStateException(contents.changelog() + " is not XML", e);
+      throw new IllegalStateException(contents.changelog + " is not XML", e);
     }
   }
 

@@ -33,6 +33,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
+import org.bson.BsonBinary;
 import org.bson.Document;
 import org.bson.conversions.Bson;
 
@@ -74,7 +75,7 @@ final class FencedBuckets {
   }
 
   private static Bson ours(UUID claimId, Collection<Integer> buckets) {
-    return and(in("_id", buckets), eq("claimId", Uuids.binary(claimId)));
+    return and(in("_id", buckets), eq("claimId", new BsonBinary(claimId)));
   }
 
   /** Those that are still ours, written, with what their work says. */
@@ -208,7 +209,7 @@ final class FencedBuckets {
         .bucket()
         .updateMany(
             transaction.session(),
-            eq("claimId", Uuids.binary(claimId)),
+            eq("claimId", new BsonBinary(claimId)),
             combine(
                 set("leaseUntil", LONG_AGO),
                 unset("claimId"),

@@ -92,14 +92,14 @@ final class MongoAdministration implements Administration<MongoTransaction> {
   @Override
   public List<DeadLetter> deadLetters(MongoTransaction transaction, long afterSequence, int limit) {
     List<Document> found = dead(transaction, afterSequence, limit).into(new ArrayList<>());
-    Set<Object> halting = halting(transaction, found);
+    Set<Object> halting = collections.halting(transaction.session(), found);
     return found.stream()
         .map(
             letter ->
                 new DeadLetter(
                     Documents.message(letter),
-                    Documents.lastError(letter),
-                    letter.get("lastFailedAt") instanceof Date time ? time.toInstant() : null,
+                    Documents.textOrNull(letter, "lastError"),
+                    Documents.timeOrNull(letter, "lastFailedAt"),
                     halting.contains(letter.get("seq"))))
         .toList();
   }
@@ -155,7 +155,7 @@ final class MongoAdministration implements Administration<MongoTransaction> {
     ClientSession session = transaction.session();
     List<Document> found = find(session, of(Status.DEAD, sequences));
     noteLetters(transaction, Action.REQUEUED, by, found);
-    Set<Object> halting = halting(transaction, found);
+    Set<Object> halting = collections.halting(session, found);
     unhalt(session, halting);
     Map<Boolean, List<Document>> unhalted =
         found.stream()
@@ -184,8 +184,9 @@ final class MongoAdministration implements Administration<MongoTransaction> {
 
   @Override
   public Set<Long> discard(MongoTransaction transaction, Set<Long> sequences, @Nullable Who by) {
-    List<Document> found = find(transaction.session(), of(Status.DEAD, sequences));
-    unhalt(transaction.session(), halting(transaction, found));
+    ClientSession session = transaction.session();
+    List<Document> found = find(session, of(Status.DEAD, sequences));
+    unhalt(session, collections.halting(session, found));
     return discard(transaction, found, by);
   }
 
@@ -227,7 +228,7 @@ final class MongoAdministration implements Administration<MongoTransaction> {
           action,
           by,
           letters.stream()
-              .map(letter -> new Noted(Documents.sequence(letter), MongoArchive.id(letter)))
+              .map(letter -> new Noted(Documents.sequence(letter), Documents.id(letter)))
               .toList());
     }
   }
@@ -255,7 +256,7 @@ final class MongoAdministration implements Administration<MongoTransaction> {
                     include("seq", "lastFailedAt"),
                     computed("size", new Document("$bsonSize", "$$ROOT"))))
             .into(new ArrayList<>());
-    Set<Object> halting = halting(transaction, looked);
+    Set<Object> halting = collections.halting(transaction.session(), looked);
     List<Object> expired = new ArrayList<>();
     long bytes = 0;
     for (Document letter : looked) {
@@ -276,24 +277,6 @@ final class MongoAdministration implements Administration<MongoTransaction> {
     boolean isEnd = looked.size() < SOME_DEAD;
     return new Expired(
         isEnd ? 0 : Documents.sequence(looked.get(looked.size() - 1)), expired.size());
-  }
-
-  /** Those of the dead letters that halt their keys, by their sequences. */
-  private Set<Object> halting(MongoTransaction transaction, List<Document> letters) {
-    return halting(collections, transaction.session(), letters);
-  }
-
-  static Set<Object> halting(
-      OutboxCollections collections, ClientSession session, List<Document> letters) {
-    Set<Object> halting = new HashSet<>();
-    if (!letters.isEmpty()) {
-      collections
-          .blockedKey()
-          .find(session, in("haltedBy", all("seq", letters)))
-          .projection(include("haltedBy"))
-          .forEach(key -> halting.add(key.get("haltedBy", Object.class)));
-    }
-    return halting;
   }
 
   // ---- pauses

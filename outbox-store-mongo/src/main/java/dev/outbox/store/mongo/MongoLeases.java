@@ -122,7 +122,7 @@ final class MongoLeases implements Leases<MongoTransaction> {
     List<Document> free = new ArrayList<>();
     FairShare share = new FairShare(request.worker());
     for (Document bucket : buckets) {
-      if (claimId.equals(Uuids.of(bucket.get("claimId")))) {
+      if (claimId.equals(Documents.uuid(bucket.get("claimId")))) {
         leased.add(bucket);
       } else if (!isFree(bucket, now)) {
         share.leased(String.valueOf(bucket.get("worker")));
@@ -200,7 +200,7 @@ final class MongoLeases implements Leases<MongoTransaction> {
         new ArrayList<>(
             List.of(
                 inc("token", 1L),
-                set("claimId", Uuids.binary(claimId)),
+                set("claimId", new BsonBinary(claimId)),
                 set("session", id(session)),
                 set("fenced", false),
                 set("worker", request.worker()),
@@ -254,7 +254,7 @@ final class MongoLeases implements Leases<MongoTransaction> {
   private @Nullable Document takenLate(ClientSession session, Document bucket, UUID claimId) {
     return collections
         .bucket()
-        .find(session, and(eq("_id", bucket.get("_id")), eq("claimId", Uuids.binary(claimId))))
+        .find(session, and(eq("_id", bucket.get("_id")), eq("claimId", new BsonBinary(claimId))))
         .first();
   }
 
