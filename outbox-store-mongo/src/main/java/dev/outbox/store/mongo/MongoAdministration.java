@@ -68,7 +68,6 @@ final class MongoAdministration implements Administration<MongoTransaction> {
   private static final long MOST_EXPIRED = 4_000_000;
 
   private final OutboxCollections collections;
-  private final FencedBuckets held;
   private final MongoArchive archive;
   private final @Nullable ArchiveSchema archiveSchema;
   private final ServerClock clock;
@@ -78,11 +77,9 @@ final class MongoAdministration implements Administration<MongoTransaction> {
    */
   MongoAdministration(
       OutboxCollections collections,
-      FencedBuckets held,
       MongoArchive archive,
       @Nullable ArchiveSchema archiveSchema,
       ServerClock clock) {
-    this.held = held;
     this.collections = collections;
     this.archive = archive;
     this.archiveSchema = archiveSchema;
@@ -454,8 +451,32 @@ final class MongoAdministration implements Administration<MongoTransaction> {
     return new Counts(collections, transaction.beforehand(), cap).read(clock.read());
   }
 
+  /** By name. */
   @Override
   public List<WorkerLease> leases(MongoTransaction transaction) {
-    return held.leases(transaction);
+    List<WorkerLease> leases = new ArrayList<>();
+    collections
+        .bucket()
+        .aggregate(
+            transaction.beforehand(),
+            List.of(
+                Aggregates.match(exists("claimId")),
+                Aggregates.match(
+                    new Document("$expr", new Document("$gt", List.of("$leaseUntil", "$$NOW")))),
+                Aggregates.group(
+                    "$worker",
+                    Accumulators.sum("buckets", 1),
+                    Accumulators.min("since", "$leasedAt"),
+                    Accumulators.max("until", "$leaseUntil")),
+                Aggregates.sort(ascending("_id"))))
+        .forEach(
+            held ->
+                leases.add(
+                    new WorkerLease(
+                        String.valueOf(held.get("_id")),
+                        FencedBuckets.number(held, "buckets"),
+                        held.getDate("since").toInstant(),
+                        held.getDate("until").toInstant())));
+    return leases;
   }
 }

@@ -259,13 +259,12 @@ public final class MongoOutboxStore extends BucketStore<ClientSession> {
           new ServerClock(collections.schema(), CollectionKind.OUTBOX, schema::check);
       MongoArchive archived = new MongoArchive(client, database, names, archive);
       PlainInsertAdoption adoption = new PlainInsertAdoption(collections.message());
-      FencedBuckets held = new FencedBuckets(collections);
       Database<MongoTransaction> outbox =
           new Database<>(
-              new MongoLeases(client, collections, held, clock, adoption),
+              new MongoLeases(client, collections, clock, adoption),
               new MongoReads(collections, adoption),
               new MongoWrites(collections, archived),
-              new MongoAdministration(collections, held, archived, archiveSchema, clock),
+              new MongoAdministration(collections, archived, archiveSchema, clock),
               new MongoInspection(collections));
       return new MongoOutboxStore(
           archiveSchema == null ? List.of(schema) : List.of(schema, archiveSchema),
