@@ -47,7 +47,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
@@ -106,11 +105,7 @@ final class MongoAdministration implements Administration<MongoTransaction> {
         .message()
         .find(
             transaction.session(),
-            and(
-                eq("status", Status.DEAD.name()),
-                gt(
-                    "seq",
-                    afterSequence == 0 ? new BsonTimestamp() : Sequence.timestamp(afterSequence))))
+            and(eq("status", Status.DEAD.name()), gt("seq", Sequence.after(afterSequence))))
         .sort(ascending("seq"))
         .limit(limit);
   }
@@ -190,7 +185,7 @@ final class MongoAdministration implements Administration<MongoTransaction> {
   private Set<Long> discard(MongoTransaction transaction, List<Document> found, @Nullable Who by) {
     noteLetters(transaction, Action.DISCARDED, by, found);
     if (!found.isEmpty()) {
-      remove(transaction, all("_id", found), Outcome.DISCARDED);
+      archive.removed(transaction, all("_id", found), Outcome.DISCARDED);
     }
     return sequences(found);
   }
@@ -232,15 +227,7 @@ final class MongoAdministration implements Administration<MongoTransaction> {
 
   @Override
   public void expire(MongoTransaction transaction, Collection<Claimable> expired) {
-    remove(transaction, expired.stream().map(Claimable::id).toList(), Outcome.EXPIRED);
-  }
-
-  private void remove(MongoTransaction transaction, List<Object> ids, Outcome outcome) {
-    if (archive.isKept()) {
-      archive.removed(transaction, ids, outcome);
-    } else {
-      collections.message().deleteMany(transaction.session(), in("_id", ids));
-    }
+    archive.removed(transaction, expired.stream().map(Claimable::id).toList(), Outcome.EXPIRED);
   }
 
   @Override
@@ -264,12 +251,12 @@ final class MongoAdministration implements Administration<MongoTransaction> {
         bytes += letter.get("size", Number.class).longValue();
       }
       if (bytes > (transaction.isContended() ? 0 : MOST_EXPIRED)) {
-        remove(transaction, expired, Outcome.EXPIRED);
+        archive.removed(transaction, expired, Outcome.EXPIRED);
         return new Expired(Documents.sequence(letter), expired.size());
       }
     }
     if (!expired.isEmpty()) {
-      remove(transaction, expired, Outcome.EXPIRED);
+      archive.removed(transaction, expired, Outcome.EXPIRED);
     }
     boolean isEnd = looked.size() < SOME_DEAD;
     return new Expired(

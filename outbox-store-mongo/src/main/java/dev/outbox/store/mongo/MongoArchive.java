@@ -102,6 +102,10 @@ final class MongoArchive {
 
   /** In a transaction that has asked for the time; all that leaves in it has the same. */
   void delivered(MongoTransaction transaction, Collection<Claimable> delivered) {
+    if (!isKept()) {
+      delete(transaction, MongoWrites.ids(delivered));
+      return;
+    }
     Map<Object, Claimable> byId = new HashMap<>();
     delivered.forEach(row -> byId.put(row.id(), row));
     move(
@@ -118,9 +122,17 @@ final class MongoArchive {
         });
   }
 
-  /** Dead letters. */
+  /** What is not delivered. */
   void removed(MongoTransaction transaction, Collection<Object> ids, Outcome outcome) {
-    move(transaction, ids, outcome, Date.from(clock.read()), message -> {});
+    if (isKept()) {
+      move(transaction, ids, outcome, Date.from(clock.read()), message -> {});
+    } else {
+      delete(transaction, ids);
+    }
+  }
+
+  private long delete(MongoTransaction transaction, Collection<Object> ids) {
+    return messages.deleteMany(transaction.session(), in("_id", ids)).getDeletedCount();
   }
 
   private void move(
@@ -145,7 +157,7 @@ final class MongoArchive {
       leave(message, outcome, at);
     }
     archived.insertMany(session, leaving);
-    long deleted = messages.deleteMany(session, in("_id", there)).getDeletedCount();
+    long deleted = delete(transaction, there);
     if (deleted != there.size()) {
       throw conflict(deleted, there.size());
     }

@@ -135,7 +135,7 @@ final class MongoInspection implements Inspection<MongoTransaction> {
   public Page<Listed> messages(MongoTransaction transaction, Query query) {
     ClientSession session = transaction.session(); // one snapshot: they go from part to part
     List<Part> parts = Part.all(query);
-    Bson after = gt("seq", timestamp(query.afterSequence()));
+    Bson after = gt("seq", Sequence.after(query.afterSequence()));
     boolean isFiltered = !parts.get(0).filters().isEmpty();
     OptionalLong end = isFiltered ? end(session, parts, after) : OptionalLong.empty();
     Bson range =
@@ -152,10 +152,6 @@ final class MongoInspection implements Inspection<MongoTransaction> {
             ? OptionalLong.of(found.get(found.size() - 1).sequence())
             : end;
     return new Page<>(found, next.isPresent() ? Long.toString(next.getAsLong()) : null);
-  }
-
-  private static BsonTimestamp timestamp(long after) {
-    return after == 0 ? new BsonTimestamp() : Sequence.timestamp(after);
   }
 
   /** The last sequence that this page may read: of the part that comes least far. */
@@ -251,7 +247,7 @@ final class MongoInspection implements Inspection<MongoTransaction> {
         halted
             ? keys(
                 transaction.beforehand(),
-                gt("haltedBy", timestamp(Math.max(0, cursor.behind()))),
+                gt("haltedBy", Sequence.after(Math.max(0, cursor.behind()))),
                 "haltedBy",
                 limit)
             : keys(transaction.beforehand(), gt("_id", cursor.key()), "_id", limit);
