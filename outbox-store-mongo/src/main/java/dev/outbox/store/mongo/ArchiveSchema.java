@@ -3,35 +3,27 @@ package dev.outbox.store.mongo;
 import static java.util.Objects.requireNonNull;
 
 import com.mongodb.MongoCommandException;
-import com.mongodb.ReadPreference;
 import com.mongodb.client.MongoClient;
-import com.mongodb.client.MongoCollection;
-import com.mongodb.client.MongoDatabase;
 import dev.outbox.Texts;
 import dev.outbox.spi.store.Finding;
 import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.core.internal.Retention;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The archive's collections, which have a version and a changelog of their own; and how long the
- * server keeps what is in them, which is part of an index there.
+ * server keeps what is in them, which is part of an index there. To verify them, a relay need not
+ * know how long that is.
  */
-final class ArchiveSchema {
+final class ArchiveSchema extends Schema {
 
   /** The index by which the server deletes what is old enough. */
   static final String AGE = requireNonNull(CollectionKind.ARCHIVE.indexes.get("message"));
 
-  private static final int NAMESPACE_NOT_FOUND = 26;
   private static final String SECONDS = "expireAfterSeconds";
-
-  private final MongoClient client;
-  private final String database;
-  private final PrefixedNames names;
 
   /** Null: as the server has it. */
   private final @Nullable Long seconds;
@@ -42,9 +34,11 @@ final class ArchiveSchema {
    */
   ArchiveSchema(
       MongoClient client, String database, PrefixedNames names, @Nullable Duration retention) {
-    this.client = client;
-    this.database = database;
-    this.names = names;
+    super(
+        client,
+        database,
+        Changelog.of(names, seconds(retention == null ? Retention.DEFAULT_ARCHIVED : retention)),
+        names);
     seconds = retention == null ? null : seconds(retention);
   }
 
@@ -53,45 +47,21 @@ final class ArchiveSchema {
     return Math.min(Integer.MAX_VALUE, retention.plusNanos(999_999_999).toSeconds());
   }
 
-  private Schema schema() {
-    return schema(seconds == null ? seconds(Retention.DEFAULT_ARCHIVED) : seconds);
-  }
-
-  private Schema schema(long withSeconds) {
-    return new Schema(client, database, Changelog.of(names, withSeconds), names);
-  }
-
-  private MongoDatabase database() {
-    return client.getDatabase(database).withReadPreference(ReadPreference.primary());
-  }
-
-  /** As {@link Schema#migrate}; and sets the retention, where it was told and is another. */
+  /** As others; and sets the retention, where it was told and is another. */
+  @Override
   void migrate() {
     Long before = secondsThere();
-    // An index that is there can be made again only as it is.
-    (before == null ? schema() : schema(before)).migrate();
-    if (before != null && seconds != null && !before.equals(seconds)) {
-      Document ignored =
-          database()
-              .runCommand(
-                  new Document("collMod", names.table("message"))
-                      .append("index", new Document("name", AGE).append(SECONDS, seconds)));
+    if (before == null) {
+      super.migrate();
+      return;
     }
-  }
-
-  /** As {@link Schema#ddl}. */
-  String ddl() {
-    return schema().ddl();
-  }
-
-  /** As {@link Schema#grants}. */
-  String grants(String relay) {
-    return schema().grants(Map.of("relay", relay));
-  }
-
-  /** As {@link Schema#verify}. A relay need not know how long the server keeps. */
-  void verify() {
-    schema().verify();
+    migrate(Changelog.of(names, before)); // an index can be made again only as it is
+    if (seconds != null && !before.equals(seconds)) {
+      Document ignored =
+          database.runCommand(
+              new Document("collMod", names.table("message"))
+                  .append("index", new Document("name", AGE).append(SECONDS, seconds)));
+    }
   }
 
   /** Whether the server keeps for the time that this store was told. */
@@ -100,7 +70,7 @@ final class ArchiveSchema {
     try {
       there = secondsThere();
     } catch (MongoCommandException e) {
-      Schema.ignoreUnauthorized(e);
+      ignoreUnauthorized(e);
       return List.of();
     }
     return there == null || seconds == null || there.equals(seconds)
@@ -118,18 +88,7 @@ final class ArchiveSchema {
 
   /** For how long the server keeps; null: there is no such index. */
   private @Nullable Long secondsThere() {
-    MongoCollection<Document> messages = database().getCollection(names.table("message"));
-    try {
-      for (Document index : messages.listIndexes()) {
-        if (AGE.equals(index.getString("name")) && index.get(SECONDS) instanceof Number number) {
-          return number.longValue();
-        }
-      }
-    } catch (MongoCommandException e) {
-      if (e.getErrorCode() != NAMESPACE_NOT_FOUND) {
-        throw e;
-      }
-    }
-    return null;
+    Document age = index("message", AGE);
+    return age != null && age.get(SECONDS) instanceof Number there ? there.longValue() : null;
   }
 }

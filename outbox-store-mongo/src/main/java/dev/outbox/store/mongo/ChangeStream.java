@@ -53,15 +53,14 @@ final class ChangeStream implements WakeUps {
     while (!closed) {
       try {
         follow();
-        pause();
       } catch (MongoInterruptedException e) {
         return; // closed
       } catch (MongoException e) {
         if (!closed) {
           failed.accept(e);
-          pause();
         }
       }
+      pause();
     }
   }
 

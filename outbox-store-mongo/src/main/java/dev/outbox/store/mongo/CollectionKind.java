@@ -35,8 +35,11 @@ enum CollectionKind {
   /** The command that makes the collections, in error texts. */
   final String migrate;
 
-  private final String changelog;
-  private final String grants;
+  /** The changelog, beside this class. */
+  final String changelog;
+
+  /** The script with the roles, beside this class. */
+  final String grants;
 
   /** By collection, an index that is lost when it is dropped and made anew by a write. */
   final Map<String, String> indexes;
@@ -62,15 +65,5 @@ enum CollectionKind {
   /** What people call what else collections may be for. */
   List<String> others() {
     return Arrays.stream(values()).filter(other -> other != this).map(other -> other.word).toList();
-  }
-
-  /** Where in the class path the changelog is. */
-  String changelog() {
-    return "dev/outbox/store/mongo/" + changelog;
-  }
-
-  /** The script with the roles, beside this class. */
-  String grants() {
-    return grants;
   }
 }

@@ -4,9 +4,9 @@ import static com.mongodb.client.model.Filters.and;
 import static com.mongodb.client.model.Filters.eq;
 import static com.mongodb.client.model.Filters.exists;
 import static com.mongodb.client.model.Filters.gte;
-import static com.mongodb.client.model.Filters.in;
 import static com.mongodb.client.model.Projections.include;
 import static com.mongodb.client.model.Sorts.ascending;
+import static dev.outbox.store.mongo.OutboxCollections.IN_ANY_BUCKET;
 import static dev.outbox.store.mongo.OutboxCollections.lookup;
 
 import com.mongodb.client.ClientSession;
@@ -16,14 +16,12 @@ import com.mongodb.client.model.CountOptions;
 import com.mongodb.client.model.Projections;
 import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
-import dev.outbox.store.core.internal.Database;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Date;
 import java.util.List;
-import java.util.stream.IntStream;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.conversions.Bson;
@@ -35,9 +33,6 @@ import org.jspecify.annotations.Nullable;
  * its sequence, to the second; of one that was delayed, that since it has been due.
  */
 final class Counts {
-  private static final List<Integer> BUCKETS =
-      IntStream.range(0, Database.BUCKETS).boxed().toList();
-
   private final OutboxCollections collections;
   private final ClientSession session;
   private final int cap;
@@ -57,13 +52,7 @@ final class Counts {
         of(Status.PENDING) + count(collections.message(), PlainInsertAdoption.NOT_ADOPTED);
     List<Instant> free = firsts(Status.PENDING, "seq");
     free.addAll(firsts(Status.SCHEDULED, "availableAt"));
-    Document notAdopted =
-        collections
-            .message()
-            .find(session, PlainInsertAdoption.NOT_ADOPTED)
-            .sort(ascending("seq"))
-            .projection(include("seq"))
-            .first();
+    Document notAdopted = new PlainInsertAdoption(collections.message()).oldest(session);
     if (notAdopted != null) {
       free.add(Sequence.time(Documents.sequence(notAdopted)));
     }
@@ -73,7 +62,7 @@ final class Counts {
         of(Status.SCHEDULED),
         of(Status.BLOCKED),
         of(Status.DEAD),
-        count(collections.blockedKey(), and(in("bucket", BUCKETS), gte("retryAt", new Date(0)))),
+        count(collections.blockedKey(), and(IN_ANY_BUCKET, gte("retryAt", new Date(0)))),
         count(collections.blockedKey(), exists("haltedBy")),
         oldest(free, now),
         oldest(firsts(Status.BLOCKED, "seq"), now),
@@ -81,7 +70,7 @@ final class Counts {
   }
 
   private long of(Status status) {
-    return count(collections.message(), and(eq("status", status.name()), in("bucket", BUCKETS)));
+    return count(collections.message(), and(eq("status", status.name()), IN_ANY_BUCKET));
   }
 
   private long count(MongoCollection<Document> collection, Bson which) {

@@ -4,13 +4,18 @@ import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.store.core.internal.Database;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Date;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.zip.CRC32;
+import org.bson.BsonBinary;
+import org.bson.BsonBinarySubType;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.types.Binary;
@@ -21,16 +26,39 @@ import org.jspecify.annotations.Nullable;
  * message with a problem (C7).
  */
 final class Documents {
+
+  /** What is known of a message beside its payload and headers, and where it stands. */
+  static final List<String> METADATA =
+      List.of(
+          "seq",
+          "key",
+          "id",
+          "aggregateType",
+          "aggregateId",
+          "eventType",
+          "partitionKey",
+          "contentType",
+          "dedupKey",
+          "correlationId",
+          "createdAt",
+          "availableAt",
+          "availableMicros",
+          "expiresAt",
+          "expiresMicros",
+          "maxAttempts",
+          "attempts",
+          "lastError");
+
   private Documents() {}
 
   /** For an insert: the server fills in the empty timestamp. */
   static Document of(OutboxMessage message, Status status, Instant createdAt) {
     Document document =
         new Document("seq", new BsonTimestamp())
-            .append("bucket", Bucket.of(message.key()))
+            .append("bucket", bucket(message.key()))
             .append("status", status.name())
             .append("key", message.key())
-            .append("id", Uuids.binary(message.id()))
+            .append("id", new BsonBinary(message.id()))
             .append("aggregateType", message.aggregateType())
             .append("aggregateId", message.aggregateId())
             .append("eventType", message.eventType())
@@ -78,6 +106,13 @@ final class Documents {
     return Date.from(millis.equals(time) ? millis : millis.plusMillis(1));
   }
 
+  /** Which bucket a key belongs to: CRC-32 of its UTF-8 bytes, the lowest six bits. */
+  static int bucket(String key) {
+    CRC32 hash = new CRC32();
+    hash.update(key.getBytes(StandardCharsets.UTF_8));
+    return (int) (hash.getValue() % Database.BUCKETS);
+  }
+
   static long sequence(Document document) {
     return Sequence.of(document.get("seq", BsonTimestamp.class));
   }
@@ -97,25 +132,43 @@ final class Documents {
   }
 
   static StoredMessage message(Document document) {
-    long sequence = sequence(document);
-    int attempts = attempts(document);
-    Instant createdAt =
-        document.get("createdAt") instanceof Date date ? date.toInstant() : Sequence.time(sequence);
-    try {
-      return StoredMessage.of(sequence, attempts, createdAt, decode(document));
-    } catch (RuntimeException e) {
-      return StoredMessage.undecodable(
-          sequence,
-          keyOf(document),
-          document.get("aggregateType") instanceof String type ? type : null,
-          attempts,
-          createdAt,
-          String.valueOf(e.getMessage()));
-    }
+    return StoredMessage.decode(
+        sequence(document),
+        keyOf(document),
+        textOrNull(document, "aggregateType"),
+        attempts(document),
+        createdAt(document),
+        () -> decode(document));
   }
 
-  static @Nullable String lastError(Document document) {
-    return document.get("lastError") instanceof String error ? error : null;
+  /** When it was appended; what does not say so has its sequence, which is a time. */
+  static Instant createdAt(Document document) {
+    Instant time = timeOrNull(document, "createdAt");
+    return time == null ? Sequence.time(sequence(document)) : time;
+  }
+
+  static @Nullable Instant timeOrNull(Document document, String field) {
+    return document.get(field) instanceof Date date ? date.toInstant() : null;
+  }
+
+  static @Nullable String textOrNull(Document document, String field) {
+    return document.get(field) instanceof String text ? text : null;
+  }
+
+  /** The id of a message, as text: it need not be a UUID. */
+  static String id(Document document) {
+    UUID uuid = uuid(document.get("id"));
+    return String.valueOf(uuid == null ? document.get("id") : uuid);
+  }
+
+  /** Null when it is none. Which type it comes as is a setting of the client. */
+  static @Nullable UUID uuid(@Nullable Object value) {
+    if (value instanceof Binary binary
+        && binary.getType() == BsonBinarySubType.UUID_STANDARD.getValue()
+        && binary.length() == 16) {
+      return new BsonBinary(binary.getType(), binary.getData()).asUuid();
+    }
+    return value instanceof UUID uuid ? uuid : null;
   }
 
   static int attempts(Document document) {
@@ -135,7 +188,7 @@ final class Documents {
   private static OutboxMessage decode(Document document) {
     String contentType = text(document, "contentType");
     return OutboxMessage.builder()
-        .id(required("id", Uuids.of(document.get("id"))))
+        .id(required("id", uuid(document.get("id"))))
         .aggregate(
             required("aggregateType", text(document, "aggregateType")),
             required("aggregateId", text(document, "aggregateId")))

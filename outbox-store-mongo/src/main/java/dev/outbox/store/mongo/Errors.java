@@ -82,6 +82,24 @@ final class Errors {
     return transientError;
   }
 
+  /** What is done in no transaction of the caller's. */
+  <R> R own(Supplier<R> work) {
+    try {
+      return work.get();
+    } catch (MongoException e) {
+      throw translate(e);
+    }
+  }
+
+  void run(Runnable work) {
+    boolean ignored =
+        own(
+            () -> {
+              work.run();
+              return true;
+            });
+  }
+
   OutboxException translate(MongoException e) {
     int code = code(e);
     String detail = text(e) + " (code " + code + ")";

@@ -2,10 +2,8 @@ package dev.outbox.store.mongo;
 
 import static com.mongodb.client.model.Filters.and;
 import static com.mongodb.client.model.Filters.eq;
-import static com.mongodb.client.model.Filters.exists;
 import static com.mongodb.client.model.Filters.gte;
 import static com.mongodb.client.model.Filters.in;
-import static com.mongodb.client.model.Sorts.ascending;
 import static com.mongodb.client.model.Updates.combine;
 import static com.mongodb.client.model.Updates.inc;
 import static com.mongodb.client.model.Updates.set;
@@ -13,13 +11,12 @@ import static com.mongodb.client.model.Updates.unset;
 import static java.util.Objects.requireNonNull;
 
 import com.mongodb.client.MongoCollection;
-import com.mongodb.client.model.Accumulators;
 import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.Field;
 import com.mongodb.client.model.UpdateManyModel;
 import com.mongodb.client.model.WriteModel;
 import dev.outbox.spi.store.InspectionStore.Status;
-import dev.outbox.spi.store.StatisticsStore.WorkerLease;
+import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Database.Release;
 import dev.outbox.store.core.internal.Lease;
 import java.time.Duration;
@@ -33,14 +30,15 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
+import org.bson.BsonBinary;
 import org.bson.Document;
 import org.bson.conversions.Bson;
 
 /** What the holder of leases does with the documents of its buckets, in its transactions. */
-final class FencedBuckets {
+abstract class FencedBuckets implements Leases<MongoTransaction> {
   private static final Date LONG_AGO = new Date(0);
 
-  private final OutboxCollections collections;
+  final OutboxCollections collections;
 
   FencedBuckets(OutboxCollections collections) {
     this.collections = collections;
@@ -74,11 +72,13 @@ final class FencedBuckets {
   }
 
   private static Bson ours(UUID claimId, Collection<Integer> buckets) {
-    return and(in("_id", buckets), eq("claimId", Uuids.binary(claimId)));
+    return and(in("_id", buckets), eq("claimId", new BsonBinary(claimId)));
   }
 
   /** Those that are still ours, written, with what their work says. */
-  List<Lease> hold(MongoTransaction transaction, UUID claimId, Collection<Lease> leases) {
+  @Override
+  public List<Lease> lockHeld(
+      MongoTransaction transaction, UUID claimId, Collection<Lease> leases) {
     List<Integer> buckets = numbers(leases);
     if (fence(transaction, claimId, buckets).isEmpty()) {
       return List.of();
@@ -114,34 +114,6 @@ final class FencedBuckets {
     return held;
   }
 
-  /** Who holds leases that have not run out, by name. */
-  List<WorkerLease> leases(MongoTransaction transaction) {
-    List<WorkerLease> leases = new ArrayList<>();
-    collections
-        .bucket()
-        .aggregate(
-            transaction.beforehand(),
-            List.of(
-                Aggregates.match(exists("claimId")),
-                Aggregates.match(
-                    new Document("$expr", new Document("$gt", List.of("$leaseUntil", "$$NOW")))),
-                Aggregates.group(
-                    "$worker",
-                    Accumulators.sum("buckets", 1),
-                    Accumulators.min("since", "$leasedAt"),
-                    Accumulators.max("until", "$leaseUntil")),
-                Aggregates.sort(ascending("_id"))))
-        .forEach(
-            held ->
-                leases.add(
-                    new WorkerLease(
-                        String.valueOf(held.get("_id")),
-                        number(held, "buckets"),
-                        held.getDate("since").toInstant(),
-                        held.getDate("until").toInstant())));
-    return leases;
-  }
-
   /** The document of a bucket with the least value of a field, in a list. */
   private static Bson earliest(
       MongoCollection<Document> from, Bson filter, String field, String as) {
@@ -162,7 +134,8 @@ final class FencedBuckets {
         .anyMatch(earliest -> !earliest.getDate(field).after(now));
   }
 
-  Set<Integer> renew(
+  @Override
+  public Set<Integer> renew(
       MongoTransaction transaction, UUID claimId, Collection<Lease> leases, Duration lease) {
     List<Integer> buckets = numbers(leases);
     Bson ours = ours(claimId, buckets);
@@ -183,7 +156,8 @@ final class FencedBuckets {
   }
 
   /** Those with the same changes in one statement, and as a rule that is all. */
-  void release(MongoTransaction transaction, UUID claimId, List<Release> releases) {
+  @Override
+  public void release(MongoTransaction transaction, UUID claimId, List<Release> releases) {
     Map<Document, List<Integer>> byChange = new HashMap<>();
     for (Release release : releases) {
       byChange
@@ -208,7 +182,7 @@ final class FencedBuckets {
         .bucket()
         .updateMany(
             transaction.session(),
-            eq("claimId", Uuids.binary(claimId)),
+            eq("claimId", new BsonBinary(claimId)),
             combine(
                 set("leaseUntil", LONG_AGO),
                 unset("claimId"),

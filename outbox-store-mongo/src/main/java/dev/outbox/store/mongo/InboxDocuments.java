@@ -14,12 +14,10 @@ import static com.mongodb.client.model.Updates.unset;
 import static java.util.Objects.requireNonNull;
 
 import com.mongodb.ErrorCategory;
-import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoExecutionTimeoutException;
 import com.mongodb.MongoOperationTimeoutException;
 import com.mongodb.MongoWriteException;
 import com.mongodb.ReadConcern;
-import com.mongodb.ReadPreference;
 import com.mongodb.WriteConcern;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
@@ -76,12 +74,7 @@ final class InboxDocuments {
       @Nullable Date lockUntil,
       Duration left,
       InboxResult result)
-      implements InboxTaking.Known {
-
-    boolean is(State other, UUID ofToken) {
-      return state == other && ofToken.equals(token);
-    }
-  }
+      implements InboxTaking.Known {}
 
   final MongoCollection<Document> schema;
   private final MongoCollection<Document> messages;
@@ -90,12 +83,7 @@ final class InboxDocuments {
   InboxDocuments(MongoClient client, String database, PrefixedNames names, Duration retention) {
     // What is reported as locked or done must not be undone by an election.
     MongoDatabase in =
-        client
-            .getDatabase(database)
-            .withCodecRegistry(MongoClientSettings.getDefaultCodecRegistry())
-            .withReadPreference(ReadPreference.primary())
-            .withReadConcern(ReadConcern.LOCAL)
-            .withWriteConcern(WriteConcern.MAJORITY);
+        OutboxCollections.in(client, database).withWriteConcern(WriteConcern.MAJORITY);
     schema = in.getCollection(names.table("schema"));
     messages = in.getCollection(names.table("message"));
     this.retention = retention;
@@ -126,13 +114,11 @@ final class InboxDocuments {
    * @return the one that is there now
    */
   Entry insertOrFind(ClientSession session, InboxKey key, Taking taking) {
-    Document fresh = document(key, taking);
-    fresh.remove("_id");
     Document there =
         messages.findOneAndUpdate(
             session,
             eq("_id", id(key)),
-            new Document("$setOnInsert", fresh),
+            new Document("$setOnInsert", document(taking)),
             new FindOneAndUpdateOptions().upsert(true).returnDocument(ReturnDocument.AFTER));
     return entry(requireNonNull(there, "an upsert leaves a document"), taking.now());
   }
@@ -145,7 +131,9 @@ final class InboxDocuments {
   boolean insert(InboxKey key, Taking taking) {
     try {
       // Only the client's time limit goes with an insert.
-      messages.withTimeout(PATIENCE_MILLIS, TimeUnit.MILLISECONDS).insertOne(document(key, taking));
+      messages
+          .withTimeout(PATIENCE_MILLIS, TimeUnit.MILLISECONDS)
+          .insertOne(document(taking).append("_id", id(key)));
       return true;
     } catch (MongoWriteException e) {
       if (e.getError().getCategory() == ErrorCategory.DUPLICATE_KEY) {
@@ -155,10 +143,9 @@ final class InboxDocuments {
     }
   }
 
-  private Document document(InboxKey key, Taking taking) {
+  private Document document(Taking taking) {
     Document document =
-        new Document("_id", id(key))
-            .append("state", taking.state().name())
+        new Document("state", taking.state().name())
             .append("token", new BsonBinary(taking.token()))
             .append("attempts", 1);
     if (taking.lock() != null) {
@@ -289,7 +276,7 @@ final class InboxDocuments {
     Date lockUntil = document.getDate("lockUntil");
     return new Entry(
         State.valueOf(document.getString("state")),
-        Uuids.of(document.get("token")),
+        Documents.uuid(document.get("token")),
         fingerprint == null ? Fingerprint.none() : Fingerprint.ofHash(fingerprint.getData()),
         document.getInteger("attempts", 0),
         lockUntil,

@@ -64,7 +64,7 @@ final class LiquibaseMigration {
         () -> {
           Liquibase liquibase =
               new Liquibase(
-                  changelog.contents().changelog(),
+                  "dev/outbox/store/mongo/" + changelog.contents().changelog,
                   new ClassLoaderResourceAccessor(LiquibaseMigration.class.getClassLoader()),
                   target);
           liquibase.setShowSummary(UpdateSummaryEnum.OFF);

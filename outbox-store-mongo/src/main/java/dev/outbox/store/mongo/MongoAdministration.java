@@ -47,7 +47,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
@@ -68,7 +67,6 @@ final class MongoAdministration implements Administration<MongoTransaction> {
   private static final long MOST_EXPIRED = 4_000_000;
 
   private final OutboxCollections collections;
-  private final FencedBuckets held;
   private final MongoArchive archive;
   private final @Nullable ArchiveSchema archiveSchema;
   private final ServerClock clock;
@@ -78,11 +76,9 @@ final class MongoAdministration implements Administration<MongoTransaction> {
    */
   MongoAdministration(
       OutboxCollections collections,
-      FencedBuckets held,
       MongoArchive archive,
       @Nullable ArchiveSchema archiveSchema,
       ServerClock clock) {
-    this.held = held;
     this.collections = collections;
     this.archive = archive;
     this.archiveSchema = archiveSchema;
@@ -92,14 +88,14 @@ final class MongoAdministration implements Administration<MongoTransaction> {
   @Override
   public List<DeadLetter> deadLetters(MongoTransaction transaction, long afterSequence, int limit) {
     List<Document> found = dead(transaction, afterSequence, limit).into(new ArrayList<>());
-    Set<Object> halting = halting(transaction, found);
+    Set<Object> halting = collections.halting(transaction.session(), found);
     return found.stream()
         .map(
             letter ->
                 new DeadLetter(
                     Documents.message(letter),
-                    Documents.lastError(letter),
-                    letter.get("lastFailedAt") instanceof Date time ? time.toInstant() : null,
+                    Documents.textOrNull(letter, "lastError"),
+                    Documents.timeOrNull(letter, "lastFailedAt"),
                     halting.contains(letter.get("seq"))))
         .toList();
   }
@@ -109,11 +105,7 @@ final class MongoAdministration implements Administration<MongoTransaction> {
         .message()
         .find(
             transaction.session(),
-            and(
-                eq("status", Status.DEAD.name()),
-                gt(
-                    "seq",
-                    afterSequence == 0 ? new BsonTimestamp() : Sequence.timestamp(afterSequence))))
+            and(eq("status", Status.DEAD.name()), gt("seq", Sequence.after(afterSequence))))
         .sort(ascending("seq"))
         .limit(limit);
   }
@@ -155,7 +147,7 @@ final class MongoAdministration implements Administration<MongoTransaction> {
     ClientSession session = transaction.session();
     List<Document> found = find(session, of(Status.DEAD, sequences));
     noteLetters(transaction, Action.REQUEUED, by, found);
-    Set<Object> halting = halting(transaction, found);
+    Set<Object> halting = collections.halting(session, found);
     unhalt(session, halting);
     Map<Boolean, List<Document>> unhalted =
         found.stream()
@@ -184,15 +176,16 @@ final class MongoAdministration implements Administration<MongoTransaction> {
 
   @Override
   public Set<Long> discard(MongoTransaction transaction, Set<Long> sequences, @Nullable Who by) {
-    List<Document> found = find(transaction.session(), of(Status.DEAD, sequences));
-    unhalt(transaction.session(), halting(transaction, found));
+    ClientSession session = transaction.session();
+    List<Document> found = find(session, of(Status.DEAD, sequences));
+    unhalt(session, collections.halting(session, found));
     return discard(transaction, found, by);
   }
 
   private Set<Long> discard(MongoTransaction transaction, List<Document> found, @Nullable Who by) {
     noteLetters(transaction, Action.DISCARDED, by, found);
     if (!found.isEmpty()) {
-      remove(transaction, all("_id", found), Outcome.DISCARDED);
+      archive.removed(transaction, all("_id", found), Outcome.DISCARDED);
     }
     return sequences(found);
   }
@@ -227,22 +220,14 @@ final class MongoAdministration implements Administration<MongoTransaction> {
           action,
           by,
           letters.stream()
-              .map(letter -> new Noted(Documents.sequence(letter), MongoArchive.id(letter)))
+              .map(letter -> new Noted(Documents.sequence(letter), Documents.id(letter)))
               .toList());
     }
   }
 
   @Override
   public void expire(MongoTransaction transaction, Collection<Claimable> expired) {
-    remove(transaction, expired.stream().map(Claimable::id).toList(), Outcome.EXPIRED);
-  }
-
-  private void remove(MongoTransaction transaction, List<Object> ids, Outcome outcome) {
-    if (archive.isKept()) {
-      archive.removed(transaction, ids, outcome);
-    } else {
-      collections.message().deleteMany(transaction.session(), in("_id", ids));
-    }
+    archive.removed(transaction, expired.stream().map(Claimable::id).toList(), Outcome.EXPIRED);
   }
 
   @Override
@@ -255,7 +240,7 @@ final class MongoAdministration implements Administration<MongoTransaction> {
                     include("seq", "lastFailedAt"),
                     computed("size", new Document("$bsonSize", "$$ROOT"))))
             .into(new ArrayList<>());
-    Set<Object> halting = halting(transaction, looked);
+    Set<Object> halting = collections.halting(transaction.session(), looked);
     List<Object> expired = new ArrayList<>();
     long bytes = 0;
     for (Document letter : looked) {
@@ -266,34 +251,16 @@ final class MongoAdministration implements Administration<MongoTransaction> {
         bytes += letter.get("size", Number.class).longValue();
       }
       if (bytes > (transaction.isContended() ? 0 : MOST_EXPIRED)) {
-        remove(transaction, expired, Outcome.EXPIRED);
+        archive.removed(transaction, expired, Outcome.EXPIRED);
         return new Expired(Documents.sequence(letter), expired.size());
       }
     }
     if (!expired.isEmpty()) {
-      remove(transaction, expired, Outcome.EXPIRED);
+      archive.removed(transaction, expired, Outcome.EXPIRED);
     }
     boolean isEnd = looked.size() < SOME_DEAD;
     return new Expired(
         isEnd ? 0 : Documents.sequence(looked.get(looked.size() - 1)), expired.size());
-  }
-
-  /** Those of the dead letters that halt their keys, by their sequences. */
-  private Set<Object> halting(MongoTransaction transaction, List<Document> letters) {
-    return halting(collections, transaction.session(), letters);
-  }
-
-  static Set<Object> halting(
-      OutboxCollections collections, ClientSession session, List<Document> letters) {
-    Set<Object> halting = new HashSet<>();
-    if (!letters.isEmpty()) {
-      collections
-          .blockedKey()
-          .find(session, in("haltedBy", all("seq", letters)))
-          .projection(include("haltedBy"))
-          .forEach(key -> halting.add(key.get("haltedBy", Object.class)));
-    }
-    return halting;
   }
 
   // ---- pauses
@@ -471,8 +438,32 @@ final class MongoAdministration implements Administration<MongoTransaction> {
     return new Counts(collections, transaction.beforehand(), cap).read(clock.read());
   }
 
+  /** By name. */
   @Override
   public List<WorkerLease> leases(MongoTransaction transaction) {
-    return held.leases(transaction);
+    List<WorkerLease> leases = new ArrayList<>();
+    collections
+        .bucket()
+        .aggregate(
+            transaction.beforehand(),
+            List.of(
+                Aggregates.match(exists("claimId")),
+                Aggregates.match(
+                    new Document("$expr", new Document("$gt", List.of("$leaseUntil", "$$NOW")))),
+                Aggregates.group(
+                    "$worker",
+                    Accumulators.sum("buckets", 1),
+                    Accumulators.min("since", "$leasedAt"),
+                    Accumulators.max("until", "$leaseUntil")),
+                Aggregates.sort(ascending("_id"))))
+        .forEach(
+            held ->
+                leases.add(
+                    new WorkerLease(
+                        String.valueOf(held.get("_id")),
+                        FencedBuckets.number(held, "buckets"),
+                        held.getDate("since").toInstant(),
+                        held.getDate("until").toInstant())));
+    return leases;
   }
 }

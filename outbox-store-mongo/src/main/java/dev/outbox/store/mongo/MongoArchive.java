@@ -1,13 +1,14 @@
 package dev.outbox.store.mongo;
 
 import static com.mongodb.client.model.Filters.and;
-import static com.mongodb.client.model.Filters.eq;
 import static com.mongodb.client.model.Filters.gt;
 import static com.mongodb.client.model.Filters.gte;
 import static com.mongodb.client.model.Filters.in;
 import static com.mongodb.client.model.Filters.lt;
+import static com.mongodb.client.model.Projections.fields;
 import static com.mongodb.client.model.Projections.include;
 import static com.mongodb.client.model.Sorts.ascending;
+import static dev.outbox.store.mongo.OutboxCollections.add;
 import static java.util.Objects.requireNonNull;
 
 import com.mongodb.MongoCommandException;
@@ -18,6 +19,7 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import dev.outbox.Archive;
+import dev.outbox.SchemaException;
 import dev.outbox.spi.store.ArchiveStore.Action;
 import dev.outbox.spi.store.ArchiveStore.Archived;
 import dev.outbox.spi.store.ArchiveStore.Entry;
@@ -35,10 +37,9 @@ import java.util.Date;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
+import org.bson.BsonBinary;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.conversions.Bson;
@@ -55,29 +56,9 @@ final class MongoArchive {
   private static final int WRITE_CONFLICT = 112;
 
   /** What is copied; not what others may have put beside it. */
-  private static final List<String> METADATA =
-      List.of(
-          "seq",
-          "key",
-          "id",
-          "aggregateType",
-          "aggregateId",
-          "eventType",
-          "partitionKey",
-          "contentType",
-          "dedupKey",
-          "correlationId",
-          "createdAt",
-          "availableAt",
-          "availableMicros",
-          "expiresAt",
-          "expiresMicros",
-          "maxAttempts",
-          "attempts",
-          "lastError");
+  private static final Bson METADATA = include(Documents.METADATA);
 
-  private static final List<String> FULL =
-      Stream.concat(METADATA.stream(), Stream.of("payload", "headers")).toList();
+  private static final Bson FULL = fields(METADATA, include("payload", "headers"));
 
   private final Archive kept;
   private final MongoDatabase database;
@@ -88,14 +69,9 @@ final class MongoArchive {
 
   /**
    * @param names the outbox's
-   * @param check refuses a schema of the archive that this library does not work with
+   * @param kept who keeps none may look at what there is
    */
-  MongoArchive(
-      MongoClient client,
-      String database,
-      PrefixedNames names,
-      Archive kept,
-      Consumer<@Nullable Document> check) {
+  MongoArchive(MongoClient client, String database, PrefixedNames names, Archive kept) {
     this.kept = kept;
     this.database = OutboxCollections.in(client, database);
     messages = this.database.getCollection(names.table("message"));
@@ -105,7 +81,17 @@ final class MongoArchive {
         new ServerClock(
             this.database.getCollection(names.table("archive_schema")),
             CollectionKind.ARCHIVE,
-            check);
+            found -> check(client, database, names, found));
+  }
+
+  /** Refuses an archive that is missing or of another version. */
+  private static void check(
+      MongoClient client, String database, PrefixedNames names, @Nullable Document found) {
+    try {
+      new Schema(client, database, CollectionKind.ARCHIVE, names.archive()).check(found);
+    } catch (IllegalArgumentException e) {
+      throw new SchemaException("there is no archive: " + e.getMessage(), e);
+    }
   }
 
   boolean isKept() {
@@ -116,6 +102,10 @@ final class MongoArchive {
 
   /** In a transaction that has asked for the time; all that leaves in it has the same. */
   void delivered(MongoTransaction transaction, Collection<Claimable> delivered) {
+    if (!isKept()) {
+      delete(transaction, MongoWrites.ids(delivered));
+      return;
+    }
     Map<Object, Claimable> byId = new HashMap<>();
     delivered.forEach(row -> byId.put(row.id(), row));
     move(
@@ -132,9 +122,17 @@ final class MongoArchive {
         });
   }
 
-  /** Dead letters. */
+  /** What is not delivered. */
   void removed(MongoTransaction transaction, Collection<Object> ids, Outcome outcome) {
-    move(transaction, ids, outcome, Date.from(clock.read()), message -> {});
+    if (isKept()) {
+      move(transaction, ids, outcome, Date.from(clock.read()), message -> {});
+    } else {
+      delete(transaction, ids);
+    }
+  }
+
+  private long delete(MongoTransaction transaction, Collection<Object> ids) {
+    return messages.deleteMany(transaction.session(), in("_id", ids)).getDeletedCount();
   }
 
   private void move(
@@ -147,7 +145,7 @@ final class MongoArchive {
     List<Document> leaving =
         messages
             .find(session, in("_id", ids))
-            .projection(include(kept == Archive.FULL ? FULL : METADATA))
+            .projection(kept == Archive.FULL ? FULL : METADATA)
             .batchSize(ids.size())
             .into(new ArrayList<>());
     if (leaving.isEmpty()) {
@@ -159,7 +157,7 @@ final class MongoArchive {
       leave(message, outcome, at);
     }
     archived.insertMany(session, leaving);
-    long deleted = messages.deleteMany(session, in("_id", there)).getDeletedCount();
+    long deleted = delete(transaction, there);
     if (deleted != there.size()) {
       throw conflict(deleted, there.size());
     }
@@ -197,7 +195,7 @@ final class MongoArchive {
     add(all, "aggregateType", search.aggregateType());
     add(all, "aggregateId", search.aggregateId());
     add(all, "eventType", search.eventType());
-    add(all, "id", search.id() == null ? null : Uuids.binary(search.id()));
+    add(all, "id", search.id() == null ? null : new BsonBinary(search.id()));
     add(all, "outcome", search.outcome() == null ? null : search.outcome().name());
     Position after = search.after();
     if (after != null) {
@@ -218,12 +216,6 @@ final class MongoArchive {
     return found;
   }
 
-  private static void add(List<Bson> all, String field, @Nullable Object value) {
-    if (value != null) {
-      all.add(eq(field, value));
-    }
-  }
-
   private static Archived archived(Document message) {
     boolean whole = message.containsKey("payload");
     if (!whole) {
@@ -235,17 +227,10 @@ final class MongoArchive {
         message.getDate("archivedAt").toInstant(),
         Outcome.valueOf(message.getString("outcome")),
         message.getString("answer"),
-        Documents.lastError(message));
+        Documents.textOrNull(message, "lastError"));
   }
 
   // ---- the audit
-
-  /** The id of a message, as text. */
-  static String id(Document message) {
-    Object id = message.get("id");
-    UUID uuid = Uuids.of(id);
-    return String.valueOf(uuid == null ? id : uuid);
-  }
 
   void note(MongoTransaction transaction, Action action, Who by, List<Noted> messages) {
     if (messages.isEmpty()) {

@@ -23,7 +23,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.UUID;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -124,7 +123,7 @@ public final class MongoInboxStore implements InboxStore<ClientSession>, SchemaS
       @Override
       public boolean insert() {
         there = documents.insertOrFind(session, key, recorded);
-        return there.is(State.DONE, recorded.token());
+        return recorded.token().equals(there.token());
       }
 
       @Override
@@ -143,7 +142,7 @@ public final class MongoInboxStore implements InboxStore<ClientSession>, SchemaS
   public Begin<ClientSession> begin(InboxKey key, Duration lock, Fingerprint fingerprint) {
     Duration checked = InboxStore.checkedLock(lock);
     UUID token = UUID.randomUUID();
-    return own(
+    return errors.own(
         () ->
             outside(key, token, fingerprint, checked)
                 .begin(key, fingerprint, attempts -> new MongoLock(key, token, attempts)));
@@ -174,14 +173,6 @@ public final class MongoInboxStore implements InboxStore<ClientSession>, SchemaS
     };
   }
 
-  private <R> R own(Supplier<R> work) {
-    try {
-      return work.get();
-    } catch (MongoException e) {
-      throw errors.translate(e);
-    }
-  }
-
   private final class MongoLock extends InboxLock<ClientSession> {
     private final UUID token;
 
@@ -194,12 +185,12 @@ public final class MongoInboxStore implements InboxStore<ClientSession>, SchemaS
     public boolean renew(Duration lock) {
       Duration checked = InboxStore.checkedLock(lock);
       // Asked anew: the host may have been suspended since the last time, which is not counted.
-      return own(() -> documents.renew(key, token, checked, clock.read()));
+      return errors.own(() -> documents.renew(key, token, checked, clock.read()));
     }
 
     @Override
     public boolean complete(InboxResult result) {
-      return own(() -> completed(null, result));
+      return errors.own(() -> completed(null, result));
     }
 
     /** Errors that may pass are the driver's, as those of {@link MongoInboxStore#firstTime}. */
@@ -216,7 +207,7 @@ public final class MongoInboxStore implements InboxStore<ClientSession>, SchemaS
     @Override
     public boolean release(String error) {
       String clean = Texts.clean(error);
-      return own(
+      return errors.own(
           () ->
               documents.release(key, token, clean, clock.now())
                   || documents.is(null, key, token, State.FAILED));
@@ -228,13 +219,13 @@ public final class MongoInboxStore implements InboxStore<ClientSession>, SchemaS
   @Override
   public void housekeep() {
     // One by one, so that nobody waits for long for a key that is being purged.
-    while (!Thread.currentThread().isInterrupted() && own(() -> documents.purge(clock.read()))) {}
+    while (!Thread.currentThread().isInterrupted() && errors.own(() -> documents.purge(clock.read()))) {}
   }
 
   @Override
   public InboxStatistics statistics(int cap) {
     int most = StatisticsStore.checked(cap);
-    return own(
+    return errors.own(
         () -> {
           Instant now = clock.read();
           return new InboxStatistics(
@@ -249,7 +240,7 @@ public final class MongoInboxStore implements InboxStore<ClientSession>, SchemaS
 
   @Override
   public void migrate() {
-    translated(schema::migrate);
+    errors.run(schema::migrate);
   }
 
   @Override
@@ -259,16 +250,7 @@ public final class MongoInboxStore implements InboxStore<ClientSession>, SchemaS
 
   @Override
   public void verify() {
-    translated(schema::verify);
-  }
-
-  private void translated(Runnable work) {
-    boolean ignored =
-        own(
-            () -> {
-              work.run();
-              return true;
-            });
+    errors.run(schema::verify);
   }
 
   @Override

@@ -10,13 +10,19 @@ import static com.mongodb.client.model.Filters.not;
 import static com.mongodb.client.model.Filters.or;
 import static com.mongodb.client.model.Filters.regex;
 import static com.mongodb.client.model.Filters.type;
+import static com.mongodb.client.model.Projections.excludeId;
+import static com.mongodb.client.model.Projections.fields;
 import static com.mongodb.client.model.Projections.include;
 import static com.mongodb.client.model.Sorts.ascending;
+import static dev.outbox.store.mongo.Documents.textOrNull;
+import static dev.outbox.store.mongo.Documents.timeOrNull;
+import static dev.outbox.store.mongo.OutboxCollections.IN_ANY_BUCKET;
+import static dev.outbox.store.mongo.OutboxCollections.add;
+import static dev.outbox.store.mongo.OutboxCollections.lookup;
 
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.FindIterable;
 import com.mongodb.client.model.Aggregates;
-import com.mongodb.client.model.Projections;
 import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.InspectionStore.Inspected;
 import dev.outbox.spi.store.InspectionStore.Listed;
@@ -24,21 +30,19 @@ import dev.outbox.spi.store.InspectionStore.Page;
 import dev.outbox.spi.store.InspectionStore.Query;
 import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.InspectionStore.WaitingKey;
-import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Database.Inspection;
 import dev.outbox.store.core.internal.KeyCursor;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.Date;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.UUID;
-import java.util.stream.IntStream;
+import java.util.function.Function;
 import java.util.stream.Stream;
+import org.bson.BsonBinary;
 import org.bson.BsonTimestamp;
 import org.bson.BsonType;
 import org.bson.Document;
@@ -51,28 +55,8 @@ import org.jspecify.annotations.Nullable;
  * yet. Where messages are filtered, it goes as far as each of the parts may be read.
  */
 final class MongoInspection implements Inspection<MongoTransaction> {
-  private static final Bson ANY_BUCKET =
-      in("bucket", IntStream.range(0, Database.BUCKETS).boxed().toList());
-
   private static final Bson LISTED =
-      include(
-          "seq",
-          "status",
-          "key",
-          "id",
-          "aggregateType",
-          "aggregateId",
-          "eventType",
-          "dedupKey",
-          "partitionKey",
-          "createdAt",
-          "availableAt",
-          "availableMicros",
-          "expiresAt",
-          "expiresMicros",
-          "attempts",
-          "lastError",
-          "lastFailedAt");
+      fields(include(Documents.METADATA), include("status", "lastFailedAt"));
 
   private final OutboxCollections collections;
 
@@ -89,40 +73,28 @@ final class MongoInspection implements Inspection<MongoTransaction> {
    * @param filters what else is asked of them
    */
   private record Part(Bson where, List<Bson> filters) {
-    static Part of(Status status, Query query) {
-      List<Bson> filters = plain(query);
-      if (query.key() != null) {
-        filters.add(eq("key", query.key()));
-      }
-      return new Part(and(eq("status", status.name()), ANY_BUCKET), filters);
-    }
-
-    static Part notAdopted(Query query) {
-      List<Bson> filters = plain(query);
-      if (query.key() != null) {
-        filters.add(isKey(query.key()));
-      }
-      return new Part(PlainInsertAdoption.NOT_ADOPTED, filters);
-    }
-
     static List<Part> all(Query query) {
       Status asked = query.status();
       List<Part> parts = new ArrayList<>();
-      (asked == null ? Stream.of(Status.values()) : Stream.of(asked))
-          .map(status -> of(status, query))
-          .forEach(parts::add);
+      for (Status status : asked == null ? List.of(Status.values()) : List.of(asked)) {
+        parts.add(
+            new Part(
+                and(eq("status", status.name()), IN_ANY_BUCKET),
+                conditions(query, key -> eq("key", key))));
+      }
       if (asked == null || asked == Status.PENDING) {
-        parts.add(notAdopted(query));
+        parts.add(
+            new Part(PlainInsertAdoption.NOT_ADOPTED, conditions(query, MongoInspection::isKey)));
       }
       return parts;
     }
   }
 
-  private static List<Bson> plain(Query query) {
+  private static List<Bson> conditions(Query query, Function<String, Bson> isKey) {
     List<Bson> filters = new ArrayList<>();
     add(filters, "aggregateType", query.aggregateType());
     add(filters, "eventType", query.eventType());
-    add(filters, "id", query.id() == null ? null : Uuids.binary(query.id()));
+    add(filters, "id", query.id() == null ? null : new BsonBinary(query.id()));
     add(filters, "dedupKey", query.dedupKey());
     if (query.error() != null) {
       filters.add(regex("lastError", query.error().replaceAll("[^\\p{L}\\p{N}\\s]", "\\\\$0")));
@@ -130,13 +102,10 @@ final class MongoInspection implements Inspection<MongoTransaction> {
     if (query.appendedBefore() != null) {
       filters.add(isBefore(query.appendedBefore()));
     }
-    return filters;
-  }
-
-  private static void add(List<Bson> filters, String field, @Nullable Object value) {
-    if (value != null) {
-      filters.add(eq(field, value));
+    if (query.key() != null) {
+      filters.add(isKey.apply(query.key()));
     }
+    return filters;
   }
 
   /** What says not when it was appended has its sequence, which is a time. */
@@ -166,7 +135,7 @@ final class MongoInspection implements Inspection<MongoTransaction> {
   public Page<Listed> messages(MongoTransaction transaction, Query query) {
     ClientSession session = transaction.session(); // one snapshot: they go from part to part
     List<Part> parts = Part.all(query);
-    Bson after = gt("seq", timestamp(query.afterSequence()));
+    Bson after = gt("seq", Sequence.after(query.afterSequence()));
     boolean isFiltered = !parts.get(0).filters().isEmpty();
     OptionalLong end = isFiltered ? end(session, parts, after) : OptionalLong.empty();
     Bson range =
@@ -185,10 +154,6 @@ final class MongoInspection implements Inspection<MongoTransaction> {
     return new Page<>(found, next.isPresent() ? Long.toString(next.getAsLong()) : null);
   }
 
-  private static BsonTimestamp timestamp(long after) {
-    return after == 0 ? new BsonTimestamp() : Sequence.timestamp(after);
-  }
-
   /** The last sequence that this page may read: of the part that comes least far. */
   private OptionalLong end(ClientSession session, List<Part> parts, Bson after) {
     int each = InspectionStore.MOST_READ / parts.size();
@@ -198,7 +163,7 @@ final class MongoInspection implements Inspection<MongoTransaction> {
                 find(session, part.where(), after)
                     .skip(each - 1)
                     .limit(1)
-                    .projection(Projections.fields(include("seq"), Projections.excludeId()))
+                    .projection(fields(include("seq"), excludeId()))
                     .first())
         .filter(Objects::nonNull)
         .mapToLong(Documents::sequence)
@@ -220,8 +185,7 @@ final class MongoInspection implements Inspection<MongoTransaction> {
 
   private List<Listed> listed(ClientSession session, List<Document> messages) {
     Set<Object> halting =
-        MongoAdministration.halting(
-            collections,
+        collections.halting(
             session,
             messages.stream().filter(message -> status(message) == Status.DEAD).toList());
     return messages.stream()
@@ -235,34 +199,28 @@ final class MongoInspection implements Inspection<MongoTransaction> {
   }
 
   private static Listed listed(Document message, boolean haltsKey) {
-    long sequence = Documents.sequence(message);
-    UUID id = Uuids.of(message.get("id"));
     return new Listed(
-        sequence,
-        String.valueOf(id == null ? message.get("id") : id),
+        Documents.sequence(message),
+        Documents.id(message),
         status(message),
         Documents.key(message),
-        text(message, "aggregateType"),
-        text(message, "eventType"),
-        text(message, "dedupKey"),
+        textOrNull(message, "aggregateType"),
+        textOrNull(message, "eventType"),
+        textOrNull(message, "dedupKey"),
         Documents.attempts(message),
-        message.get("createdAt") instanceof Date date ? date.toInstant() : Sequence.time(sequence),
+        Documents.createdAt(message),
         Documents.time(message),
         Documents.expiresAt(message),
-        Documents.lastError(message),
-        message.get("lastFailedAt") instanceof Date date ? date.toInstant() : null,
+        textOrNull(message, "lastError"),
+        timeOrNull(message, "lastFailedAt"),
         haltsKey);
-  }
-
-  private static @Nullable String text(Document message, String field) {
-    return message.get(field) instanceof String text ? text : null;
   }
 
   @Override
   public Optional<Inspected> message(MongoTransaction transaction, long sequence) {
     ClientSession session = transaction.session();
     List<String> statuses = Stream.of(Status.values()).map(Status::name).toList();
-    return Stream.of(and(in("status", statuses), ANY_BUCKET), PlainInsertAdoption.NOT_ADOPTED)
+    return Stream.of(and(in("status", statuses), IN_ANY_BUCKET), PlainInsertAdoption.NOT_ADOPTED)
         .map(where -> and(where, eq("seq", Sequence.timestamp(sequence))))
         .map(where -> collections.message().find(session, where).first())
         .filter(Objects::nonNull)
@@ -289,7 +247,7 @@ final class MongoInspection implements Inspection<MongoTransaction> {
         halted
             ? keys(
                 transaction.beforehand(),
-                gt("haltedBy", timestamp(Math.max(0, cursor.behind()))),
+                gt("haltedBy", Sequence.after(Math.max(0, cursor.behind()))),
                 "haltedBy",
                 limit)
             : keys(transaction.beforehand(), gt("_id", cursor.key()), "_id", limit);
@@ -325,7 +283,7 @@ final class MongoInspection implements Inspection<MongoTransaction> {
                     List.of(
                         Aggregates.limit(InspectionStore.MOST_BEHIND + 1), Aggregates.count("n")),
                     "counted"),
-                OutboxCollections.lookup(
+                lookup(
                     collections.message(),
                     "haltedBy",
                     "seq",
@@ -342,7 +300,7 @@ final class MongoInspection implements Inspection<MongoTransaction> {
     all.add(
         Aggregates.match(and(eq("status", Status.BLOCKED.name()), FetchedMessages.HAS_SEQUENCE)));
     all.addAll(stages);
-    return OutboxCollections.lookup(collections.message(), "_id", "key", all, as);
+    return lookup(collections.message(), "_id", "key", all, as);
   }
 
   /** Null: no message of it is BLOCKED. */
@@ -359,10 +317,10 @@ final class MongoInspection implements Inspection<MongoTransaction> {
         key.getString("_id"),
         halted ? Sequence.of(key.get("haltedBy", BsonTimestamp.class)) : Documents.sequence(head),
         halted,
-        !halted && key.get("retryAt") instanceof Date date ? date.toInstant() : null,
+        halted ? null : timeOrNull(key, "retryAt"),
         Math.min(InspectionStore.MOST_BEHIND, halted ? blocked : blocked - 1),
         Documents.attempts(behind),
-        Documents.lastError(behind));
+        textOrNull(behind, "lastError"));
   }
 
   private static Optional<Document> first(Document key, String field) {

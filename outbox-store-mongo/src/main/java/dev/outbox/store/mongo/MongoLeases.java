@@ -7,7 +7,6 @@ import static com.mongodb.client.model.Filters.lte;
 import static com.mongodb.client.model.Updates.combine;
 import static com.mongodb.client.model.Updates.inc;
 import static com.mongodb.client.model.Updates.set;
-import static dev.outbox.store.mongo.FencedBuckets.number;
 
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoExecutionTimeoutException;
@@ -20,15 +19,12 @@ import com.mongodb.client.model.FindOneAndUpdateOptions;
 import com.mongodb.client.model.ReturnDocument;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.InspectionStore.Status;
-import dev.outbox.store.core.internal.Database.Leases;
-import dev.outbox.store.core.internal.Database.Release;
 import dev.outbox.store.core.internal.FairShare;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.ServedLease;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.Date;
 import java.util.HashSet;
@@ -46,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  * Who holds which buckets. Takes free ones for a claim, and ends the transactions of holders that
  * stopped in one.
  */
-final class MongoLeases implements Leases<MongoTransaction> {
+final class MongoLeases extends FencedBuckets {
   /** So much later than this claim another may say that it served a bucket. */
   private static final Duration CLOCKS_DIFFER = Duration.ofSeconds(10);
 
@@ -60,21 +56,17 @@ final class MongoLeases implements Leases<MongoTransaction> {
   private static final long PATIENCE_MILLIS = 5_000;
 
   private final MongoClient client;
-  private final OutboxCollections collections;
-  private final FencedBuckets held;
   private final ServerClock clock;
   private final PlainInsertAdoption adoption;
 
   MongoLeases(
       MongoClient client,
       OutboxCollections collections,
-      FencedBuckets held,
       ServerClock clock,
       PlainInsertAdoption adoption) {
+    super(collections);
     this.adoption = adoption;
     this.client = client;
-    this.collections = collections;
-    this.held = held;
     this.clock = clock;
   }
 
@@ -117,12 +109,12 @@ final class MongoLeases implements Leases<MongoTransaction> {
     }
     Date now = buckets.get(0).getDate("now");
     Due due = due(session, now);
-    transaction.whenClaimFails(after -> held.giveBack(after, claimId));
+    transaction.whenClaimFails(after -> giveBack(after, claimId));
     List<Document> leased = new ArrayList<>();
     List<Document> free = new ArrayList<>();
     FairShare share = new FairShare(request.worker());
     for (Document bucket : buckets) {
-      if (claimId.equals(Uuids.of(bucket.get("claimId")))) {
+      if (claimId.equals(Documents.uuid(bucket.get("claimId")))) {
         leased.add(bucket);
       } else if (!isFree(bucket, now)) {
         share.leased(String.valueOf(bucket.get("worker")));
@@ -141,7 +133,7 @@ final class MongoLeases implements Leases<MongoTransaction> {
             some -> take(session, some, claimId, request, now)));
     transaction.now(now);
     Set<Integer> ours =
-        held.fence(transaction, claimId, leased.stream().map(FencedBuckets::number).toList());
+        fence(transaction, claimId, leased.stream().map(FencedBuckets::number).toList());
     return ServedLease.inTurn(
         leased.stream()
             .filter(bucket -> ours.contains(number(bucket)))
@@ -200,7 +192,7 @@ final class MongoLeases implements Leases<MongoTransaction> {
         new ArrayList<>(
             List.of(
                 inc("token", 1L),
-                set("claimId", Uuids.binary(claimId)),
+                set("claimId", new BsonBinary(claimId)),
                 set("session", id(session)),
                 set("fenced", false),
                 set("worker", request.worker()),
@@ -254,7 +246,7 @@ final class MongoLeases implements Leases<MongoTransaction> {
   private @Nullable Document takenLate(ClientSession session, Document bucket, UUID claimId) {
     return collections
         .bucket()
-        .find(session, and(eq("_id", bucket.get("_id")), eq("claimId", Uuids.binary(claimId))))
+        .find(session, and(eq("_id", bucket.get("_id")), eq("claimId", new BsonBinary(claimId))))
         .first();
   }
 
@@ -304,22 +296,5 @@ final class MongoLeases implements Leases<MongoTransaction> {
             due.blocked().contains(number),
             number(bucket, "singles") > 0,
             request.lease()));
-  }
-
-  @Override
-  public List<Lease> lockHeld(
-      MongoTransaction transaction, UUID claimId, Collection<Lease> leases) {
-    return held.hold(transaction, claimId, leases);
-  }
-
-  @Override
-  public Set<Integer> renew(
-      MongoTransaction transaction, UUID claimId, Collection<Lease> leases, Duration lease) {
-    return held.renew(transaction, claimId, leases, lease);
-  }
-
-  @Override
-  public void release(MongoTransaction transaction, UUID claimId, List<Release> releases) {
-    held.release(transaction, claimId, releases);
   }
 }

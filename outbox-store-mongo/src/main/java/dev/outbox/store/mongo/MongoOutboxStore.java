@@ -1,6 +1,7 @@
 package dev.outbox.store.mongo;
 
 import static java.util.Objects.requireNonNull;
+import static java.util.stream.Collectors.joining;
 
 import com.mongodb.MongoException;
 import com.mongodb.client.ClientSession;
@@ -10,7 +11,6 @@ import dev.outbox.Appended;
 import dev.outbox.Archive;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
-import dev.outbox.SchemaException;
 import dev.outbox.store.core.BucketStore;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.PrefixedNames;
@@ -89,90 +89,24 @@ import org.jspecify.annotations.Nullable;
  * one that its holder did not finish in time; that one is ended with {@code killSessions}.
  */
 public final class MongoOutboxStore extends BucketStore<ClientSession> {
-  private final Schema schema;
+  /** The outbox's, and the archive's where there is one. */
+  private final List<Schema> schemas;
+
   private final Errors errors;
   private final MongoCollection<Document> messages;
   private final Append append;
 
-  /** Null: there is none. */
-  private final @Nullable ArchiveSchema archiveSchema;
-
-  private MongoOutboxStore(Parts parts, Retention retention) {
-    super(
-        new StoreOperations<>(parts.outbox(), parts.transactions(), retention),
-        MongoTransaction::session);
-    schema = parts.schema();
-    archiveSchema = parts.archiveSchema();
-    errors = parts.errors();
-    messages = parts.collections().message();
-    append =
-        new Append(parts.collections(), parts.clock(), parts.errors(), retention.dedupWindow());
-  }
-
-  /** What it is put together from. */
-  private record Parts(
-      OutboxCollections collections,
+  private MongoOutboxStore(
+      List<Schema> schemas,
       Errors errors,
-      Schema schema,
-      @Nullable ArchiveSchema archiveSchema,
-      ServerClock clock,
-      Database<MongoTransaction> outbox,
-      MongoTransactions transactions) {
-
-    static Parts of(
-        MongoClient client,
-        String database,
-        PrefixedNames names,
-        Archive archive,
-        @Nullable Duration archiveRetention) {
-      OutboxCollections collections = OutboxCollections.of(client, database, names);
-      Errors errors = new Errors(CollectionKind.OUTBOX, names);
-      Schema schema = new Schema(client, database, CollectionKind.OUTBOX, names);
-      ServerClock clock =
-          new ServerClock(collections.schema(), CollectionKind.OUTBOX, schema::check);
-      ArchiveSchema archiveSchema =
-          archive == Archive.NONE
-              ? null
-              : new ArchiveSchema(client, database, names.archive(), archiveRetention);
-      // Who keeps none may look at what there is.
-      MongoArchive archived =
-          new MongoArchive(
-              client, database, names, archive, found -> check(client, database, names, found));
-      return new Parts(
-          collections,
-          errors,
-          schema,
-          archiveSchema,
-          clock,
-          outbox(client, collections, archived, archiveSchema, clock),
-          new MongoTransactions(client, errors));
-    }
-
-    /** Refuses an archive that is missing or of another version. */
-    private static void check(
-        MongoClient client, String database, PrefixedNames names, @Nullable Document found) {
-      try {
-        new Schema(client, database, CollectionKind.ARCHIVE, names.archive()).check(found);
-      } catch (IllegalArgumentException e) {
-        throw new SchemaException("there is no archive: " + e.getMessage(), e);
-      }
-    }
-
-    private static Database<MongoTransaction> outbox(
-        MongoClient client,
-        OutboxCollections collections,
-        MongoArchive archive,
-        @Nullable ArchiveSchema archiveSchema,
-        ServerClock clock) {
-      PlainInsertAdoption adoption = new PlainInsertAdoption(collections.message());
-      FencedBuckets held = new FencedBuckets(collections);
-      return new Database<>(
-          new MongoLeases(client, collections, held, clock, adoption),
-          new MongoReads(collections, adoption),
-          new MongoWrites(collections, archive),
-          new MongoAdministration(collections, held, archive, archiveSchema, clock),
-          new MongoInspection(collections));
-    }
+      MongoCollection<Document> messages,
+      Append append,
+      StoreOperations<MongoTransaction> operations) {
+    super(operations, MongoTransaction::session);
+    this.schemas = schemas;
+    this.errors = errors;
+    this.messages = messages;
+    this.append = append;
   }
 
   /** A store with the default names, for relays and for appending. */
@@ -208,36 +142,22 @@ public final class MongoOutboxStore extends BucketStore<ClientSession> {
 
   @Override
   protected void migrateSchema() {
-    translated(schema::migrate);
-    if (archiveSchema != null) {
-      translated(archiveSchema::migrate);
-    }
+    errors.run(() -> schemas.forEach(Schema::migrate));
   }
 
   @Override
   public String ddl() {
-    return archiveSchema == null ? schema.ddl() : schema.ddl() + "\n" + archiveSchema.ddl();
+    return schemas.stream().map(Schema::ddl).collect(joining("\n"));
   }
 
   @Override
   protected void checkSchema() {
-    translated(schema::verify);
-    if (archiveSchema != null) {
-      translated(archiveSchema::verify);
-    }
+    errors.run(() -> schemas.forEach(Schema::verify));
   }
 
   @Override
   public String place() {
-    return schema.place();
-  }
-
-  private void translated(Runnable work) {
-    try {
-      work.run();
-    } catch (MongoException e) {
-      throw errors.translate(e);
-    }
+    return schemas.get(0).place();
   }
 
   @Override
@@ -254,8 +174,8 @@ public final class MongoOutboxStore extends BucketStore<ClientSession> {
   /** For mongosh; users get the roles that it makes. */
   @Override
   public String grants(String producer, String relay) {
-    String grants = schema.grants(Map.of("producer", producer, "relay", relay));
-    return archiveSchema == null ? grants : grants + "\n" + archiveSchema.grants(relay);
+    Map<String, String> users = Map.of("producer", producer, "relay", relay);
+    return schemas.stream().map(schema -> schema.grants(users)).collect(joining("\n"));
   }
 
   /** Not safe for use by many threads. */
@@ -327,9 +247,31 @@ public final class MongoOutboxStore extends BucketStore<ClientSession> {
               archive,
               archiveRetention == null ? Retention.DEFAULT_ARCHIVED : archiveRetention,
               deadLetterRetention);
+      PrefixedNames names = new PrefixedNames(null, prefix);
+      OutboxCollections collections = OutboxCollections.of(client, database, names);
+      Errors errors = new Errors(CollectionKind.OUTBOX, names);
+      Schema schema = new Schema(client, database, CollectionKind.OUTBOX, names);
+      ArchiveSchema archiveSchema =
+          archive == Archive.NONE
+              ? null
+              : new ArchiveSchema(client, database, names.archive(), archiveRetention);
+      ServerClock clock =
+          new ServerClock(collections.schema(), CollectionKind.OUTBOX, schema::check);
+      MongoArchive archived = new MongoArchive(client, database, names, archive);
+      PlainInsertAdoption adoption = new PlainInsertAdoption(collections.message());
+      Database<MongoTransaction> outbox =
+          new Database<>(
+              new MongoLeases(client, collections, clock, adoption),
+              new MongoReads(collections, adoption),
+              new MongoWrites(collections, archived),
+              new MongoAdministration(collections, archived, archiveSchema, clock),
+              new MongoInspection(collections));
       return new MongoOutboxStore(
-          Parts.of(client, database, new PrefixedNames(null, prefix), archive, archiveRetention),
-          retention);
+          archiveSchema == null ? List.of(schema) : List.of(schema, archiveSchema),
+          errors,
+          collections.message(),
+          new Append(collections, clock, errors, dedupWindow),
+          new StoreOperations<>(outbox, new MongoTransactions(client, errors), retention));
     }
   }
 }

@@ -4,14 +4,12 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoException;
 import com.mongodb.MongoSecurityException;
 import com.mongodb.MongoTimeoutException;
-import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoDatabase;
 import com.mongodb.connection.ServerDescription;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.spi.store.InboxStore;
-import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoreProvider;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
@@ -115,23 +113,9 @@ public final class MongoStoreProvider implements StoreProvider {
     }
   }
 
-  private static final class OpenedByMongo implements Opened {
-    private final Settings settings;
-    private final MongoUrl url;
-    private final MongoClient client;
-    private final MongoOutboxStore store;
-
-    OpenedByMongo(Settings settings, MongoUrl url, MongoClient client, MongoOutboxStore store) {
-      this.settings = settings;
-      this.url = url;
-      this.client = client;
-      this.store = store;
-    }
-
-    @Override
-    public OutboxStore<ClientSession> store() {
-      return store;
-    }
+  private record OpenedByMongo(
+      Settings settings, MongoUrl url, MongoClient client, MongoOutboxStore store)
+      implements Opened {
 
     @Override
     public Optional<InboxStore<?>> inbox(String prefix) {

@@ -58,7 +58,7 @@ final class MongoTransactions implements Transactions<MongoTransaction> {
   /** On a session of the claim's own, which its leases name. */
   @Override
   public Transactions<MongoTransaction> forClaim() {
-    return new MongoTransactions(client, errors, session());
+    return new MongoTransactions(client, errors, errors.own(client::startSession));
   }
 
   /**
@@ -96,16 +96,8 @@ final class MongoTransactions implements Transactions<MongoTransaction> {
     if (ofClaim != null) {
       return run(ofClaim, patience, work);
     }
-    try (ClientSession session = session()) {
+    try (ClientSession session = errors.own(client::startSession)) {
       return run(session, patience, work);
-    }
-  }
-
-  private ClientSession session() {
-    try {
-      return client.startSession();
-    } catch (MongoException e) {
-      throw errors.translate(e);
     }
   }
 

@@ -10,8 +10,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** A URL of MongoDB in its parts, so that programs can go to databases of their own by it. */
-public final class MongoUrl {
+/**
+ * A URL of MongoDB in its parts, so that programs can go to databases of their own by it.
+ *
+ * @param user with the password, as they are written in the URL; null: nobody logs in
+ * @param database the name of the database in its path; empty when there is none
+ */
+public record MongoUrl(
+    String scheme, @Nullable String user, String hosts, String database, String options) {
   /** What they begin with. */
   public static final List<String> BEGIN = List.of("mongodb:", "mongodb+srv:");
 
@@ -22,21 +28,6 @@ public final class MongoUrl {
 
   private static final Pattern WITHOUT_PASSWORD =
       Pattern.compile("(?i)(^|&)authMechanism=(?!SCRAM|PLAIN)");
-
-  private final String scheme;
-  private final @Nullable String user;
-  private final String hosts;
-  private final String database;
-  private final String options;
-
-  private MongoUrl(
-      String scheme, @Nullable String user, String hosts, String database, String options) {
-    this.scheme = scheme;
-    this.user = user;
-    this.hosts = hosts;
-    this.database = database;
-    this.options = options;
-  }
 
   /**
    * Takes it apart.
@@ -63,10 +54,6 @@ public final class MongoUrl {
     return text == null ? "" : text;
   }
 
-  public static boolean isOne(String url) {
-    return BEGIN.stream().anyMatch(url::startsWith);
-  }
-
   /**
    * With a user, or a password for the one that it names; where neither is named, nobody logs in.
    *
@@ -89,11 +76,6 @@ public final class MongoUrl {
 
   private static String encoded(String text) {
     return URLEncoder.encode(text, UTF_8).replace("+", "%20");
-  }
-
-  /** The name of the database in its path; empty when there is none. */
-  public String database() {
-    return database;
   }
 
   /** The user, of whom a password is missing; or null. */

@@ -88,15 +88,11 @@ final class MongoWrites implements Writes<MongoTransaction> {
   @Override
   public List<Lease> delete(
       MongoTransaction transaction, Collection<Lease> leases, Collection<Claimable> delivered) {
-    if (archive.isKept()) {
-      archive.delivered(transaction, delivered);
-    } else {
-      collections.message().deleteMany(transaction.session(), in("_id", ids(delivered)));
-    }
+    archive.delivered(transaction, delivered);
     return List.copyOf(leases);
   }
 
-  private static List<Object> ids(Collection<? extends OfMessage> rows) {
+  static List<Object> ids(Collection<? extends OfMessage> rows) {
     return rows.stream().map(OfMessage::id).toList();
   }
 

@@ -1,17 +1,26 @@
 package dev.outbox.store.mongo;
 
+import static com.mongodb.client.model.Projections.include;
+
 import com.mongodb.MongoClientSettings;
 import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
 import com.mongodb.WriteConcern;
+import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
+import com.mongodb.client.model.Filters;
+import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.PrefixedNames;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.bson.Document;
 import org.bson.conversions.Bson;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The collections, read and written in one way whatever the client's own settings are: on the
@@ -25,6 +34,9 @@ record OutboxCollections(
     MongoCollection<Document> dedup,
     MongoCollection<Document> pause,
     MongoCollection<Document> schema) {
+
+  static final Bson IN_ANY_BUCKET =
+      Filters.in("bucket", IntStream.range(0, Database.BUCKETS).boxed().toList());
 
   static OutboxCollections of(MongoClient client, String database, PrefixedNames names) {
     MongoDatabase in = in(client, database);
@@ -57,6 +69,25 @@ record OutboxCollections(
     return collection.getTimeout(TimeUnit.MILLISECONDS) == null
         ? collection
         : collection.withTimeout(millis + WAY_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  /** Filters by a field where a value is asked for. */
+  static void add(List<Bson> filters, String field, @Nullable Object value) {
+    if (value != null) {
+      filters.add(Filters.eq(field, value));
+    }
+  }
+
+  /** Those of the dead letters that halt their keys, by their sequences. */
+  Set<Object> halting(ClientSession session, List<Document> letters) {
+    Set<Object> halting = new HashSet<>();
+    if (!letters.isEmpty()) {
+      blockedKey
+          .find(session, Filters.in("haltedBy", letters.stream().map(one -> one.get("seq")).toList()))
+          .projection(include("haltedBy"))
+          .forEach(key -> halting.add(key.get("haltedBy", Object.class)));
+    }
+    return halting;
   }
 
   /** Of each document, those of another collection whose field is as its own, through stages. */

@@ -17,9 +17,11 @@ import dev.outbox.spi.store.InspectionStore.Status;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import org.bson.BsonBinary;
 import org.bson.BsonType;
 import org.bson.Document;
 import org.bson.conversions.Bson;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Documents by plain {@code insertOne} (A6). They have a sequence, which the server gave them, but
@@ -67,23 +69,27 @@ final class PlainInsertAdoption {
   private static Bson given(Document found) {
     String key = Documents.keyOf(found);
     List<Bson> fields = new ArrayList<>();
-    fields.add(set("bucket", Bucket.of(key)));
+    fields.add(set("bucket", Documents.bucket(key)));
     fields.add(set("status", Status.PENDING.name()));
     fields.add(set("key", key));
     if (found.get("id") == null) {
-      fields.add(set("id", Uuids.binary(UUID.randomUUID())));
+      fields.add(set("id", new BsonBinary(UUID.randomUUID())));
     }
     return combine(fields);
   }
 
   /** Below which sequence all are adopted, in the session's snapshot. */
   long end(ClientSession session) {
-    Document oldest =
-        messages
-            .find(session, NOT_ADOPTED)
-            .sort(ascending("seq"))
-            .projection(include("seq"))
-            .first();
+    Document oldest = oldest(session);
     return oldest == null ? Long.MAX_VALUE : Documents.sequence(oldest);
+  }
+
+  /** The sequence of the oldest one that is not adopted; null: there is none. */
+  @Nullable Document oldest(ClientSession session) {
+    return messages
+        .find(session, NOT_ADOPTED)
+        .sort(ascending("seq"))
+        .projection(include("seq"))
+        .first();
   }
 }

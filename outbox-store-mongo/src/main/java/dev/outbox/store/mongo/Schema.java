@@ -5,9 +5,7 @@ import static com.mongodb.client.model.Filters.eq;
 import static com.mongodb.client.model.Filters.in;
 import static com.mongodb.client.model.Filters.ne;
 
-import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoCommandException;
-import com.mongodb.ReadPreference;
 import com.mongodb.WriteConcern;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoDatabase;
@@ -23,13 +21,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.bson.Document;
-import org.bson.UuidRepresentation;
-import org.bson.codecs.configuration.CodecRegistries;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 
 /** The collections: made by Liquibase, or printed to be made by hand; and checked. */
-final class Schema {
+class Schema {
 
   /** What this library works with. */
   static final int VERSION = 1;
@@ -41,10 +37,10 @@ final class Schema {
   private static final Set<Integer> UNAUTHORIZED = Set.of(13, 8000);
 
   private final MongoClient client;
-  private final MongoDatabase database;
+  final MongoDatabase database;
   private final Changelog changelog;
   private final CollectionKind contents;
-  private final PrefixedNames names;
+  final PrefixedNames names;
 
   Schema(MongoClient client, String database, CollectionKind contents, PrefixedNames names) {
     this(client, database, Changelog.of(contents, names), names);
@@ -52,14 +48,7 @@ final class Schema {
 
   Schema(MongoClient client, String database, Changelog changelog, PrefixedNames names) {
     this.client = client;
-    this.database =
-        client
-            .getDatabase(database)
-            .withCodecRegistry(
-                CodecRegistries.withUuidRepresentation(
-                    MongoClientSettings.getDefaultCodecRegistry(), UuidRepresentation.STANDARD))
-            .withReadPreference(ReadPreference.primary())
-            .withWriteConcern(WriteConcern.MAJORITY);
+    this.database = OutboxCollections.in(client, database).withWriteConcern(WriteConcern.MAJORITY);
     this.changelog = changelog;
     contents = changelog.contents();
     this.names = names;
@@ -76,17 +65,21 @@ final class Schema {
    * @throws SchemaException when the collections are for something else; they are left as they are
    */
   void migrate() {
+    migrate(changelog);
+  }
+
+  final void migrate(Changelog by) {
     refuseTheOther();
     int version = version(found());
     if (version == VERSION && !isWhole()) {
-      changelog.commands().forEach(database::runCommand);
+      by.commands().forEach(database::runCommand);
     }
     if (version >= VERSION) {
       return;
     }
     for (int attempt = 1; ; attempt++) {
       try {
-        LiquibaseMigration.run(client, database, changelog, names);
+        LiquibaseMigration.run(client, database, by, names);
         return;
       } catch (OutboxException e) {
         // Of several that migrate at once, one may be refused what another has just done.
@@ -120,7 +113,7 @@ final class Schema {
   String grants(Map<String, String> users) {
     String script =
         names
-            .fill(PrefixedNames.resource(Schema.class, contents.grants()))
+            .fill(PrefixedNames.resource(Schema.class, contents.grants))
             .replace("${d}", database.getName());
     for (Map.Entry<String, String> user : users.entrySet()) {
       script =
@@ -159,16 +152,23 @@ final class Schema {
 
   private boolean hasIndex(String collection, String index) {
     try {
-      return database
-          .getCollection(names.table(collection))
-          .listIndexes()
-          .into(new ArrayList<>())
-          .stream()
-          .anyMatch(found -> index.equals(found.getString("name")));
+      return index(collection, index) != null;
     } catch (MongoCommandException e) {
       ignoreUnauthorized(e);
       return true;
     }
+  }
+
+  /** An index by its name; null: there is none. */
+  final @Nullable Document index(String collection, String name) {
+    return database
+        .getCollection(names.table(collection))
+        .listIndexes()
+        .into(new ArrayList<>())
+        .stream()
+        .filter(index -> name.equals(index.getString("name")))
+        .findFirst()
+        .orElse(null);
   }
 
   /** Not everybody may read how things are. */

@@ -20,6 +20,11 @@ final class Sequence {
     return new BsonTimestamp(sequence + EPOCH);
   }
 
+  /** For a question after a sequence; 0: after none. */
+  static BsonTimestamp after(long sequence) {
+    return sequence == 0 ? new BsonTimestamp() : timestamp(sequence);
+  }
+
   /** To the second: all that a timestamp says of the time. */
   static Instant time(long sequence) {
     return Instant.ofEpochSecond(Integer.toUnsignedLong(timestamp(sequence).getTime()));

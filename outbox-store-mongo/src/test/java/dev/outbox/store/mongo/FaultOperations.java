@@ -234,7 +234,7 @@ final class FaultOperations {
           assertThat(again.size()).isIn(failure == null ? List.of(2) : List.of(0, 2));
           assertThat(stage.steady.audit(Instant.EPOCH, 10)).hasSameSizeAs(again);
           for (Document one : again) {
-            stage.promises.committed(Uuids.of(one.get("id")), Documents.key(one), true);
+            stage.promises.committed(Documents.uuid(one.get("id")), Documents.key(one), true);
           }
         });
   }

@@ -31,6 +31,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntConsumer;
+import org.bson.BsonBinary;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.types.Binary;
@@ -138,7 +139,7 @@ final class FaultStage implements AutoCloseable {
     insertOne("by hand", null);
     commit(message("by hand"));
     insertOne("by hand, later", Date.from(now().plus(LATER)));
-    int bucket = Bucket.of("with nothing");
+    int bucket = Documents.bucket("with nothing");
     collections
         .blockedKey()
         .insertOne(
@@ -194,7 +195,7 @@ final class FaultStage implements AutoCloseable {
     UUID id = UUID.randomUUID();
     Document document =
         new Document("seq", new BsonTimestamp())
-            .append("id", Uuids.binary(id))
+            .append("id", new BsonBinary(id))
             .append("aggregateType", "order")
             .append("aggregateId", key)
             .append("partitionKey", key)
@@ -211,7 +212,7 @@ final class FaultStage implements AutoCloseable {
   UUID idOf(long sequence) {
     return template.get(collections.message()).stream()
         .filter(message -> Documents.sequence(message) == sequence)
-        .map(message -> Uuids.of(message.get("id")))
+        .map(message -> Documents.uuid(message.get("id")))
         .findFirst()
         .orElseThrow();
   }

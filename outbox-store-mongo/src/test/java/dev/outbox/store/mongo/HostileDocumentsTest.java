@@ -27,6 +27,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
+import org.bson.BsonBinary;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.conversions.Bson;
@@ -100,10 +101,10 @@ class HostileDocumentsTest {
 
   private static Document adopted(String status) {
     return least()
-        .append("bucket", Bucket.of("hostile"))
+        .append("bucket", Documents.bucket("hostile"))
         .append("status", status)
         .append("key", "hostile")
-        .append("id", Uuids.binary(UUID.randomUUID()));
+        .append("id", new BsonBinary(UUID.randomUUID()));
   }
 
   private Hostile document(Fate fate, String what, Document document) {
@@ -178,12 +179,12 @@ class HostileDocumentsTest {
         document(
             Fate.DELIVERED,
             "another bucket",
-            adopted("PENDING").append("bucket", 63 - Bucket.of("hostile"))));
+            adopted("PENDING").append("bucket", 63 - Documents.bucket("hostile"))));
     all.add(
         document(
             Fate.DELIVERED,
             "BLOCKED in another bucket",
-            adopted("BLOCKED").append("bucket", 63 - Bucket.of("hostile"))));
+            adopted("BLOCKED").append("bucket", 63 - Documents.bucket("hostile"))));
     return all.stream();
   }
 
@@ -246,7 +247,7 @@ class HostileDocumentsTest {
     all.add(damage(Fate.REFUSED, "blocked_key", unset("bucket")));
     all.add(damage(Fate.DELIVERED, "blocked_key", set("retryAt", new Date(Long.MIN_VALUE))));
     all.add(damage(Fate.DELIVERED, "blocked_key", set("haltedBy", new BsonTimestamp(1, 1))));
-    all.add(damage(Fate.DELIVERED, "blocked_key", set("bucket", 63 - Bucket.of("blocked"))));
+    all.add(damage(Fate.DELIVERED, "blocked_key", set("bucket", 63 - Documents.bucket("blocked"))));
     for (Object id : List.of(1, new Document("a", 1))) {
       all.add(
           extra(

@@ -35,6 +35,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.bson.BsonBinary;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.conversions.Bson;
@@ -150,7 +151,7 @@ public class MongoStoreTck extends MongoOutboxStoreTck
   private static Document document(RawRow row) {
     Document document =
         new Document("seq", new BsonTimestamp())
-            .append("id", Uuids.binary(row.id()))
+            .append("id", new BsonBinary(row.id()))
             .append("aggregateType", row.aggregateType())
             .append("aggregateId", row.aggregateId())
             .append("eventType", row.eventType())

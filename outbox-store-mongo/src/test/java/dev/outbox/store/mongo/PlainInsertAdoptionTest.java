@@ -27,6 +27,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.bson.BsonBinary;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.types.Binary;
@@ -175,7 +176,7 @@ class PlainInsertAdoptionTest {
       for (int i = 0; i < 700; i++) {
         UUID id = UUID.randomUUID();
         String key = "key " + i % keys;
-        some.add(document(key).append("id", Uuids.binary(id)));
+        some.add(document(key).append("id", new BsonBinary(id)));
         expected.computeIfAbsent(key, k -> new ArrayList<>()).add(id);
       }
       messages.insertMany(some);
@@ -200,7 +201,7 @@ class PlainInsertAdoptionTest {
       CompletableFuture<Claim> claiming =
           client.stopBefore(new Sent("update", 1), () -> stalled.claim(request()));
       UUID second = UUID.randomUUID();
-      messages.insertOne(document("a").append("id", Uuids.binary(second)));
+      messages.insertOne(document("a").append("id", new BsonBinary(second)));
       UUID third = append("a");
       Claim claim = client.wake(claiming);
       List<StoredMessage> delivered = new ArrayList<>(claim.messages());
@@ -221,7 +222,7 @@ class PlainInsertAdoptionTest {
 
   /** Past the validator, as by {@code bypassDocumentValidation} or before there was one. */
   static Stream<Shape> shapes() {
-    int bucket = Bucket.of("good");
+    int bucket = Documents.bucket("good");
     Document adopted =
         document("good").append("bucket", bucket).append("status", "PENDING").append("key", "good");
     List<Shape> shapes = new ArrayList<>();
@@ -285,7 +286,7 @@ class PlainInsertAdoptionTest {
         new Document(shape.document()), new InsertOneOptions().bypassDocumentValidation(true));
     UUID after = append("good");
     UUID byHand = UUID.randomUUID();
-    messages.insertOne(document("other").append("id", Uuids.binary(byHand)));
+    messages.insertOne(document("other").append("id", new BsonBinary(byHand)));
     assertThat(store.statistics(10_000).pending()).isPositive();
     assertThat(store.deadLetters(0, 10)).isEmpty();
     List<UUID> ids =
@@ -308,9 +309,9 @@ class PlainInsertAdoptionTest {
       UUID id = UUID.randomUUID();
       ids.add(id);
       String key = "key " + i;
-      Document document = document(key).append("seq", twice).append("id", Uuids.binary(id));
+      Document document = document(key).append("seq", twice).append("id", new BsonBinary(id));
       Status status = statuses.get(i);
-      document.append("bucket", Bucket.of(key)).append("status", status.name()).append("key", key);
+      document.append("bucket", Documents.bucket(key)).append("status", status.name()).append("key", key);
       if (status == Status.SCHEDULED) {
         document.append("availableAt", new Date(0));
       } else if (status == Status.BLOCKED) {
@@ -318,7 +319,7 @@ class PlainInsertAdoptionTest {
             .collection("outbox_blocked_key")
             .insertOne(
                 new Document("_id", key)
-                    .append("bucket", Bucket.of(key))
+                    .append("bucket", Documents.bucket(key))
                     .append("retryAt", new Date(0)));
       }
       messages.insertOne(document);

@@ -26,6 +26,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.bson.BsonBinary;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.types.Binary;
@@ -56,7 +57,7 @@ class PlainInsertOrderTest {
   private final Map<String, Lock> locks =
       IntStream.iterate(0, i -> i + 1)
           .mapToObj(i -> "key " + i)
-          .filter(key -> Bucket.of(key) < 2)
+          .filter(key -> Documents.bucket(key) < 2)
           .limit(8)
           .collect(Collectors.toMap(key -> key, key -> new ReentrantLock()));
 
@@ -175,7 +176,7 @@ class PlainInsertOrderTest {
 
   private static Document document(OutboxMessage message) {
     return new Document("seq", new BsonTimestamp())
-        .append("id", Uuids.binary(message.id()))
+        .append("id", new BsonBinary(message.id()))
         .append("aggregateType", message.aggregateType())
         .append("aggregateId", message.aggregateId())
         .append("partitionKey", message.partitionKey())

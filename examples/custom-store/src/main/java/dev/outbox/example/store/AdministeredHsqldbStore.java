@@ -1,14 +1,9 @@
 package dev.outbox.example.store;
 
-import dev.outbox.Appended;
-import dev.outbox.OutboxMessage;
 import dev.outbox.SchemaException;
-import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.DeadLetterStore;
-import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
-import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -16,29 +11,15 @@ import java.util.Set;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
-import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.result.RowView;
 import org.jspecify.annotations.Nullable;
 
 /** The store with what operators ask of it; each ability is an interface, and none is a must. */
-final class AdministeredHsqldbStore
-    implements OutboxStore<Connection>, SchemaStore, StatisticsStore, DeadLetterStore {
-  private final HsqldbOutboxStore store;
-  private final Jdbi jdbi;
+final class AdministeredHsqldbStore extends HsqldbOutboxStore
+    implements SchemaStore, StatisticsStore, DeadLetterStore {
 
   AdministeredHsqldbStore(DataSource dataSource) {
-    store = new HsqldbOutboxStore(dataSource);
-    jdbi = Jdbi.create(dataSource);
-  }
-
-  @Override
-  public Appended append(Connection transaction, List<OutboxMessage> messages) {
-    return store.append(transaction, messages);
-  }
-
-  @Override
-  public Claim claim(Claim.Request request) {
-    return store.claim(request);
+    super(dataSource);
   }
 
   private boolean isThere() {
@@ -50,13 +31,13 @@ final class AdministeredHsqldbStore
   @Override
   public void migrate() {
     if (!isThere()) {
-      store.migrate();
+      super.migrate();
     }
   }
 
   @Override
   public String ddl() {
-    return HsqldbOutboxStore.DDL;
+    return DDL;
   }
 
   @Override
@@ -130,7 +111,7 @@ final class AdministeredHsqldbStore
                 .map(
                     row ->
                         new DeadLetter(
-                            store.decode(row),
+                            decode(row),
                             row.getColumn("last_error", String.class),
                             null,
                             row.getColumn("blocks_key", Boolean.class)))

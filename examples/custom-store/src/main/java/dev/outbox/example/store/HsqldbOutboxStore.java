@@ -77,7 +77,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Why not SQLite: it has one writer at a time, so a producer's open transaction would keep all
  * other producers and all relays waiting (C3).
  */
-public final class HsqldbOutboxStore implements OutboxStore<Connection> {
+public class HsqldbOutboxStore implements OutboxStore<Connection> {
 
   /**
    * With MVCC nobody waits for a producer (C3); NO PAD keeps "a" and "a " apart (A3); without a
@@ -153,7 +153,7 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
       "update outbox_message set attempts = attempts + ?, retry_at = ?, dead = ?, blocks_key = ?,"
           + " last_error = ? where seq = ?";
 
-  private final Jdbi jdbi;
+  final Jdbi jdbi;
 
   /** Does not connect yet. */
   public HsqldbOutboxStore(DataSource dataSource) {

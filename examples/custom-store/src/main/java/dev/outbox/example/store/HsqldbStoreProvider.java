@@ -1,7 +1,6 @@
 package dev.outbox.example.store;
 
 import dev.outbox.PermanentOutboxException;
-import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoreProvider;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -37,37 +36,26 @@ public final class HsqldbStoreProvider implements StoreProvider {
     dataSource.setUrl(settings.url());
     dataSource.setUser(settings.user());
     dataSource.setPassword(settings.password());
-    return new OpenedHsqldb(dataSource);
+    return new OpenedHsqldb(
+        dataSource, new AdministeredHsqldbStore(dataSource), connect(dataSource));
+  }
+
+  private static Connection connect(JDBCDataSource dataSource) {
+    try {
+      return dataSource.getConnection();
+    } catch (SQLException e) {
+      throw new PermanentOutboxException("cannot connect to HSQLDB: " + e.getMessage(), e);
+    }
   }
 
   /** Keeps one connection: a database in a file is closed with its last one. */
-  private static final class OpenedHsqldb implements Opened {
-    private final JDBCDataSource dataSource;
-    private final AdministeredHsqldbStore store;
-    private final Connection kept;
-
-    OpenedHsqldb(JDBCDataSource dataSource) {
-      this.dataSource = dataSource;
-      store = new AdministeredHsqldbStore(dataSource);
-      kept = connect();
-    }
-
-    private Connection connect() {
-      try {
-        return dataSource.getConnection();
-      } catch (SQLException e) {
-        throw new PermanentOutboxException("cannot connect to HSQLDB: " + e.getMessage(), e);
-      }
-    }
-
-    @Override
-    public OutboxStore<Connection> store() {
-      return store;
-    }
+  private record OpenedHsqldb(
+      JDBCDataSource dataSource, AdministeredHsqldbStore store, Connection kept)
+      implements Opened {
 
     @Override
     public void check() {
-      try (Connection tried = connect()) {
+      try (Connection tried = connect(dataSource)) {
         tried.isValid(1);
       } catch (SQLException e) {
         throw new PermanentOutboxException("HSQLDB does not answer: " + e.getMessage(), e);

@@ -21,6 +21,8 @@ final class Messages {
   private static final List<String> NUMBERS =
       List.of("createdAt", "attempts", "availableAt", "expiresAt");
 
+  private static final byte[] NOTHING = {};
+
   private Messages() {}
 
   /** As {@code append.lua} takes it. */
@@ -65,59 +67,34 @@ final class Messages {
     }
   }
 
-  /**
-   * A message that a script returned, with what it is known by.
-   *
-   * @param id as it is stored, which need not be a UUID; empty when there is none
-   */
-  record Found(byte[] id, StoredMessage message, Map<String, byte[]> fields) {
-
-    /** The key's bytes, one a character: they need not be a text. */
-    String rawKey() {
-      return new String(fields.getOrDefault("key", new byte[0]), ISO_8859_1);
-    }
-
-    @Nullable String text(String field) {
-      byte[] value = fields.get(field);
-      return value == null ? null : new String(value, UTF_8);
-    }
+  /** A message that a script returned, and the fields of its hash. */
+  record Found(StoredMessage message, Fields fields) {
 
     /** As it is claimed at this time of the server. */
     Found at(Instant now) {
-      Instant expiresAt = time("expiresAt");
-      return expiresAt == null || expiresAt.isAfter(now)
-          ? this
-          : new Found(id, message.asExpired(), fields);
-    }
-
-    @Nullable Instant time(String field) {
-      Long micros = numberIn(text(field));
-      return micros == null ? null : instant(micros);
+      return new Found(message.claimedAt(now), fields);
     }
   }
 
   /** Reads a sequence and the fields of its hash. */
   static Found read(Reply reply) {
-    long sequence = Long.parseLong(reply.text(0));
     Reply flat = reply.list(1);
-    Map<String, byte[]> fields = new HashMap<>();
+    Map<String, byte[]> all = new HashMap<>();
     for (int i = 0; i + 1 < flat.size(); i += 2) {
       byte[] value = flat.bytes(i + 1);
-      fields.put(flat.text(i), value == null ? new byte[0] : value);
+      all.put(flat.text(i), value == null ? NOTHING : value);
     }
-    Fields texts = new Fields(fields);
-    Long createdAt = numberIn(texts.text("createdAt"));
-    Long attempts = numberIn(texts.text("attempts"));
+    Fields fields = new Fields(all);
+    Instant createdAt = fields.time("createdAt");
     StoredMessage message =
         StoredMessage.decode(
-            sequence,
-            String.valueOf(texts.text("key")),
-            texts.text("aggregateType"),
-            attempts(attempts),
-            createdAt == null ? Instant.EPOCH : instant(createdAt),
-            texts::message);
-    byte[] id = fields.get("id");
-    return new Found(id == null ? new byte[0] : id, message, fields);
+            Long.parseLong(reply.text(0)),
+            String.valueOf(fields.text("key")),
+            fields.text("aggregateType"),
+            attempts(numberIn(fields.text("attempts"))),
+            createdAt == null ? Instant.EPOCH : createdAt,
+            fields::message);
+    return new Found(message, fields);
   }
 
   static int attempts(@Nullable Long counted) {
@@ -137,11 +114,27 @@ final class Messages {
     return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
   }
 
-  private record Fields(Map<String, byte[]> all) {
+  /** The fields of a hash, as they are stored. */
+  record Fields(Map<String, byte[]> all) {
+
+    /** As it is stored, which need not be a UUID; empty when there is none. */
+    byte[] id() {
+      return all.getOrDefault("id", NOTHING);
+    }
+
+    /** The key's bytes, one a character: they need not be a text. */
+    String rawKey() {
+      return new String(all.getOrDefault("key", NOTHING), ISO_8859_1);
+    }
 
     @Nullable String text(String field) {
       byte[] value = all.get(field);
       return value == null ? null : new String(value, UTF_8);
+    }
+
+    @Nullable Instant time(String field) {
+      Long micros = numberIn(text(field));
+      return micros == null ? null : instant(micros);
     }
 
     private byte[] required(String field) {
@@ -165,8 +158,6 @@ final class Messages {
 
     OutboxMessage message() {
       NUMBERS.forEach(this::requireNumber);
-      String availableAt = text("availableAt");
-      String expiresAt = text("expiresAt");
       String contentType = text("contentType");
       String headers = text("headers");
       String maxAttempts = text("maxAttempts");
@@ -180,8 +171,8 @@ final class Messages {
           .addHeaders(headers == null ? List.of() : Header.fromJson(headers))
           .dedupKey(text("dedupKey"))
           .correlationId(text("correlationId"))
-          .availableAt(availableAt == null ? null : instant(Long.parseLong(availableAt)))
-          .expiresAt(expiresAt == null ? null : instant(Long.parseLong(expiresAt)))
+          .availableAt(time("availableAt"))
+          .expiresAt(time("expiresAt"))
           .maxAttempts(maxAttempts == null ? null : Integer.valueOf(maxAttempts))
           .build();
     }

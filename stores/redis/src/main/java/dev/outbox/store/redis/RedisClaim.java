@@ -37,7 +37,7 @@ final class RedisClaim implements Claim {
     this.token = token;
     this.counted = counted;
     messages = found.stream().map(Found::message).toList();
-    byKey = found.stream().collect(groupingBy(Found::rawKey, LinkedHashMap::new, toList()));
+    byKey = found.stream().collect(groupingBy(one -> one.fields().rawKey(), LinkedHashMap::new, toList()));
   }
 
   @Override
@@ -83,7 +83,7 @@ final class RedisClaim implements Claim {
   }
 
   private static void add(Arguments arguments, Found found, @Nullable Decision decision) {
-    arguments.add(found.message().sequence()).add(found.id());
+    arguments.add(found.message().sequence()).add(found.fields().id());
     if (decision instanceof Decision.Delivered || decision instanceof Decision.Expired) {
       add(arguments, "delivered", Duration.ZERO, false, "");
     } else if (decision instanceof Decision.Retry retry) {

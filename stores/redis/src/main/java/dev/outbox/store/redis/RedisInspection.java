@@ -10,10 +10,9 @@ import dev.outbox.spi.store.InspectionStore.Query;
 import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.InspectionStore.WaitingKey;
 import dev.outbox.store.core.internal.KeyCursor;
+import dev.outbox.store.redis.Messages.Fields;
 import dev.outbox.store.redis.Messages.Found;
-import java.util.List;
 import java.util.Optional;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Looks at messages and keys by one script, which is brief: nobody else is served meanwhile. */
@@ -59,7 +58,7 @@ record RedisInspection(Server server) {
                             : Arguments.micros(query.appendedBefore()))));
     String next = reply.text(0);
     return new Page<>(
-        each(reply.list(1)).stream().map(RedisInspection::listed).toList(),
+        reply.list(1).lists().map(one -> listed(one, found(one))).toList(),
         next.isEmpty() ? null : next);
   }
 
@@ -67,36 +66,28 @@ record RedisInspection(Server server) {
     return value == null ? "" : value.toString();
   }
 
-  private static List<Reply> each(Reply replies) {
-    return IntStream.range(0, replies.size()).mapToObj(replies::list).toList();
-  }
-
-  /** Status, sequence and fields of a message. */
-  private static Listed listed(Reply message) {
-    return listed(message, found(message));
-  }
-
+  /** Of status, sequence and fields. */
   private static Found found(Reply message) {
     return Messages.read(new Reply(message.values().subList(1, 3)));
   }
 
   private static Listed listed(Reply message, Found found) {
-    boolean failed = found.text("failed") != null;
+    Fields fields = found.fields();
     return new Listed(
         found.message().sequence(),
-        text(found.text("id")),
+        text(fields.text("id")),
         Status.valueOf(message.text(0)),
         found.message().key(),
-        found.text("aggregateType"),
-        found.text("eventType"),
-        found.text("dedupKey"),
+        fields.text("aggregateType"),
+        fields.text("eventType"),
+        fields.text("dedupKey"),
         found.message().attempts(),
         found.message().createdAt(),
-        found.time(failed ? "due" : "availableAt"),
-        found.time("expiresAt"),
-        found.text("error"),
-        found.time("failedAt"),
-        found.text("halts") != null);
+        fields.time(fields.text("failed") == null ? "availableAt" : "due"),
+        fields.time("expiresAt"),
+        fields.text("error"),
+        fields.time("failedAt"),
+        fields.text("halts") != null);
   }
 
   Optional<Inspected> message(long sequence) {
@@ -122,7 +113,7 @@ record RedisInspection(Server server) {
                 ? question("retried").add(cursor.key().getBytes(ISO_8859_1)).add(limit)
                 : question("halted").add(Math.max(0, cursor.behind())).add(limit));
     return new Page<>(
-        each(reply.list(1)).stream().map(RedisInspection::waiting).toList(), next(retried, reply));
+        reply.list(1).lists().map(RedisInspection::waiting).toList(), next(retried, reply));
   }
 
   private static @Nullable String next(boolean retried, Reply reply) {

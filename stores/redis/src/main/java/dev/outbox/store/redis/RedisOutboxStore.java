@@ -1,6 +1,5 @@
 package dev.outbox.store.redis;
 
-import static java.util.stream.Collectors.toMap;
 import static java.util.stream.Collectors.toSet;
 
 import dev.outbox.Appended;
@@ -19,7 +18,6 @@ import dev.outbox.store.redis.Messages.Found;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -194,7 +192,7 @@ public final class RedisOutboxStore extends RedisStore
     Server.Done done = server.runReplicated(CLAIM, arguments);
     Reply reply = Reply.of(done.reply());
     Instant now = Messages.instant(reply.number(2));
-    List<Found> found = found(reply.list(1)).stream().map(one -> one.at(now)).toList();
+    List<Found> found = reply.list(1).lists().map(one -> Messages.read(one).at(now)).toList();
     Claim claim = new RedisClaim(server, token, reply.number(0) == 1, found);
     if (done.lacking() != null) {
       // At once: a lease that runs out looks like a relay that crashed (S6).
@@ -204,27 +202,21 @@ public final class RedisOutboxStore extends RedisStore
     return claim;
   }
 
-  private static List<Found> found(Reply reply) {
-    List<Found> found = new ArrayList<>();
-    for (int i = 0; i < reply.size(); i++) {
-      found.add(Messages.read(reply.list(i)));
-    }
-    return found;
-  }
-
   // ---- what people ask
 
   @Override
   public List<DeadLetter> deadLetters(long afterSequence, int limit) {
     Arguments arguments = Server.arguments().add(afterSequence).add(ArchiveStore.checked(limit));
-    return found(Reply.of(server.run(DEAD_LETTERS, arguments))).stream()
+    return Reply.of(server.run(DEAD_LETTERS, arguments))
+        .lists()
+        .map(Messages::read)
         .map(
             one ->
                 new DeadLetter(
                     one.message(),
-                    one.text("error"),
-                    one.time("failedAt"),
-                    one.text("halts") != null))
+                    one.fields().text("error"),
+                    one.fields().time("failedAt"),
+                    one.fields().text("halts") != null))
         .toList();
   }
 
@@ -269,14 +261,13 @@ public final class RedisOutboxStore extends RedisStore
 
   @Override
   public List<Pause> pauses() {
-    Reply reply = Reply.of(server.run(PAUSES, Server.arguments()));
-    return IntStream.range(0, reply.size())
-        .mapToObj(reply::list)
+    return Reply.of(server.run(PAUSES, Server.arguments()))
+        .lists()
         .map(
             one ->
                 new Pause(
                     PauseStore.typeOf(one.text(0)),
-                    Instant.EPOCH.plus(Long.parseLong(one.text(1)), ChronoUnit.MICROS),
+                    Messages.instant(Long.parseLong(one.text(1))),
                     one.text(2),
                     one.textOrNull(3)))
         .toList();
@@ -297,6 +288,11 @@ public final class RedisOutboxStore extends RedisStore
     return inspection.waitingKeys(halted, after, ArchiveStore.checked(limit));
   }
 
+  @Override
+  public OptionalInt maxConnections() {
+    return server.maxConnections();
+  }
+
   /**
    * {@inheritDoc}
    *
@@ -307,11 +303,6 @@ public final class RedisOutboxStore extends RedisStore
    * message has failed and is due again, keys that are halted, messages in front of one that
    * failed.
    */
-  @Override
-  public OptionalInt maxConnections() {
-    return server.maxConnections();
-  }
-
   @Override
   public Statistics statistics(int cap) {
     Arguments arguments = Server.arguments().add(StatisticsStore.checked(cap));
@@ -335,14 +326,9 @@ public final class RedisOutboxStore extends RedisStore
 
   @Override
   public List<Finding> findings() {
-    Map<String, Long> memory =
-        server.on(
-            connection ->
-                Schema.info(connection, "memory").entrySet().stream()
-                    .filter(entry -> Set.of("used_memory", "maxmemory").contains(entry.getKey()))
-                    .collect(toMap(Map.Entry::getKey, entry -> Long.valueOf(entry.getValue()))));
-    long used = memory.getOrDefault("used_memory", 0L);
-    long most = memory.getOrDefault("maxmemory", 0L);
+    Map<String, String> memory = server.on(connection -> Schema.info(connection, "memory"));
+    long used = Long.parseLong(memory.getOrDefault("used_memory", "0"));
+    long most = Long.parseLong(memory.getOrDefault("maxmemory", "0"));
     return List.of(
         most > 0 && used * PERCENT >= most * MUCH
             ? Finding.warning(

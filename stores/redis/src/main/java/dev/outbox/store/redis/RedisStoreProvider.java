@@ -2,7 +2,6 @@ package dev.outbox.store.redis;
 
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.spi.store.InboxStore;
-import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoreProvider;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
@@ -89,13 +88,8 @@ public final class RedisStoreProvider implements StoreProvider {
   }
 
   private record OpenedByRedis(
-      Settings settings, String name, RedisUrl url, RedisClient client, RedisOutboxStore outbox)
+      Settings settings, String name, RedisUrl url, RedisClient client, RedisOutboxStore store)
       implements Opened {
-
-    @Override
-    public OutboxStore<RedisTransaction> store() {
-      return outbox;
-    }
 
     @Override
     public Optional<InboxStore<?>> inbox(String prefix) {
@@ -158,12 +152,6 @@ public final class RedisStoreProvider implements StoreProvider {
     @Override
     public void close() {
       client.close();
-    }
-
-    /** Without what may be secret. */
-    @Override
-    public String toString() {
-      return "outbox at " + url;
     }
   }
 }

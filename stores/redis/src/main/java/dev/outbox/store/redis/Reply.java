@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** What a script returns: a list of numbers, texts and lists. */
@@ -19,6 +20,11 @@ record Reply(List<?> values) {
 
   Reply list(int index) {
     return of(values.get(index));
+  }
+
+  /** Where there are lists only. */
+  Stream<Reply> lists() {
+    return values.stream().map(Reply::of);
   }
 
   long number(int index) {

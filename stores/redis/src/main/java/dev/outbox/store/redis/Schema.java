@@ -1,8 +1,9 @@
 package dev.outbox.store.redis;
 
+import static java.util.stream.Collectors.toMap;
+
 import dev.outbox.SchemaException;
 import dev.outbox.store.core.internal.SchemaVersion;
-import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandObjects;
@@ -125,15 +126,12 @@ final class Schema {
 
   /** What the server says of itself, by name. */
   static Map<String, String> info(Connection connection, String section) {
-    String text = connection.executeCommand(commands(connection).info(section));
-    Map<String, String> said = new HashMap<>();
-    for (String line : text.lines().toList()) {
-      String[] parts = line.split(":", 2);
-      if (parts.length == 2) {
-        said.put(parts[0], parts[1]);
-      }
-    }
-    return said;
+    return connection
+        .executeCommand(commands(connection).info(section))
+        .lines()
+        .map(line -> line.split(":", 2))
+        .filter(parts -> parts.length == 2)
+        .collect(toMap(parts -> parts[0], parts -> parts[1], (first, last) -> last));
   }
 
   /**
