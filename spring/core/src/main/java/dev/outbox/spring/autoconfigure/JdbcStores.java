@@ -47,8 +47,7 @@ final class JdbcStores {
     JdbcStoreProvider provider = provider(properties.store(), dataSource, name);
     OutboxProperties.Inbox inbox = properties.inbox();
     return OutboxConfigurationException.ofProperties(
-        () ->
-            provider.inbox(dataSource, properties.schema(), inbox.prefix(), inbox.retention()));
+        () -> provider.inbox(dataSource, properties.schema(), inbox.prefix(), inbox.retention()));
   }
 
   private static JdbcStoreProvider provider(

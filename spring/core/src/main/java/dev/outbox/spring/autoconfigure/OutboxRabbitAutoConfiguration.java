@@ -93,7 +93,9 @@ final class OutboxRabbitAutoConfiguration {
       return new RabbitConnection(client, nodes(client, known));
     }
 
-    /** Boot knows addresses, its default at least, beside a factory of the application's own too. */
+    /**
+     * Boot knows addresses, its default at least, beside a factory of the application's own too.
+     */
     private static String nodes(ConnectionFactory client, RabbitAddresses known) {
       boolean areItsOwn = known.nodes().contains(client.getHost() + ":" + client.getPort());
       return areItsOwn ? String.join(",", known.nodes()) : "";
