@@ -61,7 +61,8 @@ final class Faults {
     faults.put("the sixth of ten fails three times", contender -> failing(contender, 3));
     faults.put(
         "the sixth of ten fails each time", contender -> failing(contender, Integer.MAX_VALUE));
-    faults.put("one of two instances is killed", contender -> instances(contender, ChildJvm::close));
+    faults.put(
+        "one of two instances is killed", contender -> instances(contender, ChildJvm::close));
     faults.put(
         "one of two instances stands still for %d s".formatted(FROZEN.toSeconds()),
         contender -> instances(contender, Faults::freeze));

@@ -35,13 +35,20 @@ record Namastack(String name, String setting, int connections, Map<String, Objec
         "as its page on tuning recommends without virtual threads: 1,000 keys a poll, each 25 ms, 16 to 32 threads, heartbeats each second; 20 connections",
         20,
         Map.of(
-            "namastack.outbox.polling.batch-size", "1000",
-            INTERVAL, "25ms",
-            "namastack.outbox.processing.executor-core-pool-size", "16",
-            "namastack.outbox.processing.executor-max-pool-size", "32",
-            "namastack.outbox.instance.heartbeat-interval", "1s",
-            "namastack.outbox.instance.stale-instance-timeout", "10s",
-            "namastack.outbox.instance.rebalance-interval", "1s"));
+            "namastack.outbox.polling.batch-size",
+            "1000",
+            INTERVAL,
+            "25ms",
+            "namastack.outbox.processing.executor-core-pool-size",
+            "16",
+            "namastack.outbox.processing.executor-max-pool-size",
+            "32",
+            "namastack.outbox.instance.heartbeat-interval",
+            "1s",
+            "namastack.outbox.instance.stale-instance-timeout",
+            "10s",
+            "namastack.outbox.instance.rebalance-interval",
+            "1s"));
   }
 
   @Override

@@ -326,7 +326,7 @@ class OracleTest {
     one.compareReasons(lines, letters);
     assertThat(one.violations())
         .satisfiesExactlyInAnyOrder(
-            plain -> assertThat(plain).startsWith("dead after 0 failures, of 10: sequence 1"),
+            plain -> assertThat(plain).startsWith("dead after 0 failures, of 30: sequence 1"),
             other -> assertThat(other).startsWith("dead after 2 failures, of 3: sequence 2"));
 
     Oracle again = new Oracle(List.of(first, doomed));
