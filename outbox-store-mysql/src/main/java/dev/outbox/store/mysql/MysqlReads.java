@@ -123,8 +123,7 @@ final class MysqlReads extends SqlReads {
   /**
    * @param some the buckets that have blocked keys
    */
-  private String parts(
-      Map<Status, String> texts, Wanted wanted, Set<Integer> some, long bytes) {
+  private String parts(Map<Status, String> texts, Wanted wanted, Set<Integer> some, long bytes) {
     String sql = requireNonNull(texts.get(wanted.status()));
     return MysqlText.join(
         wanted.leases(),

@@ -71,8 +71,8 @@ final class MysqlServer extends Server {
   }
 
   /**
-   * Sets each transaction of ours up in one round trip; {@link #end} puts back in another what would
-   * outlive it: the connection may be the application's.
+   * Sets each transaction of ours up in one round trip; {@link #end} puts back in another what
+   * would outlive it: the connection may be the application's.
    *
    * <ul>
    *   <li>READ COMMITTED, for this transaction alone: the reads of a claim must see what was

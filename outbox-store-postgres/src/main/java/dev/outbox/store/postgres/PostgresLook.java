@@ -55,9 +55,7 @@ final class PostgresLook {
                   "l.horizon",
                   PostgresReadText.HORIZON_AHEAD
                       + ", l.bucket as held, l.history, l.pid, l.written, l.flushed, l.scheduled or l.blocked")
-              .replace(
-                  "as any_blocked",
-                  "as any_blocked, " + PostgresText.due("l.bucket"));
+              .replace("as any_blocked", "as any_blocked, " + PostgresText.due("l.bucket"));
 
   private static final int HELD = MessageRows.HORIZON + 1;
   private static final int HISTORY = MessageRows.HORIZON + 2;

@@ -94,7 +94,8 @@ final class PostgresReads extends SqlReads {
             : wanted.status() == Status.PENDING
                 ? PostgresReadText.READ_PENDING
                 : PostgresReadText.READ_SCHEDULED,
-        parameters -> PostgresReadText.bind(parameters.add(bytes), wanted.leases(), wanted.most(), ahead),
+        parameters ->
+            PostgresReadText.bind(parameters.add(bytes), wanted.leases(), wanted.most(), ahead),
         reader);
   }
 

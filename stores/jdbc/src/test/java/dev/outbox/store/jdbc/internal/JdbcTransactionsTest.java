@@ -30,8 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @DisplayName("The store's own transactions")
 class JdbcTransactionsTest {
   private static final Duration PATIENCE = Duration.ofSeconds(7);
-  private static final List<String> ASKED =
-      List.of("setAutoCommit", "commit", "rollback", "close");
+  private static final List<String> ASKED = List.of("setAutoCommit", "commit", "rollback", "close");
 
   private final List<String> asked = new ArrayList<>();
   private boolean autoCommit = true;
@@ -41,9 +40,7 @@ class JdbcTransactionsTest {
       proxy(Connection.class, (p, m, a) -> connection(m.getName(), a));
   private final JdbcTransactions transactions =
       new JdbcTransactions(
-          proxy(DataSource.class, (p, m, a) -> connection),
-          new FakeServer(),
-          Grants.Role.RELAY);
+          proxy(DataSource.class, (p, m, a) -> connection), new FakeServer(), Grants.Role.RELAY);
 
   private static <T> T proxy(Class<T> type, InvocationHandler handler) {
     return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
