@@ -57,6 +57,10 @@ record Changelog(CollectionKind contents, Map<String, String> parameters) {
     String comment = part.group(1);
     return comment == null
         ? "db.runCommand(%s);\n".formatted(part.group(2).stripTrailing().stripIndent().strip())
-        : comment.strip().lines().map(line -> "// " + line.strip()).collect(joining("\n", "\n", "\n"));
+        : comment
+            .strip()
+            .lines()
+            .map(line -> "// " + line.strip())
+            .collect(joining("\n", "\n", "\n"));
   }
 }

@@ -219,7 +219,8 @@ public final class MongoInboxStore implements InboxStore<ClientSession>, SchemaS
   @Override
   public void housekeep() {
     // One by one, so that nobody waits for long for a key that is being purged.
-    while (!Thread.currentThread().isInterrupted() && errors.own(() -> documents.purge(clock.read()))) {}
+    while (!Thread.currentThread().isInterrupted()
+        && errors.own(() -> documents.purge(clock.read()))) {}
   }
 
   @Override

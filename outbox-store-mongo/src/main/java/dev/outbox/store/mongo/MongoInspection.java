@@ -186,8 +186,7 @@ final class MongoInspection implements Inspection<MongoTransaction> {
   private List<Listed> listed(ClientSession session, List<Document> messages) {
     Set<Object> halting =
         collections.halting(
-            session,
-            messages.stream().filter(message -> status(message) == Status.DEAD).toList());
+            session, messages.stream().filter(message -> status(message) == Status.DEAD).toList());
     return messages.stream()
         .map(message -> listed(message, halting.contains(message.get("seq"))))
         .toList();

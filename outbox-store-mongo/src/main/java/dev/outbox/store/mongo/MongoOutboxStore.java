@@ -1,7 +1,6 @@
 package dev.outbox.store.mongo;
 
 import static java.util.Objects.requireNonNull;
-import static java.util.stream.Collectors.joining;
 
 import com.mongodb.MongoException;
 import com.mongodb.client.ClientSession;
@@ -21,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
@@ -147,7 +147,7 @@ public final class MongoOutboxStore extends BucketStore<ClientSession> {
 
   @Override
   public String ddl() {
-    return schemas.stream().map(Schema::ddl).collect(joining("\n"));
+    return schemas.stream().map(Schema::ddl).collect(Collectors.joining("\n"));
   }
 
   @Override
@@ -175,7 +175,7 @@ public final class MongoOutboxStore extends BucketStore<ClientSession> {
   @Override
   public String grants(String producer, String relay) {
     Map<String, String> users = Map.of("producer", producer, "relay", relay);
-    return schemas.stream().map(schema -> schema.grants(users)).collect(joining("\n"));
+    return schemas.stream().map(schema -> schema.grants(users)).collect(Collectors.joining("\n"));
   }
 
   /** Not safe for use by many threads. */

@@ -83,7 +83,8 @@ record OutboxCollections(
     Set<Object> halting = new HashSet<>();
     if (!letters.isEmpty()) {
       blockedKey
-          .find(session, Filters.in("haltedBy", letters.stream().map(one -> one.get("seq")).toList()))
+          .find(
+              session, Filters.in("haltedBy", letters.stream().map(one -> one.get("seq")).toList()))
           .projection(include("haltedBy"))
           .forEach(key -> halting.add(key.get("haltedBy", Object.class)));
     }

@@ -311,7 +311,10 @@ class PlainInsertAdoptionTest {
       String key = "key " + i;
       Document document = document(key).append("seq", twice).append("id", new BsonBinary(id));
       Status status = statuses.get(i);
-      document.append("bucket", Documents.bucket(key)).append("status", status.name()).append("key", key);
+      document
+          .append("bucket", Documents.bucket(key))
+          .append("status", status.name())
+          .append("key", key);
       if (status == Status.SCHEDULED) {
         document.append("availableAt", new Date(0));
       } else if (status == Status.BLOCKED) {

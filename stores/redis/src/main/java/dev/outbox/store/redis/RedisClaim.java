@@ -37,7 +37,9 @@ final class RedisClaim implements Claim {
     this.token = token;
     this.counted = counted;
     messages = found.stream().map(Found::message).toList();
-    byKey = found.stream().collect(groupingBy(one -> one.fields().rawKey(), LinkedHashMap::new, toList()));
+    byKey =
+        found.stream()
+            .collect(groupingBy(one -> one.fields().rawKey(), LinkedHashMap::new, toList()));
   }
 
   @Override
