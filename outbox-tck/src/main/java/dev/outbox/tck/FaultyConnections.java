@@ -1,8 +1,9 @@
 package dev.outbox.tck;
 
 import dev.outbox.OutboxException;
-import dev.outbox.tck.internal.Patient;
 import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -34,7 +35,7 @@ public final class FaultyConnections {
         proxy(
             DataSource.class,
             (proxy, method, arguments) -> {
-              Object result = Patient.call(target, method, arguments);
+              Object result = invoke(target, method, arguments);
               return result instanceof Connection connection ? faulty(connection) : result;
             });
   }
@@ -78,7 +79,7 @@ public final class FaultyConnections {
         proxy(
             Connection.class,
             (proxy, method, arguments) -> {
-              Object result = Patient.call(target, method, arguments);
+              Object result = invoke(target, method, arguments);
               if (method.getName().equals("commit") && loseReply.compareAndSet(true, false)) {
                 throw broken("the connection broke before the reply");
               }
@@ -105,7 +106,7 @@ public final class FaultyConnections {
               throw broken("the connection broke");
             }
           }
-          return Patient.call(target, method, arguments);
+          return invoke(target, method, arguments);
         });
   }
 
@@ -116,5 +117,14 @@ public final class FaultyConnections {
   private static Object proxy(Class<?> type, InvocationHandler handler) {
     return Proxy.newProxyInstance(
         FaultyConnections.class.getClassLoader(), new Class<?>[] {type}, handler);
+  }
+
+  private static @Nullable Object invoke(
+      Object target, Method method, Object @Nullable [] arguments) throws Throwable {
+    try {
+      return method.invoke(target, arguments);
+    } catch (InvocationTargetException e) {
+      throw e.getTargetException();
+    }
   }
 }

@@ -1,9 +1,11 @@
 package dev.outbox.build;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -70,10 +72,27 @@ class WorkflowTest {
       assertThat(files.map(file -> file.getFileName().toString()))
           .contains((maven.group(2) + ".class").replace(",", ".class,").split(","));
     }
-    assertThat(
-            Files.readString(
-                ROOT.resolve("dev/embedded/src/main/java/dev/outbox/embedded/TestServers.java")))
+    assertThat(servers())
         .containsPattern("\"(outbox\\.test\\.)?" + maven.group(3) + "(\\.\\w+)?\"");
+  }
+
+  /** The code that picks the servers of tests. */
+  private static String servers() throws IOException {
+    try (Stream<Path> files =
+        Files.list(ROOT.resolve("dev/embedded/src/main/java/dev/outbox/embedded"))) {
+      return files
+          .filter(file -> file.toString().endsWith("Server.java"))
+          .map(WorkflowTest::text)
+          .collect(joining());
+    }
+  }
+
+  private static String text(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private static List<String> images() throws IOException {
@@ -85,7 +104,7 @@ class WorkflowTest {
 
   @Test
   @DisplayName("looks at all servers that we are for")
-  void servers() throws IOException {
+  void looksAtAllServers() throws IOException {
     assertThat(
             images().stream().map(image -> image.replaceFirst(":.*", "").replaceFirst(".*/", "")))
         .contains(

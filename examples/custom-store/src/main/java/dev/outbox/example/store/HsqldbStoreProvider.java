@@ -50,8 +50,7 @@ public final class HsqldbStoreProvider implements StoreProvider {
 
   /** Keeps one connection: a database in a file is closed with its last one. */
   private record OpenedHsqldb(
-      JDBCDataSource dataSource, AdministeredHsqldbStore store, Connection kept)
-      implements Opened {
+      JDBCDataSource dataSource, AdministeredHsqldbStore store, Connection kept) implements Opened {
 
     @Override
     public void check() {
