@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNullElseGet;
 
 import dev.outbox.OutboxException;
 import dev.outbox.micrometer.OutboxMetrics;
+import dev.outbox.publisher.core.BackgroundTasks;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RelayState;
 import dev.outbox.relay.SchemaProbe;
@@ -12,7 +13,6 @@ import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StoreProvider.Opened;
 import dev.outbox.ui.OutboxPage;
@@ -148,8 +148,7 @@ final class DatabaseRelay implements AutoCloseable {
    * @return how the first try ends
    */
   CompletableFuture<Boolean> start(CompletableFuture<Boolean> goesOn) {
-    Thread thread = new Thread(() -> keepStarting(goesOn), "outbox-start");
-    thread.setDaemon(true);
+    Thread thread = BackgroundTasks.daemon("outbox-start", () -> keepStarting(goesOn));
     starting = thread;
     thread.start();
     return first;
@@ -228,16 +227,10 @@ final class DatabaseRelay implements AutoCloseable {
   /** Purges the inbox beside the outbox about each minute, in a thread of its own. */
   private ScheduledExecutorService purging(String prefix) {
     InboxStore<?> inbox = Stores.inbox(outbox, prefix);
-    if (inbox instanceof SchemaStore tables) {
-      tables.verify();
-    }
+    Stores.verify(inbox);
     ScheduledExecutorService thread =
         Executors.newSingleThreadScheduledExecutor(
-            task -> {
-              Thread purges = new Thread(task, "outbox-inbox-housekeeping");
-              purges.setDaemon(true);
-              return purges;
-            });
+            task -> BackgroundTasks.daemon("outbox-inbox-housekeeping", task));
     var ignored =
         thread.scheduleWithFixedDelay(
             () -> {

@@ -2,6 +2,10 @@ package dev.outbox.publisher.core;
 
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /** Runs tasks that may take long and heed no time limit, such as looking up a host's name. */
 public final class BackgroundTasks {
@@ -19,14 +23,17 @@ public final class BackgroundTasks {
     daemon(name, task).start();
   }
 
-  /** Runs a task in a thread of its own, and waits for it for at most so many milliseconds. */
+  /**
+   * Runs a task in a thread of its own, and waits for it for at most so many milliseconds. Whether
+   * it ended, and how, is not told.
+   */
   public static void runAndWait(String name, long most, Runnable task) {
-    Thread thread = daemon(name, task);
-    thread.start();
     try {
-      thread.join(most);
+      var unused = call(name, Executors.callable(task)).get(most, TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    } catch (ExecutionException | TimeoutException e) {
+      // as said above
     }
   }
 
