@@ -25,7 +25,7 @@ final class HoldingRules {
   /** For who is about to take: what is handed over stands still for so long. */
   static final Duration TAKING_OVER = Duration.ofMillis(20);
 
-  /** How many stand by closely; all others look half as often. */
+  /** So many stand by closely, and together look so often in a step. */
   private static final int CLOSE_BY = 2;
 
   /** What a relay says about the buckets that it holds. */
@@ -128,9 +128,15 @@ final class HoldingRules {
       return held(relay) > 0;
     }
 
-    /** The lowest numbers of those that hold nothing. */
-    private boolean isCloseBy(Relay relay) {
-      return staying().stream().filter(r -> held(r) == 0).limit(CLOSE_BY).anyMatch(relay::equals);
+    /** Until this relay looks again, if nothing is to be done before. */
+    private Duration pause(Relay self) {
+      if (gives(self)) {
+        return STEP;
+      }
+      List<Relay> closeBy = staying().stream().filter(r -> !gives(r)).limit(CLOSE_BY).toList();
+      return closeBy.contains(self)
+          ? STEP.multipliedBy(closeBy.size()).dividedBy(CLOSE_BY)
+          : STEP.multipliedBy(2);
     }
   }
 
@@ -163,11 +169,7 @@ final class HoldingRules {
     Set<Integer> take = take(look, self, others, ready, forLong);
     Set<Integer> give = take.isEmpty() ? give(look, self, others) : Set.of();
     Duration next =
-        ready
-            ? TAKING_OVER
-            : !forLong.containsAll(look.vacant())
-                ? SECOND_LOOK
-                : look.held(self) > 0 || look.isCloseBy(self) ? STEP : STEP.multipliedBy(2);
+        ready ? TAKING_OVER : forLong.containsAll(look.vacant()) ? look.pause(self) : SECOND_LOOK;
     // Whoever sees it ready leaves to it what is free, until it has it.
     return new Plan(take, give, ready && !take.isEmpty() ? State.READY : state, next);
   }

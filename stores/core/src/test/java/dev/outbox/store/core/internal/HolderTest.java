@@ -557,7 +557,7 @@ class HolderTest {
     ALL.forEach(bucket -> server.holders[bucket] = SeenBucket.ANONYMOUS);
     server.holders[5] = OTHER;
     server.codes.add(RelayPresence.code(new Relay(OTHER, State.LIVES, Load.BUSY)));
-    assertThat(step()).isEqualTo(HoldingRules.STEP);
+    assertThat(step()).isEqualTo(HoldingRules.STEP.dividedBy(2));
     server.holders[6] = OTHER;
     assertThat(step()).as("of two it may get one").isEqualTo(HoldingRules.TAKING_OVER);
   }

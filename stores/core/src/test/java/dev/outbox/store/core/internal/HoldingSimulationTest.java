@@ -76,7 +76,7 @@ class HoldingSimulationTest {
       fleet.run(seconds(10));
       all.addAll(fleet.standstills(Cause.KILLED));
     }
-    report("killed, of " + relays, all, 1_100, 2_500);
+    report("killed, of " + relays, all, 1_000, 2_500);
   }
 
   @ParameterizedTest
