@@ -115,11 +115,7 @@ final class Claims<H> {
   // ---- lease and read
 
   /** Until there is something, or nothing more. */
-  Claim claim(Claim.Request request) {
-    return leaseAndRead(request);
-  }
-
-  private Leased<H> leaseAndRead(Claim.Request request) {
+  Leased<H> claim(Claim.Request request) {
     long began = clock.getAsLong();
     Leased<H> claim = leaseOnce(request);
     while (claim.isEmpty() && claim.pollAgain() && !isOver(LEASES_AGAIN, began)) {
@@ -216,7 +212,7 @@ final class Claims<H> {
   /** What is settled is settled, also when the claim fails: the next one meets the error again. */
   private Leased<H> claimOr(Leased<H> none, Claim.Request request) {
     try {
-      return leaseAndRead(request);
+      return claim(request);
     } catch (OutboxException e) {
       return none;
     }
