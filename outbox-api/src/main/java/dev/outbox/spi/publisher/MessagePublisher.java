@@ -34,9 +34,9 @@ public interface MessagePublisher extends AutoCloseable {
   }
 
   /**
-   * Asks the broker at the {@link #address} whether it answers and lets us in; publishes nothing. A
-   * relay calls it at its start, on a thread of its own and beside {@link #publish}, again and
-   * again until the broker answers.
+   * Asks the broker at the {@link #address} whether it answers and lets this client in; publishes
+   * nothing. A relay calls it at its start, on a thread of its own and beside {@link #publish},
+   * again and again until the broker answers.
    *
    * @param patience how long to wait for the answer at most
    * @return why the broker cannot be reached, in one sentence and without secrets; empty when it
@@ -48,9 +48,9 @@ public interface MessagePublisher extends AutoCloseable {
   }
 
   /**
-   * How the places are where these messages would go: whether they exist, and whether the loss of
-   * one of the broker's machines loses messages. Asks the broker; publishes and changes nothing.
-   * For {@code outbox doctor}. By default it looks at nothing.
+   * How the destinations of these messages are: whether they exist, and whether the loss of one of
+   * the broker's machines loses messages. Asks the broker; publishes and changes nothing. For
+   * {@code outbox doctor}. By default it looks at nothing.
    *
    * @param waiting some of the messages that wait, perhaps none
    * @param patience how long to wait for answers at most

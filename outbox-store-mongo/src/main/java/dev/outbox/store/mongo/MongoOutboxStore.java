@@ -48,6 +48,7 @@ import org.jspecify.annotations.Nullable;
  *                       takeovers: 0, singles: 0 }
  * outbox_blocked_key  { _id: "order/order-1", bucket: 17, retryAt: ISODate(…) }  or  haltedBy: Timestamp(…)
  * outbox_dedup        { _id: "request-1", createdAt: ISODate(…) }
+ * outbox_pause        { _id: "order", pausedAt: ISODate(…), who: "alice", reason: … }
  * outbox_schema       { _id: "outbox", version: 1 }
  * }</pre>
  *

@@ -50,8 +50,8 @@ import redis.clients.jedis.exceptions.JedisException;
  * else changes what is watched, EXEC does nothing.
  *
  * <p>Redis does not undo: when one command fails inside of EXEC, as one for a key of another type,
- * the others have been carried out. {@link #exec} then throws for commands of the outbox; for those
- * of the caller the error is in the list, as always with Jedis.
+ * the others have been carried out. {@link #exec} throws when a command of the outbox has failed.
+ * For a command of the caller the error is in the list, as always with Jedis.
  *
  * <p>Used by one thread at a time.
  */
