@@ -54,7 +54,7 @@ public final class Relay implements AutoCloseable {
   /** The same, as a part of the time to stop. */
   private static final int LEAVES_PART = 4;
 
-  /** Of so many rounds of housekeeping who stands by does one. */
+  /** A relay that stands by does one of so many rounds of housekeeping. */
   private static final int ROUNDS_STANDING_BY = 10;
 
   private enum State {
@@ -73,7 +73,7 @@ public final class Relay implements AutoCloseable {
   private final boolean listens;
   private final Duration housekeeping;
 
-  /** Of housekeeping while it stands by; of the thread that housekeeps. */
+  /** Rounds of housekeeping while the relay stands by. Used by the thread that housekeeps. */
   private int round;
 
   private State state = State.NEW;
@@ -182,7 +182,10 @@ public final class Relay implements AutoCloseable {
     }
   }
 
-  /** Who stands by does it now and then: it may be the only one that is set to purge something. */
+  /**
+   * A relay that stands by does it now and then: it may be the only one that is set to purge
+   * something.
+   */
   private void housekeep() {
     if (!keeper.standsBy() || round++ % ROUNDS_STANDING_BY == 0) {
       store.housekeep();
