@@ -141,7 +141,7 @@ public interface InspectionStore {
       return wanted == null || wanted.equals(found);
     }
 
-    /** The same, from there on. */
+    /** The same query, from this place on. */
     public Query after(@Nullable String newAfter) {
       return new Query(
           status,

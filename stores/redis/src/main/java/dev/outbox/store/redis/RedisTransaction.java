@@ -226,7 +226,7 @@ public final class RedisTransaction extends AbstractTransaction {
   public void multi() {}
 
   /**
-   * At any time before {@link #exec}, of keys of the caller's own.
+   * Watches keys of the caller's own. May be called at any time before {@link #exec}.
    *
    * @return OK
    */
@@ -236,7 +236,7 @@ public final class RedisTransaction extends AbstractTransaction {
     return connection.executeCommand(commandObjects.watch(keys));
   }
 
-  /** The same. */
+  /** The same for keys of bytes. */
   @Override
   public String watch(byte[]... keys) {
     requireActive();
@@ -244,7 +244,7 @@ public final class RedisTransaction extends AbstractTransaction {
   }
 
   /**
-   * Is refused, because it would let go of what the outbox watches, too.
+   * Refused, because it would let go of what the outbox watches, too.
    *
    * @throws UnsupportedOperationException always
    */
