@@ -13,8 +13,9 @@ public interface MessagePublisher extends AutoCloseable {
 
   /**
    * Publishes messages; those of one key are in order and must reach the broker in that order.
-   * Returns before the lease ends (P5), so its own time limit is set below the relay's lease. Once
-   * a message of a key was not delivered, no later one of that key from the same call is (P2).
+   * Returns before the lease ends (P5), so its own time limit is set below the relay's publish
+   * timeout, which is below the lease. Once a message of a key was not delivered, no later one of
+   * that key from the same call is (P2).
    *
    * @param messages not empty, each decodable; unmodifiable
    * @return one result a message, in the same order (P1); a list of this call's own
