@@ -133,8 +133,8 @@ public final class NatsPublisher implements MessagePublisher {
      * The subject of a message; default {@link #DEFAULT_DESTINATION}. What placeholders stand for
      * is one token, with everything but letters, digits, {@code -} and {@code _} percent-encoded;
      * where it is then longer than 255 characters, a hash of it. A stream keeps some hundred bytes
-     * of memory for each subject that it holds: with keys without number, as those of messages that
-     * need no order, leave the key out.
+     * of memory for each subject that it holds: where the number of keys has no bound, as with
+     * messages that need no order, leave the key out.
      */
     public Builder destination(Destination destination) {
       this.destination = requireNonNull(destination, "destination");
