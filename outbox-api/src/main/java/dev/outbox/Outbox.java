@@ -21,8 +21,8 @@ public interface Outbox<T> {
    * Appends messages, in list order. Never commits, rolls back or closes the transaction (A2).
    *
    * <p>A connection with auto-commit off counts as an active transaction, because it does not show
-   * whether anybody will commit it: one that was committed, or comes from a pool that has
-   * auto-commit off, takes messages and loses them when nobody does.
+   * whether anybody will commit it. So does one that was committed already, or that comes from a
+   * pool with auto-commit off: when nobody commits it, the messages are lost.
    *
    * @param transaction an active transaction of the caller
    * @param messages may be empty

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What an application appends. Immutable; built with {@link #builder()}, which checks every limit
  * (A5). Texts are counted in Unicode code points and may not contain NUL or half a surrogate pair,
- * because no database stores them.
+ * because not every database stores them.
  */
 public final class OutboxMessage {
 
@@ -149,7 +149,9 @@ public final class OutboxMessage {
     return key;
   }
 
-  /** The {@link #key()} of a message with these, for stores that have a row and no message. */
+  /**
+   * The {@link #key()} of a message with these fields, for stores that have a row and no message.
+   */
   public static String key(
       String aggregateType, String aggregateId, @Nullable String partitionKey) {
     return partitionKey != null ? partitionKey : aggregateType + '/' + aggregateId;
@@ -199,32 +201,35 @@ public final class OutboxMessage {
   }
 
   /**
-   * Not to be delivered before, by the database's clock; microseconds; null: at once. For a message
+   * When it is due, by the database's clock and to the microsecond; null: at once. For a message
    * appended with {@link #deliverAfter()}, the store fills this in.
    */
   public @Nullable Instant availableAt() {
     return availableAt;
   }
 
-  /** Not to be delivered before this long after the append, by the database's clock, or null. */
+  /** How long after the append it is due, by the database's clock; null when not given. */
   public @Nullable Duration deliverAfter() {
     return deliverAfter;
   }
 
   /**
-   * Not to be published from then on, by the database's clock; microseconds; null: whenever. For a
-   * message appended with {@link #expireAfter()}, the store fills this in.
+   * From when on it is not published, by the database's clock and to the microsecond; null: it does
+   * not expire. For a message appended with {@link #expireAfter()}, the store fills this in.
    */
   public @Nullable Instant expiresAt() {
     return expiresAt;
   }
 
-  /** Not to be published this long after the append, by the database's clock, or null. */
+  /** How long after the append it expires, by the database's clock; null when not given. */
   public @Nullable Duration expireAfter() {
     return expireAfter;
   }
 
-  /** For stores: with the times that {@link #deliverAfter()} and {@link #expireAfter()} lead to. */
+  /**
+   * For stores: this message with the times that {@link #deliverAfter()} and {@link #expireAfter()}
+   * lead to.
+   */
   public OutboxMessage appendedAt(Instant time) {
     if (deliverAfter == null && expireAfter == null) {
       return this;
@@ -240,8 +245,8 @@ public final class OutboxMessage {
   }
 
   /**
-   * How often this message is tried before it becomes a dead letter, instead of what the relay's
-   * retry policy says; at least 1, or null: the policy's.
+   * How often this message is tried before it becomes a dead letter; at least 1. Null: as often as
+   * the relay's retry policy says.
    */
   public @Nullable Integer maxAttempts() {
     return maxAttempts;

@@ -15,9 +15,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Texts that every database stores and every log shows. No database stores a NUL, where some end a
- * text, or half a surrogate pair, which is not Unicode: a name with one is refused, an error is
- * {@link #clean}ed.
+ * Texts that every database stores and every log shows. Not every database stores a NUL, and none
+ * stores half a surrogate pair, which is not Unicode. A name with one of these is refused; an error
+ * is {@link #clean}ed.
  */
 public final class Texts {
 
@@ -35,8 +35,8 @@ public final class Texts {
   private Texts() {}
 
   /**
-   * A text that is to be found again: one that is {@link #storable}, not blank, and has at most
-   * {@link #MAX} code points.
+   * Checks a text by which something is found again: it is {@link #storable}, not blank, and has at
+   * most {@link #MAX} code points.
    *
    * @param field for the error
    * @return the text
@@ -101,7 +101,7 @@ public final class Texts {
     return out.toString();
   }
 
-  /** The text that these bytes are in UTF-8; empty when they are none. */
+  /** These bytes read as UTF-8; empty when they are not UTF-8. */
   public static Optional<String> utf8(byte[] bytes) {
     try {
       return Optional.of(UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString());
@@ -111,9 +111,9 @@ public final class Texts {
   }
 
   /**
-   * For a line of a log or of a terminal: what would begin another line, move the cursor or turn
-   * the direction of writing comes as <code>&#92;u001b</code>. Whoever appends a message chooses
-   * its key, and brokers choose their errors.
+   * The text for a line of a log or of a terminal: what would begin another line, move the cursor
+   * or turn the direction of writing becomes an escape, as <code>&#92;u001b</code>. Whoever appends
+   * a message chooses its key, and brokers choose their errors.
    */
   public static String printable(String text) {
     return CONTROL
@@ -121,7 +121,9 @@ public final class Texts {
         .replaceAll(control -> "\\\\u%04x".formatted((int) control.group().charAt(0)));
   }
 
-  /** Of the names the one that is closest to a mistyped one, whatever the case; none: "". */
+  /**
+   * The name that is closest to a mistyped one, whatever the case; empty when there are no names.
+   */
   public static String closest(String name, Collection<String> names) {
     String best = "";
     int least = Integer.MAX_VALUE;
@@ -155,7 +157,7 @@ public final class Texts {
 
   /**
    * A length of time as people write it in settings: {@code 92ms}, {@code 1.5s}, {@code 30s},
-   * {@code 5m}, {@code 7d}. From a millisecond on to the millisecond, cut off.
+   * {@code 5m}, {@code 7d}. Cut to the millisecond, unless it is shorter than one.
    */
   public static String time(Duration time) {
     BigDecimal exact =

@@ -19,8 +19,8 @@ public sealed interface Begin<T> {
   /**
    * Somebody else is handling it; it is not done (I5).
    *
-   * @param left until that lock runs out, by the store's clock, unless it is renewed; more than
-   *     zero
+   * @param left how long until that lock runs out, by the store's clock, unless it is renewed; more
+   *     than zero
    */
   record InProgress<T>(Duration left) implements Begin<T> {}
 
@@ -37,13 +37,13 @@ public sealed interface Begin<T> {
 
   /**
    * The right to handle a message, until it is completed, released, or taken over after its end.
-   * Each method says false, and has changed nothing, when it is no longer this caller's (I4): what
-   * the caller does then may happen beside another. Safe for use by many threads.
+   * Each method says false, and has changed nothing, when the lock is no longer this caller's (I4):
+   * what the caller does then may happen beside another. Safe for use by many threads.
    *
    * <p>A lock that has run out is still this caller's for as long as nobody took it over.
    *
-   * <p>They throw what {@link Inbox#begin} throws. Repeated after a lost reply, each says again
-   * what it said.
+   * <p>The methods throw what {@link Inbox#begin} throws. Repeated after a lost reply, each gives
+   * the same answer again.
    *
    * @param <T> the transaction's type
    */

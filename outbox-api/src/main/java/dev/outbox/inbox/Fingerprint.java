@@ -8,8 +8,8 @@ import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells whether a message that comes with a known key is the same message: a hash of what makes it
- * the same, as a request's body. Immutable.
+ * A hash of a message's content, as of a request's body. It tells whether a message with a known
+ * key is the same message. Immutable.
  */
 public final class Fingerprint {
 
@@ -24,7 +24,7 @@ public final class Fingerprint {
     this.bytes = bytes;
   }
 
-  /** Is compared with nothing: every message with the key is taken for the same. */
+  /** No fingerprint: every message with the key is taken for the same. */
   public static Fingerprint none() {
     return NONE;
   }

@@ -98,7 +98,7 @@ public interface Inbox<T> {
     private final Duration left;
 
     /**
-     * @param left until the other's lock runs out
+     * @param left how long until the other's lock runs out
      */
     public InProgressException(InboxKey key, Duration left) {
       super(
@@ -108,7 +108,8 @@ public interface Inbox<T> {
     }
 
     /**
-     * Until the other's lock runs out, by the store's clock, unless it is renewed; more than zero.
+     * How long until the other's lock runs out, by the store's clock, unless it is renewed; more
+     * than zero.
      */
     public Duration left() {
       return left;

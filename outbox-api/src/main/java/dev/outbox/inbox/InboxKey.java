@@ -23,7 +23,7 @@ public record InboxKey(String consumer, String messageId) {
     messageId = Texts.name("messageId", messageId);
   }
 
-  /** For sentences. */
+  /** Both texts, for logs and errors. */
   @Override
   public String toString() {
     return "message %s of consumer %s".formatted(messageId, consumer);

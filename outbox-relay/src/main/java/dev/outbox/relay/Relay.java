@@ -54,7 +54,7 @@ public final class Relay implements AutoCloseable {
   /** The same, as a part of the time to stop. */
   private static final int LEAVES_PART = 4;
 
-  /** Of so many rounds of housekeeping who stands by does one. */
+  /** A relay that stands by does one of so many rounds of housekeeping. */
   private static final int ROUNDS_STANDING_BY = 10;
 
   private enum State {
@@ -73,7 +73,7 @@ public final class Relay implements AutoCloseable {
   private final boolean listens;
   private final Duration housekeeping;
 
-  /** Of housekeeping while it stands by; of the thread that housekeeps. */
+  /** Rounds of housekeeping while the relay stands by. Used by the thread that housekeeps. */
   private int round;
 
   private State state = State.NEW;
@@ -182,7 +182,10 @@ public final class Relay implements AutoCloseable {
     }
   }
 
-  /** Who stands by does it now and then: it may be the only one that is set to purge something. */
+  /**
+   * A relay that stands by does it now and then: it may be the only one that is set to purge
+   * something.
+   */
   private void housekeep() {
     if (!keeper.standsBy() || round++ % ROUNDS_STANDING_BY == 0) {
       store.housekeep();
@@ -221,8 +224,9 @@ public final class Relay implements AutoCloseable {
 
   /**
    * Says that messages were committed: the relay polls at once, so that they are on their way
-   * within milliseconds; on PostgreSQL relays in other processes do, too, if they hold the keys.
-   * Cheap, from any thread, as often as you like; does nothing while the relay does not run.
+   * within milliseconds. On PostgreSQL relays in other processes do so too, if they hold the keys.
+   * Cheap; may be called from any thread, as often as you like. Does nothing while the relay does
+   * not run.
    */
   public void wake() {
     waiting.expect(1);
@@ -238,9 +242,9 @@ public final class Relay implements AutoCloseable {
   }
 
   /**
-   * Appends to this relay's store, and returns an object to call after the commit: messages whose
-   * keys this relay holds are then published without asking the store, where it can do that; for
-   * the others it is as {@link #wake}.
+   * Appends to this relay's store, and returns an object to call after the commit. Where the store
+   * can do that, the call hands over messages whose keys this relay holds, and they are published
+   * without being read. For the others it does what {@link #wake} does.
    *
    * @param store the relay's own
    * @return its {@code committed} is to be called only after a commit that is known to have
@@ -299,11 +303,11 @@ public final class Relay implements AutoCloseable {
   }
 
   /**
-   * Stops: hands its keys to another relay, if there is one, for a second or two at most; then
-   * claims nothing more, lets running publish calls end for most of the stop timeout, then
-   * interrupts them; settles what has a result and releases the rest as it was. Returns after the
-   * stop timeout at the latest; what a store or publisher that does not answer still holds then is
-   * claimed again after its lease. A {@link #runOnce} under way is cut short. Does nothing when
+   * Stops. Hands its keys to another relay, if there is one, for a second or two at most. Then it
+   * claims nothing more, and waits for running publish calls for most of the stop timeout before it
+   * interrupts them. It settles what has a result and releases the rest as it was. Returns after
+   * the stop timeout at the latest: what a store or publisher that does not answer still holds then
+   * is claimed again after its lease. A {@link #runOnce} under way is cut short. Does nothing when
    * closed already.
    */
   @Override

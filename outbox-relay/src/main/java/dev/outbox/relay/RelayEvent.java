@@ -12,8 +12,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a {@link RelayListener} is told. Made by the relay; a later version may add components to an
- * event, and events.
+ * What a {@link RelayListener} is told. Made by the relay. A later version may add events, and
+ * components to an event.
  */
 public sealed interface RelayEvent {
 
@@ -160,8 +160,9 @@ public sealed interface RelayEvent {
 
   /**
    * A settle worked again for this worker, after {@link StoreFailed} on claim, settle or work; or
-   * the relay has read again what is paused. After a settle of decisions has failed, an empty one
-   * counts a minute later, and after one that was refused for good it does not.
+   * the relay has read again what is paused. When a settle with decisions has failed, a settle
+   * without any counts only a minute later. When one was refused for good, a settle without any
+   * never counts.
    */
   record StoreRecovered(String who) implements RelayEvent {}
 

@@ -57,7 +57,7 @@ public final class RelayState implements RelayListener {
   private volatile String broker = NOT_KNOWN;
   private volatile RelayEvent.@Nullable Started started;
 
-  /** Of a relay that has not told anything yet. */
+  /** The state of a relay that has not told anything yet. */
   public RelayState() {
     this(InstantSource.system());
   }

@@ -39,7 +39,7 @@ import org.slf4j.LoggerFactory;
  * <p><b>Trouble (P3, P5).</b> What one publisher throws or gives wrong concerns its messages only,
  * and among these only the culprit, as in a relay. A publisher whose broker cannot be reached is
  * the destination that its messages wait for, and the others go on. While its calls take long it is
- * called now and then only. When a call takes longer than a twentieth of the time limit, the
+ * called only now and then. When a call takes longer than a twentieth of the time limit, the
  * others' results do not wait for it. Its messages are unavailable for now, and the call goes on;
  * the results come when the messages are published again ({@link
  * dev.outbox.publisher.core.Unanswered}). When no broker can be reached any more, the results name
@@ -96,7 +96,7 @@ public final class RoutingPublisher implements MessagePublisher {
       @Nullable Predicate<StoredMessage> takes,
       Function<Duration, MessagePublisher> opening) {
 
-    /** One that takes aggregate types. */
+    /** A publisher that takes aggregate types. */
     public Unopened(String name, List<String> types, Function<Duration, MessagePublisher> opening) {
       this(name, types, null, opening);
     }
@@ -179,7 +179,7 @@ public final class RoutingPublisher implements MessagePublisher {
     }
   }
 
-  /** Of those whose brokers can be asked. */
+  /** The addresses of the brokers that can be asked, each after its publisher's name. */
   @Override
   public @Nullable String address() {
     List<Routed> able = askable();
@@ -249,7 +249,7 @@ public final class RoutingPublisher implements MessagePublisher {
     return String.join(", ", all.stream().map(Routed::name).toList());
   }
 
-  /** Collects publishers; {@link #build} checks them. Not safe for use by many threads. */
+  /** Collects publishers, and checks each as it is added. Not safe for use by many threads. */
   public static final class Builder {
     private final List<Routed> publishers = new ArrayList<>();
     private final Map<String, Routed> byType = new HashMap<>();
@@ -277,7 +277,8 @@ public final class RoutingPublisher implements MessagePublisher {
     /**
      * One more publisher.
      *
-     * @param aggregateTypes what it takes; each type has one publisher
+     * @param aggregateTypes what it takes, at least one; each type has one publisher
+     * @throws IllegalArgumentException when a name is blank or taken, or a type is taken or missing
      */
     public Builder publisher(String name, MessagePublisher publisher, String... aggregateTypes) {
       Routed added = added(name, publisher);
@@ -297,10 +298,11 @@ public final class RoutingPublisher implements MessagePublisher {
     }
 
     /**
-     * One more publisher, for messages of any aggregate type. Of those that take a message the
-     * first added has it.
+     * One more publisher, for messages of any aggregate type. It is asked before the publishers of
+     * aggregate types. When several take a message, the first that was added gets it.
      *
      * @param takes whether it takes a message; quick, safe for use by many threads
+     * @throws IllegalArgumentException when the name is blank or taken
      */
     public Builder publisher(
         String name, MessagePublisher publisher, Predicate<StoredMessage> takes) {
@@ -312,6 +314,8 @@ public final class RoutingPublisher implements MessagePublisher {
      * How long {@link RoutingPublisher#publish} takes at most; default 20 s. It belongs below the
      * relay's publish timeout, and the time limits of the publishers at nine tenths of it, {@link
      * #timeoutOfEach}, or below.
+     *
+     * @throws IllegalArgumentException when it is not above zero
      */
     public Builder timeout(Duration timeout) {
       if (timeout.isNegative() || timeout.isZero()) {
@@ -322,7 +326,7 @@ public final class RoutingPublisher implements MessagePublisher {
       return this;
     }
 
-    /** Builds it. */
+    /** Builds the publisher. */
     public MessagePublisher build() {
       Map<String, Routed> types = Map.copyOf(byType);
       Map<Routed, Predicate<StoredMessage>> choices = new LinkedHashMap<>(byChoice);

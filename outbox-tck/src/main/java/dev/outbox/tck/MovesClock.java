@@ -7,10 +7,10 @@ import java.time.Duration;
 public interface MovesClock {
 
   /**
-   * Moves the store's clock; negative: back. Where the clock stands still and the times that are
-   * compared with it move instead, the times of append move too; but the time of a message that is
-   * due may be what the store knows it by while it is claimed, and stays as it is when the clock
-   * moves on. The next {@link OutboxStoreTck#reset} sets it right.
+   * Moves the store's clock; negative: back. A fixture may leave the clock alone and move the times
+   * that are compared with it. Then it moves the times of append too. When the clock is to move on,
+   * it leaves the time of a message that is due as it is: the store may know the message by it
+   * while it is claimed. The next {@link OutboxStoreTck#reset} sets it right.
    */
   void moveClock(Duration by);
 }

@@ -48,7 +48,7 @@ public final class OutboxMetrics implements MeterBinder, RelayListener, AutoClos
   }
 
   /**
-   * With the defaults of {@link Builder}.
+   * Meters with the defaults of {@link Builder}.
    *
    * @param store the relays', or another on the same tables
    */
@@ -92,7 +92,7 @@ public final class OutboxMetrics implements MeterBinder, RelayListener, AutoClos
     return Optional.ofNullable(readings.last());
   }
 
-  /** Since the last good reading; before the first, since the reading began. */
+  /** How long ago the last good reading was; before the first, how long ago reading began. */
   public Duration readingAge() {
     return Duration.ofMillis((long) (readings.age() * 1000));
   }

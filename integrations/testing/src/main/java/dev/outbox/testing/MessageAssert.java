@@ -45,21 +45,21 @@ public final class MessageAssert extends AbstractAssert<MessageAssert, List<Outb
     return keep("of type " + eventType, message -> message.eventType().equals(eventType));
   }
 
-  /** Of this aggregate. */
+  /** The message is of this aggregate. */
   public MessageAssert ofAggregate(String type, String id) {
     return keep(
         "of aggregate %s %s".formatted(type, id),
         message -> message.aggregateType().equals(type) && message.aggregateId().equals(id));
   }
 
-  /** With this {@link OutboxMessage#key()}: a partition key, or as {@code order/42}. */
+  /** The message has this {@link OutboxMessage#key()}: a partition key, or as {@code order/42}. */
   public MessageAssert withKey(String key) {
     return keep("with key " + key, message -> message.key().equals(key));
   }
 
   /**
-   * With a payload that is the same JSON: the order of an object's members, white space and how a
-   * number is written do not count.
+   * The payload is the same JSON: the order of an object's members, white space and how a number is
+   * written do not count.
    *
    * @throws IllegalArgumentException when what is expected is no JSON
    */
@@ -69,14 +69,14 @@ public final class MessageAssert extends AbstractAssert<MessageAssert, List<Outb
         "with JSON " + json, message -> Json.parse(message.payloadAsString()).equals(expected));
   }
 
-  /** With exactly this payload, in UTF-8. */
+  /** The payload is exactly this text, in UTF-8. */
   public MessageAssert withPayload(String text) {
     return keep(
         "with payload " + text,
         message -> Arrays.equals(message.payload(), text.getBytes(StandardCharsets.UTF_8)));
   }
 
-  /** With exactly this payload. */
+  /** The payload is exactly these bytes. */
   public MessageAssert withPayload(byte[] payload) {
     byte[] expected = payload.clone();
     return keep(
@@ -84,26 +84,26 @@ public final class MessageAssert extends AbstractAssert<MessageAssert, List<Outb
         message -> Arrays.equals(message.payload(), expected));
   }
 
-  /** With this {@link OutboxMessage#contentType()}. */
+  /** The message has this {@link OutboxMessage#contentType()}. */
   public MessageAssert withContentType(String contentType) {
     return keep(
         "with content type " + contentType, message -> message.contentType().equals(contentType));
   }
 
-  /** With this header, beside any others. */
+  /** The message has this header, beside any others. */
   public MessageAssert withHeader(String name, String value) {
     Header header = new Header(name, value);
     return keep(
         "with header %s=%s".formatted(name, value), message -> message.headers().contains(header));
   }
 
-  /** With this {@link OutboxMessage#dedupKey()}; null: with none. */
+  /** The message has this {@link OutboxMessage#dedupKey()}; null: none. */
   public MessageAssert withDedupKey(@Nullable String dedupKey) {
     return keep(
         "with dedup key " + dedupKey, message -> Objects.equals(message.dedupKey(), dedupKey));
   }
 
-  /** With this {@link OutboxMessage#correlationId()}; null: with none. */
+  /** The message has this {@link OutboxMessage#correlationId()}; null: none. */
   public MessageAssert withCorrelationId(@Nullable String correlationId) {
     return keep(
         "with correlation id " + correlationId,
@@ -111,8 +111,8 @@ public final class MessageAssert extends AbstractAssert<MessageAssert, List<Outb
   }
 
   /**
-   * With this {@link OutboxMessage#deliverAfter()}; null: with none. A store puts an instant in its
-   * place, so this is about what was appended, not about what was delivered.
+   * The message has this {@link OutboxMessage#deliverAfter()}; null: none. A store puts an instant
+   * in its place, so this is about what was appended, not about what was delivered.
    */
   public MessageAssert withDelay(@Nullable Duration delay) {
     return keep(
@@ -120,14 +120,14 @@ public final class MessageAssert extends AbstractAssert<MessageAssert, List<Outb
         message -> Objects.equals(message.deliverAfter(), delay));
   }
 
-  /** With this {@link OutboxMessage#availableAt()}; null: with none. */
+  /** The message has this {@link OutboxMessage#availableAt()}; null: none. */
   public MessageAssert availableAt(@Nullable Instant instant) {
     return keep(
         "available at " + instant, message -> Objects.equals(message.availableAt(), instant));
   }
 
   /**
-   * With whatever else is asked.
+   * The message fits whatever else is asked.
    *
    * @param description for a failure, as {@code "with a total above 10"}
    */

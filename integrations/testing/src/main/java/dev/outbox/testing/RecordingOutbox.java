@@ -45,7 +45,7 @@ public final class RecordingOutbox<T> implements Outbox<T>, AssertProvider<Outbo
   private final @Nullable Supplier<? extends @Nullable T> current;
   private @Nullable RuntimeException failure;
 
-  /** One that keeps everything at once, and does not know of transactions. */
+  /** An outbox that keeps everything at once, and does not know of transactions. */
   public RecordingOutbox() {
     this(null);
   }
@@ -55,7 +55,8 @@ public final class RecordingOutbox<T> implements Outbox<T>, AssertProvider<Outbo
   }
 
   /**
-   * One that is told of each transaction whether it was {@link #committed} or {@link #rolledBack}.
+   * An outbox that is told of each transaction whether it was {@link #committed} or {@link
+   * #rolledBack}.
    *
    * @param current the transaction that is active in the calling thread, or null; two transactions
    *     are the same when they are the same object

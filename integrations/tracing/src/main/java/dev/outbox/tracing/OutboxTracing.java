@@ -37,7 +37,7 @@ public final class OutboxTracing {
     this.messageSpans = messageSpans;
   }
 
-  /** With one span a batch. */
+  /** Traces with one span for each batch. */
   public static OutboxTracing of(OpenTelemetry openTelemetry) {
     return new OutboxTracing(openTelemetry.getTracer(SCOPE), false);
   }

@@ -27,9 +27,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The operator's page of an outbox: answers requests, whatever server they come from. It makes HTML
- * that works without scripts, with relative addresses, for any path that ends in a slash. Who may
- * ask is not its matter: the server decides that. It reads in {@value #MOST_READS} threads of its
- * own, each request for {@value #LIMIT_SECONDS} seconds at most. Any threads may call it.
+ * that works without scripts, with relative addresses, for any path that ends in a slash. The
+ * server decides who may ask. It reads in {@value #MOST_READS} threads of its own, each request for
+ * {@value #LIMIT_SECONDS} seconds at most. Any threads may call it.
  */
 public final class OutboxPage implements AutoCloseable {
 

@@ -13,8 +13,9 @@ public interface MessagePublisher extends AutoCloseable {
 
   /**
    * Publishes messages; those of one key are in order and must reach the broker in that order.
-   * Returns before the lease ends (P5), so its own time limit is set below the relay's lease. Once
-   * a message of a key was not delivered, no later one of that key from the same call is (P2).
+   * Returns before the lease ends (P5), so its own time limit is set below the relay's publish
+   * timeout, which is below the lease. Once a message of a key was not delivered, no later one of
+   * that key from the same call is (P2).
    *
    * @param messages not empty, each decodable; unmodifiable
    * @return one result a message, in the same order (P1); a list of this call's own
@@ -34,9 +35,9 @@ public interface MessagePublisher extends AutoCloseable {
   }
 
   /**
-   * Asks the broker at the {@link #address} whether it answers and lets us in; publishes nothing. A
-   * relay calls it at its start, on a thread of its own and beside {@link #publish}, again and
-   * again until the broker answers.
+   * Asks the broker at the {@link #address} whether it answers and lets this client in; publishes
+   * nothing. A relay calls it at its start, on a thread of its own and beside {@link #publish},
+   * again and again until the broker answers.
    *
    * @param patience how long to wait for the answer at most
    * @return why the broker cannot be reached, in one sentence and without secrets; empty when it
@@ -48,9 +49,9 @@ public interface MessagePublisher extends AutoCloseable {
   }
 
   /**
-   * How the places are where these messages would go: whether they exist, and whether the loss of
-   * one of the broker's machines loses messages. Asks the broker; publishes and changes nothing.
-   * For {@code outbox doctor}. By default it looks at nothing.
+   * How the destinations of these messages are: whether they exist, and whether the loss of one of
+   * the broker's machines loses messages. Asks the broker; publishes and changes nothing. For
+   * {@code outbox doctor}. By default it looks at nothing.
    *
    * @param waiting some of the messages that wait, perhaps none
    * @param patience how long to wait for answers at most

@@ -46,7 +46,7 @@ public sealed interface Result {
       requireNonNull(error, "error");
     }
 
-    /** One that the publisher does not wait for. */
+    /** A message that the publisher does not wait for. */
     public Unavailable(String error, @Nullable String destination) {
       this(error, destination, null);
     }

@@ -27,11 +27,11 @@ public interface ArchiveStore extends DeadLetterStore {
   Archive archive();
 
   /**
-   * Whether the database has an archive, whatever this store was told to keep: for programs that
-   * were told nothing, and would leave a gap in it. Asks the database, unless this store keeps one.
+   * Whether the database has an archive, whatever this store was told to keep. A program that was
+   * told nothing would leave a gap in it. Asks the database, unless this store keeps one.
    *
-   * @return false, too, where this user may not read it: some databases do not say then whether it
-   *     is there
+   * @return whether there is one; false, too, where this user may not read it, because some
+   *     databases do not say then whether it is there
    * @throws dev.outbox.TransientOutboxException when the database cannot be asked now
    */
   default boolean hasArchive() {
@@ -112,7 +112,7 @@ public interface ArchiveStore extends DeadLetterStore {
   }
 
   /**
-   * What was decided, in the order of the times.
+   * The entries of the audit, in the order of their times.
    *
    * @param from the first moment that counts, by the store's clock
    * @param limit at least 1
@@ -124,7 +124,7 @@ public interface ArchiveStore extends DeadLetterStore {
   enum Action {
     /** A dead letter was made due again. */
     REQUEUED,
-    /** A dead letter was removed, or a message before it was due. */
+    /** A dead letter was removed, or a message was cancelled before it was due. */
     DISCARDED,
     /** An archived message was appended again. */
     REPLAYED,
@@ -260,9 +260,10 @@ public interface ArchiveStore extends DeadLetterStore {
     }
 
     /**
-     * What {@link #toString} gives.
+     * Reads what {@link #toString} gives.
      *
-     * @throws IllegalArgumentException when it is something else, saying what it must look like
+     * @throws IllegalArgumentException when the text is something else, saying what it must look
+     *     like
      */
     public static Position parse(String text) {
       int slash = text.indexOf('/');
@@ -292,7 +293,7 @@ public interface ArchiveStore extends DeadLetterStore {
   }
 
   /**
-   * Which messages; what is null does not count.
+   * Which archived messages are wanted; a field that is null excludes none.
    *
    * @param from the first moment at which they left, by the store's clock
    * @param to the first moment that does not count any more
@@ -314,14 +315,14 @@ public interface ArchiveStore extends DeadLetterStore {
       requireNonNull(to, "to");
     }
 
-    /** All that left in a time. */
+    /** All that left from the first moment on and before the second. */
     public static Search between(Instant from, Instant to) {
       return new Search(from, to, null, null, null, null, null, null, null);
     }
 
     /**
-     * Whether a message is one of these: for stores without a query language. Of one that cannot be
-     * decoded nothing is known but its key.
+     * Whether a message is one of these: for stores without a query language. Nothing but the key
+     * is known of a message that cannot be decoded.
      */
     public boolean includes(Archived one) {
       StoredMessage stored = one.message();

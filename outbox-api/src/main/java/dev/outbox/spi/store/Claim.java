@@ -68,8 +68,8 @@ public interface Claim {
    * @param worker its name: for people, and to share work fairly. It decides nothing about who
    *     holds what
    * @param maxMessages at least 1; the claim has no more
-   * @param maxBytes at least 1; when the payloads together would be larger the claim ends before,
-   *     but it never is empty for that reason
+   * @param maxBytes the most payload bytes of all its messages together, at least 1; a single
+   *     larger message is claimed all the same
    * @param lease how long the claim is held unless renewed; at least 1 ms
    */
   record Request(String worker, int maxMessages, long maxBytes, Duration lease) {
@@ -89,7 +89,10 @@ public interface Claim {
     }
   }
 
-  /** Where workers get their claims: a store, or what it keeps for a relay. For many threads. */
+  /**
+   * Where workers get their claims: a store, or what it keeps for a relay. Safe for use by many
+   * threads.
+   */
   interface Source {
 
     /**

@@ -19,8 +19,9 @@ public interface DeadLetterStore {
 
   /**
    * Makes dead letters due again with no attempts counted, in one transaction: all of them, or
-   * none. They keep their sequences; a key that one of them halted goes on with it first. What
-   * producers and relays may have to wait for is held until the end: a hundred are soon done.
+   * none. They keep their sequences; a key that one of them halted goes on with it first. Locks
+   * that producers and relays may wait for are held until the transaction ends. Pass a hundred at a
+   * time, which are soon done.
    *
    * @return those that were dead letters
    */
@@ -28,7 +29,7 @@ public interface DeadLetterStore {
 
   /**
    * Removes dead letters for good, in one transaction: all of them, or none. A key that one of them
-   * halted goes on. As many as of {@link #requeue(Set)}.
+   * halted goes on. Pass as many at a time as to {@link #requeue(Set)}.
    *
    * @return those that were dead letters
    */
@@ -36,8 +37,8 @@ public interface DeadLetterStore {
 
   /**
    * Removes messages for good that are {@link InspectionStore.Status#SCHEDULED} and not yet due by
-   * the store's clock, in one transaction (S8). Their dedup keys stay in use. As many as of {@link
-   * #requeue(Set)}.
+   * the store's clock, in one transaction (S8). Their dedup keys stay in use. Pass as many at a
+   * time as to {@link #requeue(Set)}.
    *
    * @return those that were removed: no relay has had them. For the others it is too late
    * @throws UnsupportedOperationException when the store cannot

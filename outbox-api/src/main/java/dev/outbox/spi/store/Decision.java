@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 public sealed interface Decision {
 
   /**
-   * Delivered: the message is gone. Two are equal whatever the broker answered: that is for people.
+   * Delivered: the message is gone. Two are equal whatever the broker answered, because the answer
+   * is for people.
    *
    * @param source gives the broker's answer; asked only by a store that keeps it, in another thread
    *     and perhaps more than once; null: there is none

@@ -43,7 +43,7 @@ public record Finding(String what, Severity severity, String sentence, @Nullable
     return new Finding(what, Severity.PROBLEM, sentence, remedy);
   }
 
-  /** What was found; when that is nothing, that it is fine. */
+  /** What was found; when that is nothing, a finding that all is fine. */
   public static List<Finding> orFine(String what, List<Finding> found) {
     return found.isEmpty() ? List.of(fine(what, "fine")) : found;
   }

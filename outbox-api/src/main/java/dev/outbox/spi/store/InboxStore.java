@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
  * many threads.
  *
  * <p>A key that is done is forgotten by {@link #housekeep} alone, not before its retention is over,
- * and never while somebody has its lock (I8). A key that was begun and never done is forgotten when
- * its lock ran out, or was released, as long ago. Purging goes in small transactions, and waits for
- * nobody.
+ * and never while somebody has its lock (I8). A key that was begun and never done is forgotten one
+ * retention after its lock ran out or was released. Purging goes in small transactions, and waits
+ * for nobody.
  *
  * <p>One that brings its own schema is also a {@link SchemaStore}.
  *
@@ -68,7 +68,9 @@ public interface InboxStore<T> extends Inbox<T> {
     return checked("lock", lock);
   }
 
-  /** For stores: the same of a retention. */
+  /**
+   * For stores: refuses a retention that is too short or too long, as {@link #checkedLock} a lock.
+   */
   static Duration checkedRetention(Duration retention) {
     return checked("retention", retention);
   }

@@ -31,7 +31,7 @@ public interface InspectionStore {
   /**
    * One message, whole.
    *
-   * @return nothing when there is no such message, or no more
+   * @return nothing when there is no such message, or when it is gone
    */
   Optional<Inspected> message(long sequence);
 
@@ -59,7 +59,7 @@ public interface InspectionStore {
   }
 
   /**
-   * Some of those that were asked for.
+   * One page of what was asked for.
    *
    * @param next where the next page begins; null: there is none. A page with a next one may be
    *     empty, because nothing of what it read was asked for
@@ -71,7 +71,7 @@ public interface InspectionStore {
   }
 
   /**
-   * Which messages. What is null does not count.
+   * Which messages are wanted; a field that is null excludes none.
    *
    * @param key as {@link StoredMessage#key}
    * @param id the message's
@@ -105,7 +105,7 @@ public interface InspectionStore {
       return first(null, limit);
     }
 
-    /** The first of a status; null: of all. */
+    /** The first messages of a status; null: of any. */
     public static Query first(@Nullable Status status, int limit) {
       return new Query(status, null, null, null, null, null, null, null, null, limit);
     }
@@ -141,7 +141,7 @@ public interface InspectionStore {
       return wanted == null || wanted.equals(found);
     }
 
-    /** The same, from there on. */
+    /** The same query, from this place on. */
     public Query after(@Nullable String newAfter) {
       return new Query(
           status,

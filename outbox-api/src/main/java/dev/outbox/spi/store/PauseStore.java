@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 public interface PauseStore {
 
   /**
-   * Pauses an aggregate type, or everything. What is paused already is so from now on, for this
-   * reason.
+   * Pauses an aggregate type, or everything. For what is paused already, this pause takes the place
+   * of the old one.
    *
    * @param aggregateType null: all messages, whatever else is paused or resumed
    * @throws IllegalArgumentException when the type is blank or too long for one

@@ -24,7 +24,7 @@ public interface SchemaStore {
    * Where the database finds the tables, as {@code schema public of database app}: for logs and
    * people. Where no schema is chosen, the connection's settings decide.
    *
-   * @throws dev.outbox.OutboxException when the database cannot be asked, or they are missing
+   * @throws dev.outbox.OutboxException when the database cannot be asked, or the tables are missing
    */
   String place();
 
@@ -34,8 +34,8 @@ public interface SchemaStore {
    *
    * @param application a plain name of a user or a role, who appends; of an inbox, who handles
    *     messages
-   * @param operator the same, who is a relay; of an inbox, who purges what is no longer needed and
-   *     counts the rest
+   * @param operator a plain name of a user or a role, who runs a relay; of an inbox, who purges
+   *     what is no longer needed and counts the rest
    * @return null when the store gives no rights, which is the default
    * @throws IllegalArgumentException when a name is not plain
    */

@@ -11,14 +11,14 @@ import org.jspecify.annotations.Nullable;
 /** A store that can say what it holds and how it is: for people, metrics and dashboards. */
 public interface StatisticsStore {
 
-  /** Up to which numbers are exact, unless the caller has a reason for another cap. */
+  /** The cap to ask for, unless there is a reason for another one. */
   int DEFAULT_CAP = 10_000;
 
   /**
    * Counts at one moment, or at moments close to each other (F1). Each number ends at the cap, and
    * so does the work: a backlog of millions is not read. No estimate stands in for what lies beyond
-   * the cap, because the figures that databases keep by themselves are wrong by far just after a
-   * backlog has come or gone: {@link Statistics#oldest} says how bad it is.
+   * the cap: the figures that databases keep by themselves are wrong by far just after a backlog
+   * has come or gone. {@link Statistics#oldest} says how bad it is.
    *
    * @param cap at least 1
    * @throws IllegalArgumentException when the cap is less than 1
@@ -63,8 +63,8 @@ public interface StatisticsStore {
    * @param dead dead letters
    * @param blockedKeys keys that wait for a retry
    * @param haltedKeys keys that wait for someone to decide about a dead letter
-   * @param oldestFree how long a message that is free to go has been due: the oldest, or in front
-   *     of the others of its part of the outbox; null when there is none
+   * @param oldestFree how long the oldest message that is free to go has been due; null when there
+   *     is none. A store may look only at the first message of each part of the outbox
    * @param oldestBlocked the same of messages that are {@code blocked}. A store may look only at
    *     those keys that have been waiting for longest
    * @param relays how many relays live, those that hold something and those that stand by; null
@@ -82,7 +82,7 @@ public interface StatisticsStore {
       @Nullable Duration oldestBlocked,
       @Nullable Integer relays) {
 
-    /** A clock that was put back says of young messages that they are due for less than no time. */
+    /** Times below zero, as after a clock was put back, become zero. */
     public Statistics {
       oldestFree = atLeastZero(oldestFree);
       oldestBlocked = atLeastZero(oldestBlocked);

@@ -89,7 +89,7 @@ public interface StoreProvider {
       History history) {
     public static final String DEFAULT_PREFIX = "outbox_";
 
-    /** Of a store that keeps nothing. */
+    /** Settings of a store that keeps nothing of messages that leave it. */
     public Settings(
         String url,
         String user,
@@ -101,7 +101,7 @@ public interface StoreProvider {
       this(url, user, password, schema, prefix, dedupWindow, connections, History.NONE);
     }
 
-    /** Without what may be secret. */
+    /** Names the settings without what may be secret. */
     @Override
     public String toString() {
       return "settings of the outbox %s* of %s".formatted(prefix, user.isEmpty() ? "a URL" : user);
@@ -127,7 +127,7 @@ public interface StoreProvider {
     }
 
     /**
-     * For stores that can keep nothing: a setting that is never looked at would be taken for kept.
+     * For stores that can keep nothing: refuses a setting that would have no effect.
      *
      * @param store for people: {@code Redis}
      * @throws IllegalArgumentException when something is to be kept, naming the setting

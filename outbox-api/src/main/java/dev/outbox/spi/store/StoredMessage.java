@@ -58,7 +58,7 @@ public final class StoredMessage {
   }
 
   /**
-   * A message that is read now; where a value breaks a limit, or is none of its type, a row that
+   * Reads a message. When a value breaks a limit or has another type, the result is a row that
    * cannot be decoded (C7).
    *
    * @param key the row's
@@ -114,7 +114,7 @@ public final class StoredMessage {
     return key;
   }
 
-  /** The message's; of one with a {@link #problem()} as its row has it, or null. */
+  /** The message's aggregate type; with a {@link #problem()} as the row has it, or null. */
   public @Nullable String aggregateType() {
     return aggregateType;
   }
@@ -124,7 +124,7 @@ public final class StoredMessage {
     return attempts;
   }
 
-  /** When it was appended, by the database's clock, in UTC. */
+  /** When it was appended, by the database's clock. */
   public Instant createdAt() {
     return createdAt;
   }

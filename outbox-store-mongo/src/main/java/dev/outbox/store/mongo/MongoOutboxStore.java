@@ -48,6 +48,7 @@ import org.jspecify.annotations.Nullable;
  *                       takeovers: 0, singles: 0 }
  * outbox_blocked_key  { _id: "order/order-1", bucket: 17, retryAt: ISODate(…) }  or  haltedBy: Timestamp(…)
  * outbox_dedup        { _id: "request-1", createdAt: ISODate(…) }
+ * outbox_pause        { _id: "order", pausedAt: ISODate(…), who: "alice", reason: … }
  * outbox_schema       { _id: "outbox", version: 1 }
  * }</pre>
  *
@@ -73,7 +74,7 @@ import org.jspecify.annotations.Nullable;
  *   <li><b>lease</b>: of the free buckets that have work, longest unserved first, each is taken by
  *       a {@code findAndModify} of its own, outside any transaction: whoever is second finds that
  *       the token has changed, and skips it. The lease names the driver's session of this claim
- *       ({@code Leases}).
+ *       ({@link MongoLeases}).
  *   <li><b>read</b>, one transaction: {@code fence} is counted up in the buckets that are still
  *       ours; the first due messages of each are read in that snapshot ({@link MongoReads}, {@link
  *       BlockedReads}); what cannot be sent now is moved; commit, on a majority.

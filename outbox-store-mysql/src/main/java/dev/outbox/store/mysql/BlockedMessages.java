@@ -16,10 +16,11 @@ import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.statement.Query;
 
 /**
- * Reads due blocked keys in three statements, where other databases need one with LATERAL: the keys
- * with their heads; the sequences of the followers, where the head has not failed before; and then
- * the messages themselves, as many as the byte limit has room for. In between nothing changes: only
- * the holder of the bucket moves messages of a key that is not halted.
+ * Reads due blocked keys in three statements, where other databases need one with LATERAL. The
+ * first reads the keys with their heads; the second the sequences of the followers, where the head
+ * has not failed before; the third the messages themselves, as many as the byte limit has room for.
+ * In between nothing changes: only the holder of the bucket moves messages of a key that is not
+ * halted.
  */
 final class BlockedMessages {
 

@@ -6,8 +6,8 @@ import java.util.UUID;
 
 /**
  * The archive. A message is copied and then deleted, by the same list of rows and in one
- * transaction that has locked its bucket; the copy locks the rows, so that what is deleted is what
- * was copied, whatever somebody does by hand. Old rows are deleted from the front of the table: a
+ * transaction that has locked its bucket. The copy locks the rows, so what is deleted is what was
+ * copied, whatever somebody does by hand. Old rows are deleted from the front of the table: a
  * statement that drops a partition would commit by itself, wait for every open transaction on the
  * table, and let all others wait behind it.
  */

@@ -25,6 +25,7 @@ import javax.sql.DataSource;
  *                     takeovers, singles                      how often holders did not come back
  * outbox_blocked_key  bucket, key, retry_at, halted_by, low_seq
  * outbox_dedup        dedup_key, created_at
+ * outbox_pause        aggregate_type, paused_at, who, reason  what operators have paused
  * outbox_schema       version
  *
  * outbox_archive_message  what left, with archived_at, outcome, answer
@@ -35,15 +36,14 @@ import javax.sql.DataSource;
  * <ol>
  *   <li><b>append</b>: dedup keys are taken first, because a duplicate would end a statement; then
  *       {@code insert} with many rows of values, in the caller's transaction.
- *   <li><b>claim</b>, one transaction at READ COMMITTED: which free buckets have work is read
- *       without locks; {@code for update skip locked} by primary key takes them, longest unserved
- *       first; {@code union all} reads the first messages of each; what cannot be sent now moves to
- *       another status; commit.
+ *   <li><b>claim</b>, one transaction at READ COMMITTED. It reads without locks which free buckets
+ *       have work, and takes them by primary key with {@code for update skip locked}, longest
+ *       unserved first. {@code union all} reads the first messages of each. What cannot be sent now
+ *       moves to another status.
  *   <li><b>publish</b>, outside any transaction.
- *   <li><b>settle</b>, one transaction: {@code select … for update} locks the buckets that claim id
- *       and token still say are ours; delivered messages are copied to the archive, if there is
- *       one, and deleted, failed ones changed; buckets are given back, or kept and read again;
- *       commit.
+ *   <li><b>settle</b>, one transaction. {@code select … for update} locks the buckets that claim id
+ *       and token still say are ours. Delivered messages are copied to the archive, if there is
+ *       one, and deleted; failed ones are changed. Buckets are given back, or kept and read again.
  * </ol>
  *
  * <p>Append works on the caller's connection, at its isolation level; it changes what {@code

@@ -14,12 +14,12 @@ import java.util.stream.IntStream;
 /**
  * What recurs in the statements, and how it is filled in.
  *
- * <p>A list is one JSON parameter (of numbers in the text where rows are read and locked: MySQL
- * does not lock what is joined with JSON), joined in front (STRAIGHT_JOIN) of a table of which the
- * index is named (FORCE INDEX): so each row of the list is looked up by the index, whatever the
- * statistics say. Without, a list of buckets or sequences is planned as a scan of a table that
- * looks small; a scan that locks waits for every row that somebody else has locked, open producers'
- * rows among them.
+ * <p>A list is one JSON parameter. It is joined in front (STRAIGHT_JOIN) of a table of which the
+ * index is named (FORCE INDEX), so that each row of the list is looked up by the index, whatever
+ * the statistics say. Where rows are read and locked, it is numbers in the text instead: MySQL does
+ * not lock what is joined with JSON. Without these means, a list of buckets or sequences is planned
+ * as a scan of a table that looks small; a scan that locks waits for every row that somebody else
+ * has locked, open producers' rows among them.
  *
  * <p>What several buckets have first is read by UNION ALL, because MariaDB has no LATERAL. A
  * subquery in a DELETE locks what it reads, also under READ COMMITTED; so what is to be deleted is

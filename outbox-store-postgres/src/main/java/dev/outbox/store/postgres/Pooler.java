@@ -17,9 +17,9 @@ import org.postgresql.PGStatement;
  * Refuses a connection whose prepared statements a pooler would mix up.
  *
  * <p>The driver numbers its statements for each connection and prepares those that come back,
- * {@code commit} among them. A pooler that gives every transaction another server process, as
- * PgBouncer in transaction mode, lets it run what another client prepared there under the same
- * name: rarely with an error, mostly with none, and a commit that was none is acknowledged.
+ * {@code commit} among them. Some poolers give every transaction another server process, as
+ * PgBouncer does in transaction mode. Then it runs what another client prepared there under the
+ * same name, mostly without an error, and a commit that was none is acknowledged.
  *
  * <p>A pooler shows in the process that the driver was told, which is not the server's. One that
  * carries statements along shows in their names, which are not the driver's. One that keeps a

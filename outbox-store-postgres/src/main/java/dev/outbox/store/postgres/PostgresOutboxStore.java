@@ -28,6 +28,7 @@ import javax.sql.DataSource;
  *                     low_water, low_water_history, low_water_ahead, ahead_of: its mark
  * outbox_blocked_key  bucket, key, retry_at, halted_by, low_seq
  * outbox_dedup        dedup_key, created_at
+ * outbox_pause        aggregate_type, paused_at, who, reason  what operators have paused
  * outbox_schema       version
  *
  * outbox_archive_message  a partition a day; what left, with archived_at, outcome, answer
@@ -38,14 +39,14 @@ import javax.sql.DataSource;
  * <ol>
  *   <li><b>append</b>: one {@code insert … select} from arrays, in the caller's transaction; with
  *       dedup keys they are taken in the same statement.
- *   <li><b>claim</b>, one transaction: an {@code update} with {@code skip locked} leases free
- *       buckets that have work, longest unserved first; a lateral join reads the first messages of
- *       each from its low-water mark on; what cannot be sent now moves to another status; commit.
+ *   <li><b>claim</b>, one transaction. An {@code update} with {@code skip locked} leases free
+ *       buckets that have work, longest unserved first. A lateral join reads the first messages of
+ *       each from its low-water mark on. What cannot be sent now moves to another status.
  *   <li><b>publish</b>, outside any transaction.
- *   <li><b>settle</b>, one transaction: {@code select … for no key update} locks the buckets that
- *       claim id and token still say are ours; delivered messages are deleted, or moved to the
- *       archive by the same statement, failed ones changed; buckets are given back, or kept and
- *       read again; commit.
+ *   <li><b>settle</b>, one transaction. {@code select … for no key update} locks the buckets that
+ *       claim id and token still say are ours. Delivered messages are deleted, or moved to the
+ *       archive by the same statement; failed ones are changed. Buckets are given back, or kept and
+ *       read again.
  * </ol>
  *
  * <p>Append works on the caller's connection. Everything else takes connections from the data

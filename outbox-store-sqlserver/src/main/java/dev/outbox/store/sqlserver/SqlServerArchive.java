@@ -5,9 +5,9 @@ import dev.outbox.store.jdbc.internal.ArchiveTexts;
 
 /**
  * The archive. A message is copied and then deleted, by the same list of rows and in one
- * transaction that has locked its bucket; the copy locks the rows, so that what is deleted is what
- * was copied. {@code delete … output into} would be one statement, and fails where somebody has put
- * a trigger on the archive.
+ * transaction that has locked its bucket. The copy locks the rows, so what is deleted is what was
+ * copied. {@code delete … output into} would be one statement, and fails where somebody has put a
+ * trigger on the archive.
  */
 final class SqlServerArchive extends ArchiveTexts {
 

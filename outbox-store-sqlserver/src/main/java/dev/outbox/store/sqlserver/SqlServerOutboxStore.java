@@ -24,20 +24,25 @@ import javax.sql.DataSource;
  *                     settles                                 counted up to lock the row
  * outbox_blocked_key  bucket, message_key, key_hash, retry_at, halted_by, low_seq
  * outbox_dedup        dedup_key, created_at
+ * outbox_pause        aggregate_type, type_hash, paused_at, who, reason
  * outbox_schema       version
+ *
+ * outbox_archive_message  what left, with archived_at, outcome, answer
+ * outbox_archive_audit    noted_at, action, who, db_user, reason, seq, message_id
+ * outbox_archive_schema   version                             these three where it is kept
  * }</pre>
  *
  * <ol>
  *   <li><b>append</b>: dedup keys are taken first, without an error; then one {@code insert} a
  *       message, all in one batch, in the caller's transaction.
- *   <li><b>claim</b>, one transaction: buckets are read without locks; an {@code update} with
- *       READPAST a bucket takes free ones that have work, longest unserved first; the first
- *       messages of each are read twice, because one read that skips locked rows is no snapshot;
- *       what cannot be sent now moves to another status; commit.
+ *   <li><b>claim</b>, one transaction. Buckets are read without locks. An {@code update} with
+ *       READPAST for each takes those that are free and have work, longest unserved first. The
+ *       first messages of each are read twice, because one read that skips locked rows is no
+ *       snapshot. What cannot be sent now moves to another status.
  *   <li><b>publish</b>, outside any transaction.
- *   <li><b>settle</b>, one transaction: an {@code update} locks the buckets that claim id and token
- *       still say are ours; delivered messages are deleted, failed ones changed; buckets are given
- *       back, or kept and read again; commit.
+ *   <li><b>settle</b>, one transaction. An {@code update} locks the buckets that claim id and token
+ *       still say are ours. Delivered messages are copied to the archive, if there is one, and
+ *       deleted; failed ones are changed. Buckets are given back, or kept and read again.
  * </ol>
  *
  * <p>Append works on the caller's connection, at any isolation level. Everything else takes
@@ -45,10 +50,10 @@ import javax.sql.DataSource;
  * database may have READ_COMMITTED_SNAPSHOT on or off: every statement here reads with locks, so it
  * makes no difference.
  *
- * <p>SQL Server ends no transaction because its client is silent. A client that is lost is noticed
- * by TCP after about half a minute; one that is stopped, as by SIGSTOP, in the middle of a claim or
- * settle keeps its buckets until somebody ends its session. {@code docs/design/sqlserver.md} has
- * the query that finds it.
+ * <p>SQL Server ends no transaction because its client is silent. TCP notices a client that is lost
+ * after about half a minute. One that is stopped in the middle of a claim or settle, as by SIGSTOP,
+ * keeps its buckets until somebody ends its session. {@code docs/design/sqlserver.md} has the query
+ * that finds it.
  */
 public final class SqlServerOutboxStore extends JdbcOutboxStore {
 

@@ -26,10 +26,10 @@ final class SqlServerWrites extends ListWrites {
    * Statements for messages of one status and place. Each is found by a seek with the whole
    * clustered key, or else its statement would lock, to look at them, rows that it does not change,
    * and wait for producers that have not committed theirs. FORCESEEK "can be specified [...] in the
-   * FROM clause of an UPDATE or DELETE statement"; the list comes first (FORCE ORDER), each of its
-   * rows is looked up by itself (LOOP JOIN), and because the bucket, with which the key begins, is
-   * known from the list only, nothing can be looked up without it. What must be true of a row is
-   * asked of the row that is changed.
+   * FROM clause of an UPDATE or DELETE statement". The list comes first (FORCE ORDER), and each of
+   * its rows is looked up by itself (LOOP JOIN). The key begins with the bucket, which only the
+   * list tells, so nothing can be looked up without it. What must be true of a row is asked of the
+   * row that is changed.
    */
   private static final String THESE =
       """

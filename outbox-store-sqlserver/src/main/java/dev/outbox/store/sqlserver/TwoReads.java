@@ -8,11 +8,11 @@ import java.util.Set;
 
 /**
  * One read that skips locked rows is no snapshot: it passes a message before it is committed, and
- * later, in the same read, meets one behind it in its key. Two reads are as good as one, in
- * whatever order each visits its rows: a message that the first one found was committed before the
- * second one began, and with it, or before it (O5), all that stand before it in its key. So the
- * second read finds these, and nothing is overtaken if of each key what it gives ends with a
- * message that the first read had found.
+ * later, in the same read, meets one behind it in its key. Two reads are as good as one snapshot,
+ * in whatever order each visits its rows. A message that the first one found was committed before
+ * the second one began. All that stand before it in its key were committed with it or before it
+ * (O5). So the second read finds these, and nothing is overtaken if of each key what it gives ends
+ * with a message that the first read had found.
  */
 final class TwoReads {
   private TwoReads() {}

@@ -26,9 +26,9 @@ import org.opentest4j.AssertionFailedError;
 import org.opentest4j.TestAbortedException;
 
 /**
- * What is around each test of a suite: a failure says its rule first, and speaks of messages by
- * their numbers; when a test of the fixture failed, or its reset() hangs, or when what failed has
- * taken too long, nothing else runs; why tests were skipped is printed at the end.
+ * What is around each test of a suite. A failure says its rule first, and speaks of messages by
+ * their numbers. Nothing else runs when a test of the fixture failed, when its reset() hangs, or
+ * when failed tests have taken too long. At the end it prints why tests were skipped.
  *
  * <p>It counts the time of tests that failed only, so a slow database loses no test by being slow.
  */

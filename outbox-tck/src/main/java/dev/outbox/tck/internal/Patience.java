@@ -11,13 +11,13 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long a run of a suite waits, and calls that may not return. What the test's own thread calls
- * is done by another, which is given up when it does not come back; a call is done by one thread,
- * because transactions may be bound to it, and so is what is called in it. Other threads of a test
- * call by themselves: whoever waits for them has patience too.
+ * How long a run of a suite waits, and calls that may not return. Another thread does what the
+ * test's own thread calls, and is given up when it does not come back. A call, and all that is
+ * called in it, is done by one thread, because transactions may be bound to it. Other threads of a
+ * test call by themselves: whoever waits for them has patience too.
  *
- * <p>After waits in vain there is less patience, so that a run ends soon however wrong a store is;
- * but never less than some times what the longest wait took that was not in vain, so that a slow
+ * <p>After waits in vain there is less patience, so that a run ends soon however wrong a store is.
+ * But it never falls below some times the longest wait that was not in vain, so that a slow
  * database loses nothing by one failure.
  */
 public final class Patience {

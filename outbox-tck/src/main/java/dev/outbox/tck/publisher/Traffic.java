@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Messages that are appended at a steady rate, each of a key of its own, and published as by one
- * worker of a relay: what was appended during a call goes with the next one, and so does what was
+ * worker of a relay. What was appended during a call goes with the next one, and so does what was
  * not delivered. A call that takes long delays all of it.
  *
  * @param slow one of ten messages waited so long, or longer, from its append to its result

@@ -22,11 +22,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Steps, played on a store and on the {@link Reference}, and what is compared.
  *
- * <p>Where the contract determines the result, both must have the same: duplicates; what a settle
- * or a renewal says was lost; dead letters with their attempts and errors; how many messages there
- * are; in the end, all that was appended and is not gone. Where it leaves a choice, as in which
- * keys a claim brings, the store's choice must be one that the reference allows at that moment, and
- * the reference follows it:
+ * <p>Where the contract determines the result, both must have the same duplicates, the same losses
+ * that a settle or a renewal reports, the same dead letters with their attempts and errors, and as
+ * many messages. In the end both must have the same messages left. Where it leaves a choice, as in
+ * which keys a claim brings, the store's choice must be one that the reference allows at that
+ * moment, and the reference follows it:
  *
  * <ul>
  *   <li>Of each key that a claim brings, it brings what is due there from the oldest on, and nobody

@@ -19,9 +19,9 @@ import javax.sql.DataSource;
 public interface OutboxFactory {
 
   /**
-   * An outbox in this data source. Its relay has a publisher of its own, by the properties; where
-   * the publisher is a bean of the application, all relays share that, and it gets the same key
-   * from two of them at the same time if two databases have it.
+   * An outbox in this data source. Its relay has a publisher of its own, by the properties. Where
+   * the publisher is a bean of the application, all relays share it. Then it gets a key from two
+   * relays at the same time, if two databases have that key.
    *
    * @param relay changes the relay after the {@link RelayCustomizer} beans, which are for all
    * @throws dev.outbox.OutboxException when the database does not answer, or has no tables

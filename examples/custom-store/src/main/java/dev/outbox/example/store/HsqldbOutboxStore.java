@@ -65,10 +65,10 @@ import org.jspecify.annotations.Nullable;
  * </ol>
  *
  * <p>Left out is what the contract leaves to the store: a cost that does not grow with the backlog
- * (C5), finding out poison messages (S6), a clock that is put back (T1), an exception of its own
- * for missing tables (E1), and what only operators ask for, which {@link AdministeredHsqldbStore}
- * has: dead letters, statistics, a migration that may be run twice. The dedup window has no end
- * (A4).
+ * (C5), and finding out poison messages (S6). So are a clock that is put back (T1), and an
+ * exception of its own for missing tables (E1). {@link AdministeredHsqldbStore} has what only
+ * operators ask for: dead letters, statistics, a migration that may be run twice. The dedup window
+ * has no end (A4).
  *
  * <p>With a database on another machine one thing more is needed: a client that stops in the middle
  * of a transaction would hold the row of outbox_turn, so the database has to end such transactions

@@ -520,11 +520,11 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
      * {@link #messageId} or the handler throws an exception or an {@link Error}, such as a parser's
      * {@link StackOverflowError}.
      *
-     * <p>An outage is not the record's fault. These do not count, wherever they are thrown: a
-     * missing connection, a commit that failed, a {@link dev.outbox.TransientOutboxException}, an
-     * {@code SQLException} that says that a connection is lost or the database has rolled back
-     * (SQLState 08, 40 and PostgreSQL's 57P), and any other {@link VirtualMachineError}, such as an
-     * {@link OutOfMemoryError}.
+     * <p>An outage is not the record's fault. So a missing connection, a commit that failed and a
+     * {@link dev.outbox.TransientOutboxException} do not count, wherever they are thrown. Nor does
+     * an {@code SQLException} that says that a connection is lost or the database has rolled back
+     * (SQLState 08, 40 and PostgreSQL's 57P). Nor does any other {@link VirtualMachineError}, such
+     * as an {@link OutOfMemoryError}.
      *
      * <p>Default: a record is tried until it succeeds. One that Kafka's deserializers refuse is
      * never given up: let them give bytes, and read those in the handler.

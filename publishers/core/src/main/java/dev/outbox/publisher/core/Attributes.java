@@ -60,8 +60,8 @@ public final class Attributes {
   /**
    * Gives the attributes of a CloudEvent 1.0, by their names in its specification: {@code
    * specversion}, {@code id}, {@code source}, {@code type} (event type), {@code subject} (aggregate
-   * id), {@code time}, {@code partitionkey} (the record key); and {@code dataschema} when the
-   * message has a header {@link Header#DATA_SCHEMA} that is an absolute URI. {@code
+   * id), {@code time}, {@code partitionkey} (the record key). With a header {@link
+   * Header#DATA_SCHEMA} that is an absolute URI it also gives {@code dataschema}. {@code
    * datacontenttype} is not among them: each broker has its own place for it.
    *
    * @param to takes a name and a value

@@ -98,7 +98,7 @@ public abstract class KeyRun<I extends KeyRun.Item> {
     return delivered < end;
   }
 
-  /** Those without a result. */
+  /** The messages without a result. */
   public final List<I> open() {
     return items.subList(delivered, end);
   }

@@ -44,7 +44,7 @@ public final class Outcome<R extends KeyRun<?>> {
     return open == 0;
   }
 
-  /** One for each message of the call, once it is complete. */
+  /** The results, one for each message of the call, once it is complete. */
   public synchronized List<Result> results() {
     return Arrays.asList(results);
   }

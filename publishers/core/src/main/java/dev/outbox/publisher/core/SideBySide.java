@@ -9,10 +9,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call in which of each key one message is on its way, and the next one begins when that was
- * delivered (P2); keys go side by side. Any thread tells what came of a message. The calling thread
- * only waits, and never past the call's end (P5). It does not wait long either for what keeps all
- * other results (P3): that goes on, and {@link Unanswered} keeps what comes of it.
+ * One call, in which one message of a key is on its way at a time, and the next one begins when it
+ * was delivered (P2). Keys go side by side. Any thread tells what came of a message. The calling
+ * thread only waits, and never past the call's end (P5). It does not wait long either for what
+ * keeps all other results (P3): that goes on, and {@link Unanswered} keeps what comes of it.
  */
 public final class SideBySide {
   private final Outcome<Run<?, ?>> outcome;

@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
  * Calls functions of the application, the handlers, in the place of a broker. Safe for use by many
  * threads, as long as calls at the same time have no key in common; claims have none (C1).
  *
- * <p><b>Order (P2).</b> Of each key one message is handled at a time; the next one begins when that
- * one was handled. Keys go side by side. A handler has {@link Builder#concurrency} threads of its
- * own, so that one that hangs slows no other.
+ * <p><b>Order (P2).</b> One message of a key is handled at a time; the next one begins when it was
+ * handled. Keys go side by side. A handler has {@link Builder#concurrency} threads of its own, so
+ * that one that hangs slows no other.
  *
  * <p><b>Results (P3).</b>
  *

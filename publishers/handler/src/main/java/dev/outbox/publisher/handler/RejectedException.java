@@ -4,12 +4,12 @@ package dev.outbox.publisher.handler;
 public class RejectedException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  /** With the reason, which the dead letter has. */
+  /** Gives the reason, which the dead letter has. */
   public RejectedException(String reason) {
     super(reason);
   }
 
-  /** With the reason, which the dead letter has, and the cause. */
+  /** Gives the reason, which the dead letter has, and the cause. */
   public RejectedException(String reason, Throwable cause) {
     super(reason, cause);
   }

@@ -7,12 +7,12 @@ package dev.outbox.publisher.handler;
 public class UnavailableException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  /** With the reason, for logs. */
+  /** Gives the reason, for logs. */
   public UnavailableException(String reason) {
     super(reason);
   }
 
-  /** With the reason, for logs, and the cause. */
+  /** Gives the reason, for logs, and the cause. */
   public UnavailableException(String reason, Throwable cause) {
     super(reason, cause);
   }

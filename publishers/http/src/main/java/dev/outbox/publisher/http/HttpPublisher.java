@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  * Publishes each message as a CloudEvent 1.0 in a POST request of its own. Safe for use by many
  * threads, as long as calls at the same time have no key in common; claims have none (C1).
  *
- * <p><b>Order (P2).</b> Of each key one request is on its way; the next one is sent when that was
- * answered with 2xx. Keys go side by side, with at most {@link Builder#maxInFlight} requests on
+ * <p><b>Order (P2).</b> One request of a key is on its way at a time; the next one is sent when it
+ * was answered with 2xx. Keys go side by side, with at most {@link Builder#maxInFlight} requests on
  * their way to one host.
  *
  * <p><b>A request.</b> In binary mode, the default, the body is the payload and {@code
@@ -226,7 +226,7 @@ public final class HttpPublisher implements MessagePublisher {
 
     /**
      * How long {@link HttpPublisher#publish} takes at most; default {@link #DEFAULT_TIMEOUT}, at
-     * least one second. It must be below the relay's lease.
+     * least one second. It must be below the relay's publish timeout.
      */
     public Builder timeout(Duration timeout) {
       this.timeout = requireNonNull(timeout, "timeout");

@@ -196,7 +196,7 @@ public final class KafkaPublisher implements MessagePublisher {
 
     /**
      * How long {@link KafkaPublisher#publish} takes at most; default {@link #DEFAULT_TIMEOUT}, at
-     * least one second. It must be below the relay's lease.
+     * least one second. It must be below the relay's publish timeout.
      */
     public Builder timeout(Duration timeout) {
       this.timeout = requireNonNull(timeout, "timeout");

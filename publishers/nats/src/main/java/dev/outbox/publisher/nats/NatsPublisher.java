@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * Publishes to streams of NATS JetStream. Safe for use by many threads, as long as calls at the
  * same time have no key in common; claims have none (C1).
  *
- * <p><b>Order (P2).</b> Of each key one message is without acknowledgement, all keys are sent
- * together. The client tries nothing again by itself, and a lost connection is replaced, not
+ * <p><b>Order (P2).</b> At most one message of a key waits for its acknowledgement; all keys are
+ * sent together. The client tries nothing again by itself, and a lost connection is replaced, not
  * reopened. So nothing is sent after its call has ended.
  *
  * <p><b>Durability (P1).</b> Delivered means that the stream has acknowledged. A server writes
@@ -45,8 +45,8 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>rejected: larger than the server's {@code max_payload} or the stream's {@code
  *       max_msg_size}, headers larger than 64 KiB, a destination that is no subject;
- *   <li>unavailable, with the subject, its last token as {@code *}: no stream has it, the stream is
- *       full, has no leader or does not acknowledge, or we may not publish there;
+ *   <li>unavailable, with the subject and {@code *} in place of its last token: no stream has it,
+ *       the stream is full, has no leader or does not acknowledge, or we may not publish there;
  *   <li>unavailable, as a whole: no connection, or no sign of life;
  *   <li>failed: anything else.
  * </ul>
@@ -133,8 +133,8 @@ public final class NatsPublisher implements MessagePublisher {
      * The subject of a message; default {@link #DEFAULT_DESTINATION}. What placeholders stand for
      * is one token, with everything but letters, digits, {@code -} and {@code _} percent-encoded;
      * where it is then longer than 255 characters, a hash of it. A stream keeps some hundred bytes
-     * of memory for each subject that it holds: with keys without number, as those of messages that
-     * need no order, leave the key out.
+     * of memory for each subject that it holds: where the number of keys has no bound, as with
+     * messages that need no order, leave the key out.
      */
     public Builder destination(Destination destination) {
       this.destination = requireNonNull(destination, "destination");
@@ -143,7 +143,7 @@ public final class NatsPublisher implements MessagePublisher {
 
     /**
      * How long {@link NatsPublisher#publish} takes at most; default {@link #DEFAULT_TIMEOUT}, at
-     * least one second. It must be below the relay's lease.
+     * least one second. It must be below the relay's publish timeout.
      */
     public Builder timeout(Duration timeout) {
       this.timeout = requireNonNull(timeout, "timeout");

@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  * long as calls at the same time have no key in common; claims have none (C1).
  *
  * <p><b>Order (P2).</b> The broker may take a message although it did not take the one before it on
- * the same channel. So of each key one message is on its way at a time; of different keys as many
- * as there are. {@link Builder#pipelined} gives that up for speed. Order holds in each queue; which
+ * the same channel. So one message of a key is on its way at a time; different keys do not wait for
+ * each other. {@link Builder#pipelined} gives that up for speed. Order holds in each queue; which
  * consumers keep it is another matter (docs/rabbitmq.md).
  *
  * <p><b>A message.</b> It is persistent and mandatory. It goes to the exchange that has the
@@ -238,7 +238,7 @@ public final class RabbitPublisher implements MessagePublisher {
 
     /**
      * How long {@link RabbitPublisher#publish} takes at most; default {@link #DEFAULT_TIMEOUT}, at
-     * least one second. It must be below the relay's lease.
+     * least one second. It must be below the relay's publish timeout.
      */
     public Builder timeout(Duration timeout) {
       this.timeout = requireNonNull(timeout, "timeout");

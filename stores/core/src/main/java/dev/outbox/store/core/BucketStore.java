@@ -29,10 +29,11 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store with every ability that the stores of this library have in common: it makes and checks
- * its schema, hands out claims, lists what waits, remembers what is paused, requeues and discards
- * dead letters, keeps what leaves it in an archive where it is told to, counts what waits, says
- * which workers hold leases and what slows them down, and tidies up. Safe for use by many threads.
+ * A store with every ability that the stores of this library have in common. It makes and checks
+ * its schema, hands out claims and tidies up. It lists and counts what waits, and says which
+ * workers hold leases and what slows them down. It requeues and discards dead letters, remembers
+ * what is paused, and keeps what leaves it in an archive where it is told to. Safe for use by many
+ * threads.
  *
  * <p>Use the store of your database; this is the type to name where any of them may come. A store
  * of your own implements {@link OutboxStore} and does not extend this class.

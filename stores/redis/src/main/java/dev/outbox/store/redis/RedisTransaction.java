@@ -50,8 +50,8 @@ import redis.clients.jedis.exceptions.JedisException;
  * else changes what is watched, EXEC does nothing.
  *
  * <p>Redis does not undo: when one command fails inside of EXEC, as one for a key of another type,
- * the others have been carried out. {@link #exec} then throws for commands of the outbox; for those
- * of the caller the error is in the list, as always with Jedis.
+ * the others have been carried out. {@link #exec} throws when a command of the outbox has failed.
+ * For a command of the caller the error is in the list, as always with Jedis.
  *
  * <p>Used by one thread at a time.
  */
@@ -226,7 +226,7 @@ public final class RedisTransaction extends AbstractTransaction {
   public void multi() {}
 
   /**
-   * At any time before {@link #exec}, of keys of the caller's own.
+   * Watches keys of the caller's own. May be called at any time before {@link #exec}.
    *
    * @return OK
    */
@@ -236,7 +236,7 @@ public final class RedisTransaction extends AbstractTransaction {
     return connection.executeCommand(commandObjects.watch(keys));
   }
 
-  /** The same. */
+  /** The same for keys of bytes. */
   @Override
   public String watch(byte[]... keys) {
     requireActive();
@@ -244,7 +244,7 @@ public final class RedisTransaction extends AbstractTransaction {
   }
 
   /**
-   * Is refused, because it would let go of what the outbox watches, too.
+   * Refused, because it would let go of what the outbox watches, too.
    *
    * @throws UnsupportedOperationException always
    */

@@ -11,6 +11,6 @@ import java.util.List;
  *     the disk
  */
 public record AppendReport(List<HandOverCandidate> candidates, Announcement announcement) {
-  /** Of an append that could not be asked. */
+  /** The report of an append that could not be asked. */
   public static final AppendReport NOTHING = new AppendReport(List.of(), Announcement.ANYTHING);
 }

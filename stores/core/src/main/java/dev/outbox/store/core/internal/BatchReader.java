@@ -125,9 +125,9 @@ final class BatchReader<H> {
   }
 
   /**
-   * How many buckets are worth reading. Each should have a message; and as one of each is read
-   * whatever its size, they are no more than large messages have room for, so that what is read
-   * stays within a few times the bytes that were asked for.
+   * How many buckets are worth reading: no more than there is room for messages, and for large
+   * ones. One message of each bucket is read whatever its size, and what is read should stay within
+   * a few times the bytes that were asked for.
    */
   int roomForBuckets() {
     long large = Math.max(LEAST_BUCKETS, (request.maxBytes() - bytes) / LARGE);

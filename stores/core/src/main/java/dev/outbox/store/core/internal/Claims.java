@@ -25,14 +25,14 @@ import java.util.function.LongSupplier;
  * who holds a key's bucket holds the key.
  *
  * <ol>
- *   <li><b>lease and read</b>: lease free buckets that have work, longest unserved first; then, so
- *       that it is seen what was committed before the lease, read the first due messages of each
- *       ({@link BatchReader}); move what cannot be sent now out of the way; commit.
- *   <li><b>settle and go on</b>: lock the buckets that are still ours by claim id and token; apply
- *       the decisions to their messages ({@link Settlement}); go on with the buckets that have
- *       more, give the others back; read the next batch from those and from others that are leased
- *       now; commit. For buckets that are not ours any more nothing happens, and the sequences of
- *       their messages are returned as lost.
+ *   <li><b>lease and read</b>: lease free buckets that have work, longest unserved first. Then read
+ *       the first due messages of each ({@link BatchReader}): a later statement sees what was
+ *       committed before the lease. Move what cannot be sent now out of the way; commit.
+ *   <li><b>settle and go on</b>: lock the buckets that are still ours by claim id and token, and
+ *       apply the decisions to their messages ({@link Settlement}). Go on with the buckets that
+ *       have more, and give the others back. Read the next batch from those and from others that
+ *       are leased now; commit. For buckets that are not ours any more nothing happens, and the
+ *       sequences of their messages are returned as lost.
  *   <li><b>settle and let go</b>: lock and apply in the same way; give all back; commit.
  * </ol>
  *

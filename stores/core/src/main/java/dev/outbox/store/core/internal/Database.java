@@ -203,7 +203,7 @@ public record Database<H>(
     /** Nobody's number. */
     public static final long FREE = 0;
 
-    /** Of a lease that says nothing of its holder: it lasts until its end. */
+    /** The holder of a lease that names none: it lasts until its end. */
     public static final long ANONYMOUS = -1;
 
     public boolean isFree() {

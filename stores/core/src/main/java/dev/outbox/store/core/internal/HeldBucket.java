@@ -27,15 +27,15 @@ record HeldBucket(Lease lease, long endsAt, long servedAt, List<Claimable> hande
     return !handed.isEmpty();
   }
 
-  /** After a look, which has read what was handed over. */
+  /** This bucket after a look, which has read what was handed over. */
   HeldBucket with(Lease newLease) {
     return new HeldBucket(newLease, endsAt, servedAt, List.of());
   }
 
   /**
-   * With messages beside it, if they may be published under it and none are there yet. The token
-   * says that it is the lease of their append's snapshot, so nobody else has read them before; and
-   * of the workers here none has, above what they have read.
+   * This bucket with messages beside it, if they may be published under its lease and none are
+   * there yet. By the token it is the lease that their append saw, so nobody else has read them.
+   * They are above all that workers here have read, so none of these has read them either.
    */
   HeldBucket and(List<HandOverCandidate> messages, long read) {
     HandOverCandidate first = messages.get(0);

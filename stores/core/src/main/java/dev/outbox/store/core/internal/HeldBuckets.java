@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class HeldBuckets {
 
-  /** So many buckets of which more is known to wait are enough for a claim. */
+  /** The most buckets that a claim gets of those in which more is known to wait. */
   private static final int ENOUGH = 16;
 
   /** After so many claims of buckets with more there is one of all (C6). */
@@ -158,9 +158,9 @@ final class HeldBuckets {
 
   /**
    * A worker's share of the buckets that have more, those first that have waited longest. When
-   * there are none, or when it is the others' turn: those whose messages were handed over, or else
-   * those with news, or else all; none while another worker has what there was news of, for a short
-   * time.
+   * there are none, or when it is the turn of the other buckets, it gets those whose messages were
+   * handed over, or else those with news, or else all. For a short time it gets none while another
+   * worker has what there was news of.
    */
   synchronized Taken take() {
     int share = (withMore.size() + workers.size() - 1) / Math.max(1, workers.size());

@@ -40,7 +40,7 @@ import java.util.stream.IntStream;
  *       and deletes what was delivered. More than that is a transaction that locks first.
  * </ol>
  *
- * <p>What was handed over by who appended it is claimed without a look (C9).
+ * <p>What an append has handed over is claimed without a look (C9).
  */
 final class HeldClaims<H> {
 

@@ -16,13 +16,18 @@ import java.util.Set;
 final class HoldingRules {
   static final Duration STEP = Duration.ofSeconds(1);
 
-  /** Between two looks at what is vacant, which has been so for long then. */
+  /**
+   * The time between two looks at vacant buckets. At the second one they have been vacant for long.
+   */
   static final Duration SECOND_LOOK = Duration.ofMillis(400);
 
-  /** For who hands over. */
+  /** The time to the next look of a relay that hands buckets over. */
   static final Duration HANDING_OVER = Duration.ofMillis(50);
 
-  /** For who is about to take: what is handed over stands still for so long. */
+  /**
+   * The time to the next look of a relay that is about to take buckets. What is handed over stands
+   * still for so long.
+   */
   static final Duration TAKING_OVER = Duration.ofMillis(20);
 
   /** So many stand by closely, and together look so often in a step. */
@@ -78,7 +83,7 @@ final class HoldingRules {
       return relays.stream().anyMatch(r -> r.number != self.number && gives(r));
     }
 
-    /** All staying relays say that one would do. */
+    /** Whether all staying relays are calm, so that one of them would do. */
     private boolean isCalm() {
       return staying().stream().allMatch(r -> r.load == Load.CALM);
     }
@@ -90,8 +95,8 @@ final class HoldingRules {
     }
 
     /**
-     * The buckets that nobody holds, or one who is gone. The same again, token and all, at the next
-     * look when nobody has had them in between.
+     * The buckets that nobody holds, or that a relay holds which is gone. They are equal at the
+     * next look, also in their tokens, if nobody has had them in between.
      */
     Set<SeenBucket> vacant() {
       Set<Long> present = relays.stream().map(Relay::number).collect(toSet());

@@ -4,7 +4,7 @@ import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.InboxKey;
 
 /**
- * The lock of a key in an inbox. How it is renewed and ended is the database's; this is the rest.
+ * The lock of a key in an inbox. Subclasses say how their database renews and ends it.
  *
  * @param <T> the type of the caller's transactions
  */

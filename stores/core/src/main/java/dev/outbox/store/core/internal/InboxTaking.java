@@ -13,15 +13,15 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes a key of an inbox: inserts it; where it is there, what is known of it decides, and what
- * nobody has is taken over (I2 to I7).
+ * Takes a key of an inbox. Inserts the key; where it is there, what is known of it decides, and a
+ * key that nobody has is taken over (I2 to I7).
  *
  * @param <E> what the database knows of a key
  * @param <X> how it fails
  */
 public interface InboxTaking<E extends InboxTaking.Known, X extends Exception> {
 
-  /** So often another may be quicker before the caller is told. */
+  /** How often another may be quicker before the caller is told. */
   int TRIES = 20;
 
   /** Where a key stands. */
@@ -44,10 +44,10 @@ public interface InboxTaking<E extends InboxTaking.Known, X extends Exception> {
 
     InboxResult result();
 
-    /** Of the lock; what is not positive is over. */
+    /** How long until the lock ends; it is over when this is not positive. */
     Duration left();
 
-    /** Whether a key that is asked for with this fingerprint is not to be had. */
+    /** Whether the caller, who asks with this fingerprint, cannot have the key. */
     default boolean isTaken(Fingerprint asked) {
       boolean isLocked = state() == State.STARTED && !left().isNegative() && !left().isZero();
       return isLocked || state() == State.DONE || asked.differsFrom(fingerprint());

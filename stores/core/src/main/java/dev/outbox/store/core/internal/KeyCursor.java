@@ -30,7 +30,7 @@ public record KeyCursor(int bucket, long behind, String key) {
     }
   }
 
-  /** Whatever the key is, nothing that a shell or a URL minds. */
+  /** Has no character that means something to a shell or in a URL, whatever the key is. */
   @Override
   public String toString() {
     return Base64.getUrlEncoder()

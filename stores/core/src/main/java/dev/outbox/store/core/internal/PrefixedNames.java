@@ -26,7 +26,7 @@ public record PrefixedNames(@Nullable String schema, String prefix) {
   /** Between an outbox's prefix and the names of its archive's tables. */
   private static final String ARCHIVE = "archive_";
 
-  /** As much as leaves room for that. */
+  /** The longest prefix that leaves room for that. */
   private static final int MOST_WITH_ARCHIVE = 30 - ARCHIVE.length();
 
   private static final Pattern SCHEMA = Pattern.compile("[a-z_][a-z0-9_]{0,62}");

@@ -16,8 +16,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The claims of one relay: of what it holds, while others can see that it lives, and else each for
- * itself. Safe for use by many threads.
+ * The claims of one relay. While others can see that it lives, it claims from what it holds;
+ * otherwise each claim leases for itself. Safe for use by many threads.
  */
 public final class RelayClaims<H> implements Keeper {
   private final StoreOperations<H> operations;
@@ -74,7 +74,9 @@ public final class RelayClaims<H> implements Keeper {
     return settled.orElseGet(() -> Keeper.super.settleAndClaim(done, decisions, next));
   }
 
-  /** From a claim that stood for itself to those of what is held: gives back what it leased. */
+  /**
+   * Ends a claim that stood for itself, gives back what it leased, and goes on with what is held.
+   */
   private Settled goOver(
       Holder<H> takes, Claim done, Map<Long, Decision> decisions, Claim.Request next) {
     Set<Long> lost = done.settle(decisions);
@@ -122,8 +124,8 @@ public final class RelayClaims<H> implements Keeper {
   }
 
   /**
-   * The leases that messages could be handed over to; none when those who hold the others are only
-   * to be told of them; empty when an append need not ask.
+   * The leases that messages could be handed over to. No leases: an append asks only to tell those
+   * who hold the buckets. Empty: an append need not ask.
    */
   public Optional<List<Lease>> open() {
     List<Lease> open = held.open();

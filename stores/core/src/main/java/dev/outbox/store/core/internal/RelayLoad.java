@@ -43,7 +43,7 @@ final class RelayLoad {
   }
 
   /**
-   * Since this was asked last.
+   * The load since this was asked last.
    *
    * @param most of a claim
    */

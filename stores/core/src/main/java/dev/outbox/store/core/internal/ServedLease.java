@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * A lease, and when its bucket was served last: by that time buckets take turns.
+ * A lease, and when its bucket was served last. Buckets take turns by that time.
  *
  * @param at when the bucket was last served
  */

@@ -138,7 +138,7 @@ public final class StoreOperations<H> {
     return run(handle -> question.apply(administration, handle));
   }
 
-  /** The same of what is only looked at. */
+  /** Asks the database for what is only looked at, in a transaction. */
   public <R> R look(BiFunction<Inspection<H>, H, R> question) {
     return run(handle -> question.apply(database.inspection(), handle));
   }

@@ -27,8 +27,8 @@ public interface Transactions<H> extends AutoCloseable {
 
   /**
    * Runs one statement of {@link Database.Leases} or {@link Database.Reads}, which is all of its
-   * transaction: where the database can do so, with one round trip. It does not say that it waited
-   * for the disk. Otherwise as {@link #run}, which it is where the database cannot.
+   * transaction. Where the database can do so, it takes one round trip and may not have waited for
+   * the disk. Elsewhere it is {@link #run}.
    */
   default <R extends @Nullable Object> R runSingle(Duration patience, Work<H, R> work) {
     return run(patience, work);

@@ -13,7 +13,7 @@ import java.util.Set;
  */
 final class Vacancies {
 
-  /** Since it was missed first. A second look is a little later. */
+  /** A bucket that has been vacant for so long may be taken. A second look is a little later. */
   static final Duration LONG = Duration.ofMillis(350);
 
   /** By {@link System#nanoTime}. */
@@ -40,7 +40,7 @@ final class Vacancies {
     return forLong;
   }
 
-  /** All that is vacant may be so since now. */
+  /** Forgets what was vacant: all of it may have become so just now. */
   void forget() {
     since = Map.of();
   }

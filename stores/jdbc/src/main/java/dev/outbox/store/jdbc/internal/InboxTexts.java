@@ -13,9 +13,9 @@ package dev.outbox.store.jdbc.internal;
  *     (of the lock), content_type and result of what was committed last, whatever the transaction's
  *     snapshot
  * @param update takes state, token, duration of the lock, how many attempts more, fingerprint (the
- *     first that came stays), content type, result, error (null: the last stays), the duration
- *     after which the row expires; then consumer, message id, token and state that the row must
- *     have
+ *     first that came stays), content type, result, error (null: the last stays), and the duration
+ *     after which the row expires. After these it takes consumer, message id, token and state that
+ *     the row must have
  * @param lockIsOver a condition to be added to the update
  * @param expired takes how many at most; gives consumer and message id of what expired first, and
  *     locks it. Skips what somebody else has locked

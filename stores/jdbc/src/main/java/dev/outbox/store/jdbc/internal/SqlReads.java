@@ -38,10 +38,11 @@ public abstract class SqlReads implements Reads<Handle> {
   }
 
   /**
-   * Reads the first PENDING or SCHEDULED messages of each bucket, which may come in any order:
-   * {@link MessageRows#COLUMNS}, target (the status to move to, or null) and horizon (a number that
-   * says something of the snapshot, or null); or only the last for a bucket without messages. Of a
-   * message to be moved, and of one whose payload has more bytes, the payload comes as null.
+   * Reads the first PENDING or SCHEDULED messages of each bucket, which may come in any order. A
+   * row has {@link MessageRows#COLUMNS}, target (the status to move to, or null) and horizon (a
+   * number that says something of the snapshot, or null). For a bucket without messages it has the
+   * horizon only. Of a message to be moved, and of one whose payload has more bytes, the payload
+   * comes as null.
    *
    * @param bytes the most bytes of a payload
    */

@@ -26,9 +26,9 @@ public abstract class SqlWrites implements Writes<Handle> {
    * @param count {@code :by}: adds to the attempts of what is not dead, not below 0 nor beyond what
    *     an int holds
    * @param fail {@code :bucket, :seq, :id, :attempts, :availableAt, :attemptsAfter, :status,
-   *     :error}; changes the row that has this sequence, this id, these attempts and this time (ISO
-   *     8601 in UTC without a zone, or null; of a time before the year 1 or after 9999 the nearest
-   *     in them), and is not dead
+   *     :error}; changes the row that has this sequence, this id, these attempts and this time, and
+   *     is not dead. The time is ISO 8601 in UTC without a zone, or null; one before the year 1 or
+   *     after 9999 is the nearest within these
    * @param lower {@code :bucket, :key, :seq}
    */
   public record Texts(
