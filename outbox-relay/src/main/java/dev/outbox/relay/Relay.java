@@ -94,7 +94,7 @@ public final class Relay implements AutoCloseable {
     threads = new RelayThreads(settings.name(), waiting, listener);
     keeper =
         store instanceof KeepingStore<?> able
-            ? able.keeper(builder.unclaimed)
+            ? able.keeper(unclaimed(builder.unclaimed, settings.idlePause()))
             : Keeper.ofNothing(store);
     shared =
         new Worker.Shared(
@@ -118,6 +118,12 @@ public final class Relay implements AutoCloseable {
             System::nanoTime);
   }
 
+  /** A worker that is idle claims in time. */
+  private static Duration unclaimed(Duration least, Duration idlePause) {
+    Duration twice = idlePause.multipliedBy(2);
+    return least.compareTo(twice) < 0 ? twice : least;
+  }
+
   /** Starts a relay between a store and a publisher; neither is closed by it. */
   public static Builder builder(OutboxStore<?> store, MessagePublisher publisher) {
     return new Builder(store, publisher);
@@ -135,9 +141,8 @@ public final class Relay implements AutoCloseable {
    *     cannot tell of appends
    * @throws IllegalStateException after {@link #close}
    */
-  public synchronized void start() {
-    refuseWhenClosed();
-    if (state == State.RUNNING) {
+  public void start() {
+    if (isRunning()) {
       return;
     }
     String place = null;
@@ -145,19 +150,40 @@ public final class Relay implements AutoCloseable {
       schema.verify();
       place = schema.place();
     }
-    if (listens) {
-      wakeUps =
-          store.listen(
-              waiting::committed,
-              e -> listener.on(new RelayEvent.StoreFailed(settings.name(), "listen", e)));
-      if (wakeUps == null) {
-        throw new IllegalArgumentException(
-            "wakeUps is true, but this store cannot tell of appends: leave it out, and shorten"
-                + " idlePause where the first message must not wait");
-      }
+    WakeUps listening = listens ? listen() : null;
+    if (!begin(listening, place)) {
+      end(listening);
+      refuseWhenClosed();
+    }
+  }
+
+  private WakeUps listen() {
+    WakeUps listening =
+        store.listen(
+            waiting::committed,
+            e -> listener.on(new RelayEvent.StoreFailed(settings.name(), "listen", e)));
+    if (listening == null) {
+      throw new IllegalArgumentException(
+          "wakeUps is true, but this store cannot tell of appends: leave it out, and shorten"
+              + " idlePause where the first message must not wait");
+    }
+    return listening;
+  }
+
+  private synchronized boolean isRunning() {
+    refuseWhenClosed();
+    return state == State.RUNNING;
+  }
+
+  /** Returns false where somebody was quicker: with a start of their own, or a close. */
+  private synchronized boolean begin(@Nullable WakeUps listening, @Nullable String place) {
+    if (state != State.NEW) {
+      return false;
     }
     state = State.RUNNING;
+    wakeUps = listening;
     startThreads(place);
+    return true;
   }
 
   /** Closes the relay when a thread cannot be started. */
@@ -321,7 +347,7 @@ public final class Relay implements AutoCloseable {
     long began = System.nanoTime();
     leave();
     waiting.stop(Duration.ofNanos(System.nanoTime() - began));
-    endWakeUps();
+    end(wakeUps);
     listener.on(new RelayEvent.Stopped(settings.name(), threads.stop()));
   }
 
@@ -337,10 +363,10 @@ public final class Relay implements AutoCloseable {
     }
   }
 
-  private void endWakeUps() {
+  private void end(@Nullable WakeUps listening) {
     try {
-      if (wakeUps != null) {
-        wakeUps.close();
+      if (listening != null) {
+        listening.close();
       }
     } catch (RuntimeException | Error e) { // the threads are to be stopped all the same
       listener.on(

@@ -149,6 +149,10 @@ final class RelayThreads {
     int left =
         publishing.getActiveCount() + (int) inStore.stream().filter(RelayThreads::runs).count();
     inStore.forEach(Thread::interrupt);
+    Thread last = holding;
+    if (last != null) { // also where an interrupt has cut the wait short
+      last.interrupt();
+    }
     if (interrupted) {
       Thread.currentThread().interrupt();
     }

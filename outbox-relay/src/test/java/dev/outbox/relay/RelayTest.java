@@ -11,6 +11,7 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.SchemaException;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
 import dev.outbox.spi.store.SchemaStore;
@@ -24,6 +25,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -328,7 +330,7 @@ class RelayTest {
 
   @Test
   void closeReportsAPublishThatNeverReturnsAndReleases() throws InterruptedException {
-    relay = builder().stopTimeout(Duration.ofSeconds(2)).build();
+    relay = builder().stopTimeout(Duration.ofSeconds(5)).build();
     CountDownLatch inside = new CountDownLatch(1);
     publisher.whole =
         () -> {
@@ -396,6 +398,67 @@ class RelayTest {
     Thread.currentThread().interrupt();
     relay.close();
     assertThat(Thread.interrupted()).isTrue();
+  }
+
+  @Test
+  void anInterruptOfTheClosingThreadEndsTheOneThatHolds() {
+    CountDownLatch holds = new CountDownLatch(1);
+    CountDownLatch ended = new CountDownLatch(1);
+    FaultyStore store =
+        new FaultyStore() {
+          @Override
+          public Keeper keeper(Duration unclaimed) {
+            return new KeepsNothing(this) {
+              @Override
+              public void hold(Runnable announced) throws InterruptedException {
+                holds.countDown();
+                try {
+                  never.await();
+                } finally {
+                  ended.countDown();
+                }
+              }
+            };
+          }
+        };
+    relay = Relay.builder(store, publisher).build();
+    relay.start();
+    await().until(() -> holds.getCount() == 0);
+    Thread.currentThread().interrupt();
+    relay.close();
+    assertThat(Thread.interrupted()).isTrue();
+    await().until(() -> ended.getCount() == 0);
+  }
+
+  @Test
+  void closeDoesNotWaitForAStartThatHangs() throws Exception {
+    CountDownLatch inside = new CountDownLatch(1);
+    Able store =
+        new Able() {
+          @Override
+          public void verify() {
+            inside.countDown();
+            try {
+              never.await();
+            } catch (InterruptedException e) {
+              throw new IllegalStateException(e);
+            }
+          }
+        };
+    relay = Relay.builder(store, publisher).listener(events).build();
+    AtomicReference<Throwable> thrown = new AtomicReference<>();
+    Thread starting = new Thread(relay::start);
+    starting.setUncaughtExceptionHandler((thread, e) -> thrown.set(e));
+    starting.start();
+    await().until(() -> inside.getCount() == 0);
+    assertThat(relay.isAlive()).isFalse();
+    relay.close();
+    never.countDown();
+    starting.join();
+    assertThat(thrown.get())
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("closed");
+    assertThat(events.of("started")).isEmpty();
   }
 
   @Test
@@ -508,6 +571,25 @@ class RelayTest {
     awaitDelivered(1);
   }
 
+  private static class KeepsNothing implements Keeper {
+    private final Claim.Source source;
+
+    KeepsNothing(Claim.Source source) {
+      this.source = source;
+    }
+
+    @Override
+    public Claim claim(Claim.Request request) {
+      return source.claim(request);
+    }
+
+    @Override
+    public void giveBackUnused() {}
+
+    @Override
+    public void close() {}
+  }
+
   /** Where another relay holds all there is. */
   private static final class HeldByOthers extends FaultyStore {
     final AtomicInteger rounds = new AtomicInteger();
@@ -521,23 +603,12 @@ class RelayTest {
 
     @Override
     public Keeper keeper(Duration unclaimed) {
-      return new Keeper() {
-        @Override
-        public Claim claim(Claim.Request request) {
-          return HeldByOthers.this.claim(request);
-        }
-
+      return new KeepsNothing(this) {
         @Override
         public boolean standsBy() {
           rounds.incrementAndGet();
           return standsBy;
         }
-
-        @Override
-        public void giveBackUnused() {}
-
-        @Override
-        public void close() {}
       };
     }
   }

@@ -96,6 +96,7 @@ class PresenceTest extends PresenceTests {
   void announcesWhere() throws SQLException {
     relayThatHoldsAll();
     Keeper keeper = relay().keeper;
+    await().atMost(PATIENCE).until(keeper::standsBy);
     try (Connection listener = database.pool.getConnection();
         Statement statement = listener.createStatement()) {
       PGConnection heard = listener.unwrap(PGConnection.class);
@@ -108,6 +109,12 @@ class PresenceTest extends PresenceTests {
       assertThat(awaitAnnouncement(heard)).isEmpty();
       statement.execute("unlisten *");
     }
+  }
+
+  @Test
+  @DisplayName("leaves what nobody holds to its own claims")
+  void nobodyHolds() {
+    assertThat(append(relay().keeper, "select 1")).isEqualTo(Committed.UNKNOWN);
   }
 
   /** As a relay does it. */

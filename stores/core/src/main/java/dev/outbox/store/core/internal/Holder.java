@@ -74,8 +74,8 @@ final class Holder<H> {
   /** How many buckets were held at the last look. */
   private volatile int holds;
 
-  /** Whether others held some then, and this relay none. */
-  private volatile boolean standsBy;
+  /** Whether others held some then. */
+  private volatile boolean othersHold;
 
   // Of the thread that holds:
   private Relay self;
@@ -148,7 +148,12 @@ final class Holder<H> {
 
   /** Whether others hold buckets, and this relay none. */
   boolean standsBy() {
-    return held.isShown() && standsBy;
+    return holds == 0 && othersHold();
+  }
+
+  /** Whether others hold buckets, and so listen. */
+  boolean othersHold() {
+    return held.isShown() && othersHold;
   }
 
   /**
@@ -163,7 +168,7 @@ final class Holder<H> {
 
   /**
    * Holds until the thread is interrupted or nothing is to be held any more. Returns at once where
-   * there can be no session.
+   * there can be no session; from then on claims stand for themselves.
    *
    * @param heard called when there may be something to claim
    * @throws OutboxException when the session has ended; to be called again then
@@ -172,7 +177,7 @@ final class Holder<H> {
     this.heard = heard;
     Transactions<H> session = held.isClosed() ? null : transactions.ofOneSession();
     if (session == null) {
-      left.countDown();
+      endHolding();
       return;
     }
     try {
@@ -196,6 +201,12 @@ final class Holder<H> {
       held.shown(false);
       session.close();
     }
+    endHolding();
+  }
+
+  private void endHolding() {
+    left.countDown();
+    claims.close();
   }
 
   void begin(Transactions<H> session) {
@@ -203,13 +214,11 @@ final class Holder<H> {
       takesFrom = clock.getAsLong() + (hadSession ? OTHERS_COME_BACK.toNanos() : 0);
       vacancies.forget();
       holds = 0;
-      standsBy = false;
+      othersHold = false;
       // What it would say of a history that is over may not be so.
       toAnnounce.updateAndGet(old -> old == null ? null : Announcement.ANYTHING);
       listens = false;
       held.shown(true);
-    } else {
-      left.countDown();
     }
   }
 
@@ -263,8 +272,7 @@ final class Holder<H> {
     seen.buckets().stream()
         .filter(b -> b.holder() == now.number() && unanswered.contains(b.bucket()))
         .forEach(b -> takes.add(b.bucket()));
-    unanswered.clear();
-    int taken = request == null || takes.isEmpty() ? 0 : take(session, request, takes, seen);
+    int taken = request == null ? 0 : take(session, request, takes, seen);
     if (!plan.give().isEmpty()) {
       claims.giveBack(held.give(plan.give()));
     }
@@ -279,7 +287,7 @@ final class Holder<H> {
       next = min(next, HoldingRules.HANDING_OVER);
     }
     holds = look.held(now) + plan.take().size() - plan.give().size();
-    standsBy = look.held(now) + plan.take().size() == 0 && look.isHeldByOthers(now);
+    othersHold = look.isHeldByOthers(now);
     boolean listened = listens;
     listen(session, holds > 0);
     if (taken > 0 || listens && !listened) {
@@ -323,6 +331,10 @@ final class Holder<H> {
   /** Returns how many were taken. */
   private int take(
       Transactions<H> session, Claim.Request request, Set<Integer> buckets, Seen seen) {
+    unanswered.clear();
+    if (buckets.isEmpty()) {
+      return 0;
+    }
     List<SeenBucket> asSeen =
         seen.buckets().stream().filter(one -> buckets.contains(one.bucket())).toList();
     Claim.Request longer =

@@ -137,7 +137,7 @@ public final class RelayClaims<H> implements Keeper {
   /** After a commit of so many messages: hands over what it can, and tells of the rest. */
   public Committed committed(int messages, AppendReport report) {
     Found found = held.committed(messages, report);
-    if (!held.isShown() || found.count() < messages || !tells(found.elsewhere())) {
+    if (!held.isShown() || found.count() < messages || !areTold(found.elsewhere())) {
       return Committed.UNKNOWN;
     }
     if (found.noted() > 0) {
@@ -146,8 +146,12 @@ public final class RelayClaims<H> implements Keeper {
     return found.handed() > 0 ? Committed.HANDED_OVER : Committed.ELSEWHERE;
   }
 
-  private boolean tells(Map<Long, Integer> elsewhere) {
+  /** Tells those who hold these buckets. Where nobody does, this relay is about to take them. */
+  private boolean areTold(Map<Long, Integer> elsewhere) {
     return elsewhere.isEmpty()
-        || holder != null && holder.announces() && holder.announce(new Announcement(elsewhere));
+        || holder != null
+            && holder.announces()
+            && holder.announce(new Announcement(elsewhere))
+            && holder.othersHold();
   }
 }

@@ -27,6 +27,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("Who holds for a relay")
 class HolderTest {
@@ -280,6 +282,7 @@ class HolderTest {
     server.clock += Duration.ofSeconds(10).toNanos();
     holder.step(server);
     assertThat(holder.standsBy()).as("while its workers have all, and it gives all").isFalse();
+    assertThat(holder.othersHold()).as("others, who would listen").isFalse();
   }
 
   @Test
@@ -289,6 +292,17 @@ class HolderTest {
     assertThatThrownBy(this::step).isInstanceOf(TransientOutboxException.class);
     assertThat(ours()).isEqualTo(ALL);
     assertThat(held.give(ALL)).as("known here").isEmpty();
+    step();
+    assertThat(held.give(ALL)).as("known here").hasSize(64);
+  }
+
+  @Test
+  @DisplayName("takes it again also when no worker claims for a while after that")
+  void lostReplyAndNoClaims() {
+    server.losesReply = true;
+    assertThatThrownBy(this::step).isInstanceOf(TransientOutboxException.class);
+    server.clock += Duration.ofSeconds(10).toNanos();
+    holder.step(server);
     step();
     assertThat(held.give(ALL)).as("known here").hasSize(64);
   }
@@ -687,19 +701,30 @@ class HolderTest {
     assertThat(held.open().stream().filter(lease -> lease.state().equals("forgotten"))).hasSize(5);
   }
 
-  @Test
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
   @DisplayName("does nothing where there are no sessions, or none that stays with its client")
-  void without() throws InterruptedException {
+  void without(boolean hasSessions) throws InterruptedException {
     held.shown(false);
-    server.hasSessions = false;
-    holder.hold(() -> {});
-    server.hasSessions = true;
+    server.hasSessions = hasSessions;
     server.pooled = true;
     holder.hold(() -> {});
     assertThat(server.open).as("sessions that are still open").isZero();
     assertThat(held.claims(REQUEST)).isFalse();
     assertThat(holder.leave(Duration.ZERO)).isTrue();
     assertThat(restored).isZero();
+  }
+
+  @Test
+  @DisplayName("gives all back when it had a session, and can have none any more")
+  void noMore() throws InterruptedException {
+    step();
+    assertThat(ours()).isEqualTo(ALL);
+    held.shown(false);
+    server.pooled = true;
+    holder.hold(() -> {});
+    assertThat(ours()).isEmpty();
+    assertThat(held.claims(REQUEST)).as("what is held").isFalse();
   }
 
   @Test

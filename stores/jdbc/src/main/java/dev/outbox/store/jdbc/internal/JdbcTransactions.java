@@ -122,6 +122,9 @@ public final class JdbcTransactions implements Transactions<Handle> {
     } catch (SQLException | RuntimeException e) {
       PoolSize.giveBackSession(dataSource);
       throw translate(e);
+    } catch (Error e) {
+      PoolSize.giveBackSession(dataSource);
+      throw e;
     }
   }
 
