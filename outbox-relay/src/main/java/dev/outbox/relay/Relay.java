@@ -118,7 +118,7 @@ public final class Relay implements AutoCloseable {
             System::nanoTime);
   }
 
-  /** A worker that is idle claims in time. */
+  /** Longer than a worker that is idle waits between two claims. */
   private static Duration unclaimed(Duration least, Duration idlePause) {
     Duration twice = idlePause.multipliedBy(2);
     return least.compareTo(twice) < 0 ? twice : least;

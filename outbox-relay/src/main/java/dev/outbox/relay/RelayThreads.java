@@ -136,10 +136,7 @@ final class RelayThreads {
    */
   int stop() {
     housekeeping.shutdownNow();
-    Thread asking = checking;
-    if (asking != null) {
-      asking.interrupt();
-    }
+    interrupt(checking);
     boolean interrupted = false;
     try {
       join();
@@ -149,10 +146,6 @@ final class RelayThreads {
     int left =
         publishing.getActiveCount() + (int) inStore.stream().filter(RelayThreads::runs).count();
     inStore.forEach(Thread::interrupt);
-    Thread last = holding;
-    if (last != null) { // also where an interrupt has cut the wait short
-      last.interrupt();
-    }
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
@@ -167,14 +160,20 @@ final class RelayThreads {
           thread.join(left);
         }
       }
-    } finally {
+    } finally { // also where an interrupt has cut the wait short
       publishing.shutdownNow();
+      interrupt(holding);
     }
     boolean ignored = publishing.awaitTermination(waiting.leftToStop(), TimeUnit.NANOSECONDS);
     Thread last = holding;
     if (last != null) {
-      last.interrupt();
       last.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(waiting.leftToStop())));
+    }
+  }
+
+  private static void interrupt(@Nullable Thread thread) {
+    if (thread != null) {
+      thread.interrupt();
     }
   }
 

@@ -239,9 +239,9 @@ public final class KafkaBroker extends Broker {
       config.put("enable.auto.commit", together);
       config.put("auto.commit.interval.ms", 500);
       config.put("session.timeout.ms", 6_000);
+      config.put("heartbeat.interval.ms", 1_000);
       // So long a rebalance waits for a member that was killed, or whose connection hangs.
       config.put("max.poll.interval.ms", 10_000);
-      config.put("heartbeat.interval.ms", 1_000);
       if (reading != Reading.WHOLE) {
         config.put("group.id", group());
       }
