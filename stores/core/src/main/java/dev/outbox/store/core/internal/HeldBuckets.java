@@ -454,6 +454,7 @@ final class HeldBuckets {
     isShown = toOthers;
     if (!toOthers) { // others may take the buckets, and a failover may have ended the history
       waiting.replaceAll((bucket, one) -> one.with(one.lease()));
+      inHand.replaceAll((bucket, taken) -> taken.and(List.of()));
       mustLook();
     }
   }

@@ -291,7 +291,8 @@ final class FakeDatabase {
   }
 
   private Object remove(Collection<Row> rows) {
-    rows.forEach(row -> messages.get(row.bucket()).remove(row.sequence()));
+    rows.forEach(
+        row -> messages.getOrDefault(row.bucket(), new TreeMap<>()).remove(row.sequence()));
     return null;
   }
 

@@ -132,6 +132,19 @@ class HandedOverTest {
   }
 
   @Test
+  @DisplayName("is read when the session was lost while a worker had the lease: it may be gone")
+  void sessionLostWhileInHand() {
+    database.add(1, ++last, false);
+    Claim before = claim();
+    assertThat(handOver(append())).isTrue();
+    held.shown(false);
+    held.shown(true);
+    assertThat(claim().messages()).as("another worker has nothing to claim").isEmpty();
+    database.empty(1); // a failover has lost it
+    assertThat(settleAndClaim(before).messages()).isEmpty();
+  }
+
+  @Test
   @DisplayName("is claimed at once by a claim that had the lease and found nothing")
   void duringALook() {
     duringTheLook(() -> assertThat(handOver(append())).isTrue());
