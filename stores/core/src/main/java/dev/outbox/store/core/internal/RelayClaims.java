@@ -1,5 +1,7 @@
 package dev.outbox.store.core.internal;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
@@ -13,7 +15,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongSupplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The claims of one relay. While others can see that it lives, it claims from what it holds;
@@ -24,7 +25,7 @@ public final class RelayClaims<H> implements Keeper {
   private final Runnable verify;
   private final HeldBuckets held;
   private final HeldClaims<H> claims;
-  private final @Nullable Holder<H> holder;
+  private final Holder<H> holder;
 
   RelayClaims(
       StoreOperations<H> operations,
@@ -37,12 +38,9 @@ public final class RelayClaims<H> implements Keeper {
     this.verify = verify;
     held = new HeldBuckets(unclaimed, clock);
     claims = new HeldClaims<>(database, transactions, held, clock);
-    Holding<H> holding = database.leases().holding();
+    Holding<H> holding = requireNonNull(database.leases().holding(), "a store that can hold");
     holder =
-        holding == null
-            ? null
-            : new Holder<>(
-                transactions, holding, held, claims, operations::restoredNowAndThen, clock);
+        new Holder<>(transactions, holding, held, claims, operations::restoredNowAndThen, clock);
   }
 
   @Override
@@ -52,7 +50,7 @@ public final class RelayClaims<H> implements Keeper {
     if (!held.claims(request)) {
       return operations.claim(request);
     }
-    if (isFirst && holder != null) {
+    if (isFirst) {
       holder.tell();
     }
     return claims.claim(request);
@@ -61,13 +59,13 @@ public final class RelayClaims<H> implements Keeper {
   @Override
   public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, Claim.Request next) {
     Optional<Settled> settled = claims.settleAndClaim(done, decisions, next);
-    if (claims.hasLetGo() && holder != null) {
+    if (claims.hasLetGo()) {
       holder.tell();
     }
     if (settled.isEmpty()) {
       settled =
-          held.isShown() && holder != null
-              ? Optional.of(goOver(holder, done, decisions, next))
+          held.isShown()
+              ? Optional.of(goOver(done, decisions, next))
               : operations.settleAndClaim(done, decisions, next);
     }
     // A claim that is not one of these, or is over.
@@ -77,34 +75,31 @@ public final class RelayClaims<H> implements Keeper {
   /**
    * Ends a claim that stood for itself, gives back what it leased, and goes on with what is held.
    */
-  private Settled goOver(
-      Holder<H> takes, Claim done, Map<Long, Decision> decisions, Claim.Request next) {
+  private Settled goOver(Claim done, Map<Long, Decision> decisions, Claim.Request next) {
     Set<Long> lost = done.settle(decisions);
-    takes.tell();
+    holder.tell();
     boolean ignored = held.claims(next);
     return new Settled(lost, claims.claimOrNothing(next));
   }
 
   @Override
   public void hold(Runnable announced) throws InterruptedException {
-    if (holder != null) {
-      holder.hold(announced);
-    }
+    holder.hold(announced);
   }
 
   @Override
   public boolean announce() {
-    return holder != null && holder.announce(Announcement.ANYTHING);
+    return holder.announce(Announcement.ANYTHING);
   }
 
   @Override
   public boolean standsBy() {
-    return holder != null && holder.standsBy();
+    return holder.standsBy();
   }
 
   @Override
   public void leave(Duration most) throws InterruptedException {
-    if (held.isShown() && holder != null) {
+    if (held.isShown()) {
       boolean ignored = holder.leave(most);
     }
   }
@@ -118,9 +113,7 @@ public final class RelayClaims<H> implements Keeper {
   @Override
   public void close() {
     claims.close();
-    if (holder != null) {
-      holder.tell();
-    }
+    holder.tell();
   }
 
   /**
@@ -129,9 +122,7 @@ public final class RelayClaims<H> implements Keeper {
    */
   public Optional<List<Lease>> open() {
     List<Lease> open = held.open();
-    return open.isEmpty() && (holder == null || !holder.announces())
-        ? Optional.empty()
-        : Optional.of(open);
+    return open.isEmpty() && !holder.announces() ? Optional.empty() : Optional.of(open);
   }
 
   /** After a commit of so many messages: hands over what it can, and tells of the rest. */
@@ -149,8 +140,7 @@ public final class RelayClaims<H> implements Keeper {
   /** Tells those who hold these buckets. Where nobody does, this relay is about to take them. */
   private boolean areTold(Map<Long, Integer> elsewhere) {
     return elsewhere.isEmpty()
-        || holder != null
-            && holder.announces()
+        || holder.announces()
             && holder.announce(new Announcement(elsewhere))
             && holder.othersHold();
   }
