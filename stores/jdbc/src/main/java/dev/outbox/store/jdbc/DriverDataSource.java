@@ -10,6 +10,7 @@ import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
 import java.time.Duration;
 import java.util.Properties;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.logging.Logger;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -50,13 +51,16 @@ final class DriverDataSource implements DataSource, AutoCloseable {
     if (connection == null) {
       throw new SQLException("the driver does not take this URL");
     }
+    AtomicBoolean isClosed = new AtomicBoolean();
     return (Connection)
         Proxy.newProxyInstance(
             DriverDataSource.class.getClassLoader(),
             new Class<?>[] {Connection.class},
             (proxy, method, arguments) -> {
               if (method.getName().equals("close")) {
-                keep(connection);
+                if (!isClosed.getAndSet(true)) {
+                  keep(connection);
+                }
                 return null;
               }
               try {

@@ -14,6 +14,7 @@ import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
 import java.util.Map;
 import java.util.Properties;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Logger;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
@@ -27,6 +28,7 @@ class JdbcStoreProviderTest {
   private static final String URL = "jdbc:told://localhost;user=u";
 
   private volatile Properties told = new Properties();
+  private final AtomicInteger connected = new AtomicInteger();
   private final Driver driver = new Told();
 
   private final class Told implements Driver {
@@ -43,14 +45,19 @@ class JdbcStoreProviderTest {
       Properties all = new Properties();
       all.putAll(info);
       told = all;
+      int number = connected.incrementAndGet();
       return (Connection)
           Proxy.newProxyInstance(
               Connection.class.getClassLoader(),
               new Class<?>[] {Connection.class},
               (proxy, method, a) ->
-                  method.getReturnType() == boolean.class
-                      ? (Object) true
-                      : method.getReturnType() == int.class ? (Object) 0 : null);
+                  method.getName().equals("isClosed")
+                      ? (Object) false
+                      : method.getName().equals("getCatalog")
+                          ? "connection " + number
+                          : method.getReturnType() == boolean.class
+                              ? (Object) true
+                              : method.getReturnType() == int.class ? (Object) 0 : null);
     }
 
     @Override
@@ -126,5 +133,19 @@ class JdbcStoreProviderTest {
   void url() {
     open(URL + ";KeepStatements=false");
     assertThat(told).doesNotContainKey("keepStatements").containsEntry("howMany", "100");
+  }
+
+  @Test
+  @DisplayName("of one connection keeps it, once however often it is closed")
+  void one() throws SQLException {
+    DriverDataSource one =
+        new DriverDataSource(
+            new Settings(URL, "", "", null, Settings.DEFAULT_PREFIX, null, 1), driver);
+    Connection first = one.getConnection();
+    first.close();
+    Connection second = one.getConnection();
+    assertThat(second.getCatalog()).isEqualTo(first.getCatalog());
+    first.close();
+    assertThat(one.getConnection().getCatalog()).isNotEqualTo(second.getCatalog());
   }
 }

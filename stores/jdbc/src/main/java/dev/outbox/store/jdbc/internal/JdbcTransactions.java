@@ -171,8 +171,8 @@ public final class JdbcTransactions implements Transactions<Handle> {
               connection.rollback();
             }
             server.end(connection);
-            connection.setAutoCommit(autoCommit);
           });
+      quietly(() -> connection.setAutoCommit(autoCommit));
     }
   }
 

@@ -35,6 +35,7 @@ class JdbcTransactionsTest {
   private final List<String> asked = new ArrayList<>();
   private boolean autoCommit = true;
   private boolean broken;
+  private boolean failsAtBegin;
   private String advice;
   private final Connection connection =
       proxy(Connection.class, (p, m, a) -> connection(m.getName(), a));
@@ -86,13 +87,19 @@ class JdbcTransactionsTest {
     }
 
     @Override
-    public void begin(Connection begun, Duration patience) {
+    public void begin(Connection begun, Duration patience) throws SQLException {
       asked.add("begin " + patience);
+      if (failsAtBegin) {
+        throw new SQLException("not now", "OTHER");
+      }
     }
 
     @Override
-    public void end(Connection ended) {
+    public void end(Connection ended) throws SQLException {
       asked.add("end");
+      if (failsAtBegin) {
+        throw new SQLException("nothing to put back", "OTHER");
+      }
     }
 
     @Override
@@ -188,6 +195,22 @@ class JdbcTransactionsTest {
                       }))
           .isSameAs(bug);
       assertThat(asked).contains("rollback", "close").doesNotContain("commit");
+    }
+
+    @Test
+    @DisplayName("also when what was never set cannot be put back")
+    void failedAtBegin() {
+      failsAtBegin = true;
+      assertThatThrownBy(() -> transactions.run(PATIENCE, handle -> asked.add("work")))
+          .hasMessageContaining("not now");
+      assertThat(asked)
+          .containsExactly(
+              "setAutoCommit false",
+              "begin PT7S",
+              "rollback",
+              "end",
+              "setAutoCommit true",
+              "close");
     }
 
     @Test
