@@ -37,9 +37,11 @@ final class PostgresHolding implements Holding<Handle> {
   /** The server ends a session that says nothing for so long, as when its host has vanished. */
   private static final String BEGIN =
       """
-      select pg_try_advisory_lock_shared(${table}, ?),
+      select l.shown,
         set_config('outbox.silence', current_setting('idle_session_timeout'), false),
         set_config('idle_session_timeout', '30s', false)
+      from (select pg_try_advisory_lock_shared(${table}, ?) as shown offset 0) l
+      where l.shown
       """
           .replace("${table}", TABLE_AS_INT);
 

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
+import org.jdbi.v3.core.Handle;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.postgresql.PGConnection;
@@ -115,6 +116,21 @@ class PresenceTest extends PresenceTests {
   @DisplayName("leaves what nobody holds to its own claims")
   void nobodyHolds() {
     assertThat(append(relay().keeper, "select 1")).isEqualTo(Committed.UNKNOWN);
+  }
+
+  @Test
+  @DisplayName("leaves a session as it is in which nobody can see it")
+  void cannotBeSeen() throws SQLException {
+    try (Connection other = database.pool.getConnection();
+        Statement statement = other.createStatement();
+        Handle handle = handle()) {
+      statement.execute(
+          "select pg_advisory_lock('outbox_bucket'::regclass::oid::bigint::bit(32)::int, 7)");
+      assertThat(holding().begin(handle, 7)).isFalse();
+      assertThat(handle.select("show idle_session_timeout").mapTo(String.class).one())
+          .isEqualTo("0");
+      statement.execute("select pg_advisory_unlock_all()");
+    }
   }
 
   /** As a relay does it. */

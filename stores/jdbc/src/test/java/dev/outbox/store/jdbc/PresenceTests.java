@@ -113,6 +113,18 @@ public abstract class PresenceTests extends HoldingTests {
     relays.forEach(Relay::kill);
   }
 
+  protected final Holding<Handle> holding() {
+    return requireNonNull(dialect().database().leases().holding());
+  }
+
+  /** A session for statements of the store. */
+  protected final Handle handle() {
+    Jdbi jdbi = Jdbi.create(database.pool);
+    jdbi.getConfig(SqlStatements.class)
+        .setTemplateEngine((sql, context) -> dialect().server().fill(sql));
+    return jdbi.open();
+  }
+
   protected final Relay relay() {
     int before = sessions().size();
     Relay relay = new Relay(PATIENCE, 4);
@@ -203,12 +215,9 @@ public abstract class PresenceTests extends HoldingTests {
         Integer.parseInt(
             database.query("select bucket from outbox_bucket where claim_id is not null"));
     database.execute("update outbox_bucket set lease_until = leased_at where bucket = " + bucket);
-    Holding<Handle> holding = requireNonNull(dialect().database().leases().holding());
+    Holding<Handle> holding = holding();
     Claim.Request request = new Claim.Request("another", 10, 1_000_000, LEASE);
-    Jdbi jdbi = Jdbi.create(database.pool);
-    jdbi.getConfig(SqlStatements.class)
-        .setTemplateEngine((sql, context) -> dialect().server().fill(sql));
-    try (Handle handle = jdbi.open()) {
+    try (Handle handle = handle()) {
       List<SeenBucket> free =
           holding.look(handle).buckets().stream().filter(SeenBucket::isFree).toList();
       assertThat(free).as("all of them").hasSize(64);
