@@ -187,8 +187,13 @@ final class RequestSlots {
   private void serve() {
     for (User user = next(); user != null; user = next()) {
       Slot slot = new Slot();
-      if (!user.use(slot)) {
-        giveBack(slot);
+      boolean isUsed = false;
+      try {
+        isUsed = user.use(slot);
+      } finally {
+        if (!isUsed) {
+          giveBack(slot);
+        }
       }
     }
   }

@@ -175,17 +175,20 @@ final class Sender {
    * the client.
    *
    * @throws Requests.NoFieldException when the request could not be made; the slot is still taken
+   *     then, and when the client throws
    */
   void send(Sent sent) {
     HttpRequest request;
+    CompletableFuture<Answer> answered;
     try {
       request = requests.of(sent.message(), sent.endpoint());
-    } catch (RuntimeException e) {
+      answered = exchange(request);
+    } catch (RuntimeException | Error e) {
       gates.unknown(sent.endpoint().places());
       throw e;
     }
     CompletableFuture<?> unused =
-        exchange(request)
+        answered
             .exceptionallyCompose(
                 error -> mayBeStale(sent, error) ? exchange(request) : failed(error))
             .handle(

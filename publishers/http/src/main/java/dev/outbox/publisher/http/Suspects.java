@@ -3,6 +3,7 @@ package dev.outbox.publisher.http;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
@@ -46,7 +47,7 @@ final class Suspects {
     }
   }
 
-  private final Map<Long, State> states = new ConcurrentHashMap<>();
+  private final Map<UUID, State> states = new ConcurrentHashMap<>();
   private final LongSupplier clock;
 
   Suspects(LongSupplier clock) {
@@ -54,7 +55,7 @@ final class Suspects {
   }
 
   boolean has(StoredMessage message) {
-    return !states.isEmpty() && states.containsKey(message.sequence());
+    return !states.isEmpty() && states.containsKey(message.message().id());
   }
 
   /** Whether one is in trouble there, and no other one was delivered since. */
@@ -71,7 +72,7 @@ final class Suspects {
 
   /** It was in trouble. */
   Blame blame(StoredMessage message, String place) {
-    State before = states.get(message.sequence());
+    State before = states.get(message.message().id());
     if (before == null || !before.place.equals(place)) {
       before = new State(place, 0, !areAt(place), 0);
     }
@@ -86,15 +87,15 @@ final class Suspects {
   private void put(StoredMessage message, State state) {
     states.values().removeIf(old -> state.seen - old.seen > FORGET_AFTER.toNanos());
     if (states.size() < MOST || has(message)) {
-      states.put(message.sequence(), state);
+      states.put(message.message().id(), state);
     }
   }
 
   /** The endpoint took this one. */
   void delivered(StoredMessage message, String place) {
     if (!states.isEmpty()) {
-      states.remove(message.sequence());
-      states.replaceAll((sequence, state) -> state.beside(place));
+      states.remove(message.message().id());
+      states.replaceAll((id, state) -> state.beside(place));
     }
   }
 }

@@ -331,6 +331,21 @@ class AnswersTest {
         .isInstanceOf(Result.Unavailable.class);
   }
 
+  @Test
+  @DisplayName("two outboxes that share the publisher have messages with the same number")
+  void sameNumber() throws InterruptedException {
+    receiver.answer = request -> Reply.of(isPoison(request) ? 500 : 204);
+    HttpPublisher publisher = publisher();
+    StoredMessage poison = TestMessages.stored(message("poison"));
+    StoredMessage ofTheOther =
+        StoredMessage.of(poison.sequence(), 0, poison.createdAt(), message("k").build());
+    for (int i = 1; i < Suspects.ENOUGH; i++) {
+      assertThat(publishOne(publisher, poison)).isInstanceOf(Result.Unavailable.class);
+      assertThat(publishOne(publisher, ofTheOther)).isEqualTo(Result.delivered());
+    }
+    assertThat(publishOne(publisher, poison)).isInstanceOf(Result.Failed.class);
+  }
+
   private static boolean isPoison(Receiver.Request request) {
     return "poison".equals(request.field("ce-subject"));
   }
@@ -354,12 +369,16 @@ class AnswersTest {
     Result result = Result.unavailable("");
     for (int i = 0; result instanceof Result.Unavailable; i++) {
       result = publisher.publish(List.of(poison)).get(0);
-      assertThat(publishOne(publisher, message("k"))).isEqualTo(Result.delivered());
+      StoredMessage other = TestMessages.stored(message("k"));
+      // On a busy machine its answer may take longer than a call waits beside one that hangs.
+      await().until(() -> publishOne(publisher, other), Result.delivered()::equals);
     }
     over.countDown();
     assertThat(result).isInstanceOf(Result.Failed.class);
     assertThat(error(result)).contains("timed out; others were delivered there in between");
-    assertThat(receiver.requests).filteredOn(AnswersTest::isPoison).hasSize(Suspects.ENOUGH);
+    assertThat(receiver.requests)
+        .filteredOn(AnswersTest::isPoison)
+        .hasSizeBetween(Suspects.ENOUGH, 2 * Suspects.ENOUGH);
   }
 
   @Test
