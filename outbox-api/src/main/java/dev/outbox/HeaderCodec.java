@@ -14,11 +14,11 @@ final class HeaderCodec {
 
   /** Adds one to an array that has been begun. */
   static void add(StringBuilder out, String name, String value) {
-    out.append(out.length() > 1 ? ",[" : "[");
-    quote(out, name);
-    out.append(',');
-    quote(out, value);
-    out.append(']');
+    out.append(out.length() > 1 ? ",[" : "[")
+        .append(Texts.json(name))
+        .append(',')
+        .append(Texts.json(value))
+        .append(']');
   }
 
   static List<Header> decode(String json) {
@@ -125,20 +125,5 @@ final class HeaderCodec {
             + expected
             + " at index "
             + at);
-  }
-
-  private static void quote(StringBuilder out, String text) {
-    out.append('"');
-    for (int i = 0; i < text.length(); i++) {
-      char c = text.charAt(i);
-      if (c == '"' || c == '\\') {
-        out.append('\\').append(c);
-      } else if (c < 0x20) {
-        out.append("\\u%04x".formatted((int) c));
-      } else {
-        out.append(c);
-      }
-    }
-    out.append('"');
   }
 }

@@ -121,6 +121,31 @@ public final class Texts {
         .replaceAll(control -> "\\\\u%04x".formatted((int) control.group().charAt(0)));
   }
 
+  /** The text as JSON has it, in quotes. Escaped are quotes, backslashes and control characters. */
+  public static String json(String text) {
+    return json(text, Character.MAX_VALUE + 1);
+  }
+
+  /**
+   * As {@link #json(String)}.
+   *
+   * @param from this character and all above it are escaped too
+   */
+  public static String json(String text, int from) {
+    StringBuilder json = new StringBuilder(text.length() + 2).append('"');
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (c == '"' || c == '\\') {
+        json.append('\\').append(c);
+      } else if (c < ' ' || c >= from) {
+        json.append("\\u%04x".formatted((int) c));
+      } else {
+        json.append(c);
+      }
+    }
+    return json.append('"').toString();
+  }
+
   /**
    * The name that is closest to a mistyped one, whatever the case; empty when there are no names.
    */

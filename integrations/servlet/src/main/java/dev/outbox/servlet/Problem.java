@@ -2,6 +2,7 @@ package dev.outbox.servlet;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.outbox.Texts;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 
@@ -10,26 +11,12 @@ record Problem(int status, String title, String detail) {
 
   void send(HttpServletResponse response) throws IOException {
     byte[] body =
-        "{\"title\": \"%s\", \"status\": %d, \"detail\": \"%s\"}"
-            .formatted(escaped(title), status, escaped(detail))
+        "{\"title\": %s, \"status\": %d, \"detail\": %s}"
+            .formatted(Texts.json(title), status, Texts.json(detail))
             .getBytes(UTF_8);
     response.setStatus(status);
     response.setContentType("application/problem+json");
     response.setContentLength(body.length);
     response.getOutputStream().write(body);
-  }
-
-  private static String escaped(String text) {
-    StringBuilder json = new StringBuilder();
-    for (char c : text.toCharArray()) {
-      if (c == '"' || c == '\\') {
-        json.append('\\').append(c);
-      } else if (c < ' ') {
-        json.append("\\u%04x".formatted((int) c));
-      } else {
-        json.append(c);
-      }
-    }
-    return json.toString();
   }
 }

@@ -1,9 +1,6 @@
 package dev.outbox.publisher.core;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
+import dev.outbox.Texts;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -30,15 +27,11 @@ public final class JsonText {
 
   /** The text of it, if it is JSON in UTF-8. */
   public static Optional<String> of(byte[] payload) {
-    try {
-      String text = UTF_8.newDecoder().decode(ByteBuffer.wrap(payload)).toString();
-      JsonText json = new JsonText(text);
-      return json.value(0) && json.next() == 0 && json.at == text.length()
-          ? Optional.of(text)
-          : Optional.empty();
-    } catch (CharacterCodingException e) {
-      return Optional.empty();
-    }
+    return Texts.utf8(payload).filter(text -> new JsonText(text).isOneValue());
+  }
+
+  private boolean isOneValue() {
+    return value(0) && next() == 0 && at == text.length();
   }
 
   private boolean value(int depth) {

@@ -31,6 +31,15 @@ public final class PercentEncoding {
     return out.toString();
   }
 
+  /**
+   * As CloudEvents write attributes into header fields: everything but visible ASCII, and also
+   * {@code "} and {@code %}, as the bytes of UTF-8, {@code %20} for a space. So no text can end a
+   * line or begin another field.
+   */
+  public static String encodeHeader(String text) {
+    return encode(text, c -> c != '"');
+  }
+
   private static boolean stays(int c, IntPredicate kept) {
     return c > ' ' && c < 0x7F && c != '%' && kept.test(c);
   }

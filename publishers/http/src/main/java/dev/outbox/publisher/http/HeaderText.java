@@ -8,15 +8,6 @@ final class HeaderText {
 
   private HeaderText() {}
 
-  /**
-   * As CloudEvents write attributes into header fields: everything but visible ASCII, and also
-   * {@code "} and {@code %}, as the bytes of UTF-8, {@code %20} for a space. So no text can end a
-   * line or begin another field.
-   */
-  static String encode(String text) {
-    return PercentEncoding.encode(text, c -> c != '"');
-  }
-
   /** For a part of a URL: everything but letters, digits and {@code - . _ ~}. */
   static String encodeForUrl(String text) {
     return PercentEncoding.encode(

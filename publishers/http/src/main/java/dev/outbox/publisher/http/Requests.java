@@ -7,6 +7,7 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.publisher.core.AsciiJson;
 import dev.outbox.publisher.core.Attributes;
 import dev.outbox.publisher.core.JsonText;
+import dev.outbox.publisher.core.PercentEncoding;
 import dev.outbox.spi.store.StoredMessage;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -69,7 +70,7 @@ record Requests(
         (name, value) ->
             request.header(
                 name.equals(CONTENT_TYPE) ? "outbox-content-type" : name,
-                HeaderText.encode(value)));
+                PercentEncoding.encodeHeader(value)));
     addHeaders(request, message.headers());
     if (!secrets.isEmpty()) {
       sign(request, message.id().toString(), body);
@@ -112,7 +113,9 @@ record Requests(
   private byte[] binary(HttpRequest.Builder request, StoredMessage stored) {
     request.header(CONTENT_TYPE, contentType(stored.message()));
     Attributes.forEachOfCloudEvent(
-        stored, source, (name, value) -> request.header("ce-" + name, HeaderText.encode(value)));
+        stored,
+        source,
+        (name, value) -> request.header("ce-" + name, PercentEncoding.encodeHeader(value)));
     return stored.message().payload();
   }
 

@@ -58,18 +58,22 @@ final class Mapping {
     Headers headers = new Headers();
     addOwn(headers, message);
     headers.put(MESSAGE_ID, message.id().toString());
-    headers.put(KEY, encode(message.recordKey()));
+    headers.put(KEY, PercentEncoding.encodeHeader(message.recordKey()));
     Attributes.forEach(
         stored,
         (name, value) ->
-            headers.put(name.equals(CONTENT_TYPE) ? "outbox-content-type" : name, encode(value)));
+            headers.put(
+                name.equals(CONTENT_TYPE) ? "outbox-content-type" : name,
+                PercentEncoding.encodeHeader(value)));
     if (isPlain(message.contentType())) {
       headers.put(CONTENT_TYPE, message.contentType());
     }
     URI source = cloudEventsSource;
     if (source != null) {
       Attributes.forEachOfCloudEvent(
-          stored, source, (name, value) -> headers.put("ce-" + name, encode(value)));
+          stored,
+          source,
+          (name, value) -> headers.put("ce-" + name, PercentEncoding.encodeHeader(value)));
     }
     return new Outgoing(subject, headers, message.payload());
   }
@@ -92,10 +96,5 @@ final class Mapping {
 
   private static boolean isPlain(String value) {
     return value.length() <= SHORT && PLAIN.matcher(value).matches();
-  }
-
-  /** Everything but visible ASCII, and also quotes and percent signs, as the bytes of UTF-8. */
-  private static String encode(String value) {
-    return PercentEncoding.encode(value, c -> c != '"');
   }
 }

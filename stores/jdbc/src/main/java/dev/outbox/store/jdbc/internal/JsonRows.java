@@ -1,5 +1,6 @@
 package dev.outbox.store.jdbc.internal;
 
+import dev.outbox.Texts;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.Function;
@@ -20,23 +21,6 @@ public final class JsonRows {
   }
 
   private static String value(Object value) {
-    return value instanceof String text ? quoted(text) : String.valueOf(value);
-  }
-
-  private static String quoted(String text) {
-    StringBuilder json = new StringBuilder(text.length() + 2).append('"');
-    for (int i = 0; i < text.length(); i++) {
-      char c = text.charAt(i);
-      if (c == '"' || c == '\\') {
-        json.append('\\').append(c);
-      } else if (c < ' ') {
-        json.append("\\u00")
-            .append(Character.forDigit(c >> 4, 16))
-            .append(Character.forDigit(c & 15, 16));
-      } else {
-        json.append(c);
-      }
-    }
-    return json.append('"').toString();
+    return value instanceof String text ? Texts.json(text) : String.valueOf(value);
   }
 }
