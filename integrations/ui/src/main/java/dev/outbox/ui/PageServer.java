@@ -199,7 +199,8 @@ public final class PageServer implements AutoCloseable {
   }
 
   private static void send(HttpExchange exchange, PageResponse response) throws IOException {
-    byte[] body = response.body().getBytes(UTF_8);
+    boolean isHead = exchange.getRequestMethod().equals("HEAD"); // has no body
+    byte[] body = isHead ? new byte[0] : response.body().getBytes(UTF_8);
     response.headers().forEach(exchange.getResponseHeaders()::set);
     exchange.sendResponseHeaders(response.status(), body.length == 0 ? -1 : body.length);
     if (body.length > 0) {

@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.Archive;
 import dev.outbox.spi.store.Decision;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.net.ConnectException;
 import java.net.Socket;
@@ -17,8 +19,11 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
+import java.util.logging.Logger;
 import java.util.stream.Collectors;
 import org.jsoup.Jsoup;
 import org.junit.jupiter.api.AfterEach;
@@ -152,6 +157,29 @@ class PageServerTest {
       assertThat(page.statusCode()).isEqualTo(404);
       assertThat(page.body()).contains("/health/live");
     }
+  }
+
+  @Test
+  @DisplayName("answers HEAD without a body, and without a warning of the JDK's server")
+  void head() throws IOException {
+    Logger log = Logger.getLogger("com.sun.net.httpserver");
+    List<String> logged = new CopyOnWriteArrayList<>();
+    log.setFilter(line -> logged.add(line.getMessage()));
+    try (Socket socket = new Socket("127.0.0.1", home.getPort())) {
+      BufferedReader lines =
+          new BufferedReader(new InputStreamReader(socket.getInputStream(), UTF_8));
+      for (int i = 0; i < 2; i++) { // on one connection, where a body would be read as an answer
+        socket
+            .getOutputStream()
+            .write("HEAD /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(UTF_8));
+        assertThat(lines.lines().takeWhile(line -> !line.isEmpty()))
+            .first()
+            .isEqualTo("HTTP/1.1 503 Service Unavailable");
+      }
+    } finally {
+      log.setFilter(null);
+    }
+    assertThat(logged).isEmpty();
   }
 
   @Test
