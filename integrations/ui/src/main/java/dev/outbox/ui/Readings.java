@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +25,8 @@ final class Readings {
   private final Source source;
   private final Lock reading = new ReentrantLock();
   private final Deque<Sample> samples = new ConcurrentLinkedDeque<>();
-  private volatile @Nullable Diagnosis last;
+  private final AtomicLong changes = new AtomicLong();
+  private volatile @Nullable Known last;
 
   Readings(Source source) {
     this.source = source;
@@ -33,23 +35,27 @@ final class Readings {
   /** What was there at a time, by this machine's clock. */
   record Sample(Instant at, Statistics statistics) {}
 
+  /** A reading, and how many changes there had been when it began. */
+  private record Known(Diagnosis reading, long changes) {}
+
   List<Sample> samples() {
     return List.copyOf(samples);
   }
 
   /** While somebody else reads, this is what was read before: a slow database keeps one thread. */
   Diagnosis read() {
-    Diagnosis known = last;
+    Diagnosis known = known();
     if (known == null) {
       reading.lock();
     } else if (isFresh(known) || !reading.tryLock()) {
       return known;
     }
     try {
-      Diagnosis newest = last;
+      Diagnosis newest = known();
       if (newest == null || !isFresh(newest)) {
+        long before = changes.get();
         newest = read(source.clock().instant());
-        last = newest;
+        last = new Known(newest, before);
         sample(new Sample(newest.at(), newest.statistics()));
       }
       return newest;
@@ -58,9 +64,15 @@ final class Readings {
     }
   }
 
-  /** The next is read anew: something was changed. */
+  /** The next is read anew, also where one is under way: something was changed. */
   void forget() {
-    last = null;
+    changes.incrementAndGet();
+  }
+
+  /** Null when it is from before a change. */
+  private @Nullable Diagnosis known() {
+    Known newest = last;
+    return newest == null || newest.changes != changes.get() ? null : newest.reading;
   }
 
   private boolean isFresh(Diagnosis one) {

@@ -6,6 +6,7 @@ import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.PauseStore.Pause;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.memory.MemoryOutboxStore;
 import java.time.Duration;
@@ -26,11 +27,23 @@ final class Fixture implements AutoCloseable {
       Map.of("host", "localhost:8025", "origin", "http://localhost:8025");
 
   final AtomicReference<Instant> now = new AtomicReference<>(Instant.parse("2026-11-27T10:00:00Z"));
+
+  /** Runs when the pauses were read, and before who reads has them. */
+  volatile Runnable pausesRead = () -> {};
+
   final MemoryOutboxStore store;
   final OutboxPage page;
 
   Fixture(Archive archive, boolean allowChanges) {
-    store = new MemoryOutboxStore(now::get, Duration.ofDays(1), archive);
+    store =
+        new MemoryOutboxStore(now::get, Duration.ofDays(1), archive) {
+          @Override
+          public List<Pause> pauses() {
+            List<Pause> found = super.pauses();
+            pausesRead.run();
+            return found;
+          }
+        };
     page =
         OutboxPage.builder(store)
             .allowChanges(allowChanges)

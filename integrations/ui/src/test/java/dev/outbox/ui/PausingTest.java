@@ -12,6 +12,9 @@ import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.PauseStore.Pause;
 import java.time.Instant;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.jsoup.nodes.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
@@ -69,6 +72,29 @@ class PausingTest {
             tuple(Action.PAUSED, "bob", ""),
             tuple(Action.RESUMED, "ann", TYPE),
             tuple(Action.RESUMED, "ann", ""));
+  }
+
+  @Test
+  @DisplayName("sees it at once, also where a reading from before it ends after it")
+  void underWay() throws Exception {
+    Map<String, String> pause = filled(outbox.see("pause"));
+    CountDownLatch read = new CountDownLatch(1);
+    CountDownLatch paused = new CountDownLatch(1);
+    outbox.pausesRead =
+        () -> {
+          read.countDown();
+          try {
+            paused.await();
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+          }
+        };
+    CompletableFuture<PageResponse> before = CompletableFuture.supplyAsync(() -> outbox.get(""));
+    assertThat(read.await(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(outbox.post("pause", pause).status()).isEqualTo(303);
+    paused.countDown();
+    assertThat(before.get(10, TimeUnit.SECONDS).body()).doesNotContain("are paused");
+    assertThat(outbox.see("").text()).contains("all messages are paused since");
   }
 
   @Test
