@@ -1,7 +1,6 @@
 package dev.outbox.ui;
 
 import dev.outbox.Texts;
-import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -34,8 +33,7 @@ final class Html {
   /**
    * An element.
    *
-   * @param content attributes; markup, several in an {@link Iterable}, or perhaps one; anything
-   *     else is text
+   * @param content attributes; markup, several in an {@link Iterable}; anything else is text
    */
   static Html el(String tag, @Nullable Object... content) {
     Html made = new Html();
@@ -97,8 +95,6 @@ final class Html {
       markup.append(html.markup);
     } else if (content instanceof Iterable<?> several) {
       several.forEach(this::content);
-    } else if (content instanceof Optional<?> one) {
-      one.ifPresent(this::content);
     } else if (content != null && !(content instanceof Attribute)) {
       escape(printable(content.toString()));
     }
