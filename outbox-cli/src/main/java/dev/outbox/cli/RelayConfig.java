@@ -40,6 +40,11 @@ final class RelayConfig {
   private static final String PAGE = "ui.enabled";
   private static final String CHANGES = "ui.allowChanges";
 
+  private static final String LOG_LEVEL = "log.level";
+
+  /** Names the databases, where there are several. */
+  private static final String DATABASES = "databases";
+
   private static final Set<String> KNOWN =
       new TreeSet<>(
           Set.of(
@@ -65,7 +70,8 @@ final class RelayConfig {
               PAGE,
               CHANGES,
               "ui.token",
-              "log.level"));
+              LOG_LEVEL,
+              DATABASES));
 
   /** Those that go to the relay's builder as they are. */
   private static final Map<String, BiConsumer<Relay.Builder, Value>> RELAY =
@@ -81,13 +87,10 @@ final class RelayConfig {
               "relay.wakeUps", (relay, value) -> relay.wakeUps(value.bool()),
               "relay.stopTimeout", (relay, value) -> relay.stopTimeout(value.duration())));
 
-  /** Names the databases, where there are several. */
-  private static final String DATABASES = "databases";
-
   private static final String OF_DATABASE = "database.";
 
   /** What there is once in a process; a name that ends in a dot stands for many. */
-  private static final Set<String> OF_PROCESS = Set.of("server.", "ui.", "log.");
+  private static final Set<String> OF_PROCESS = Set.of("server.", "ui.", "log.", DATABASES);
 
   private static final Pattern VARIABLE = Pattern.compile("\\$\\{([A-Za-z_][A-Za-z0-9_]*)}");
 
@@ -108,7 +111,7 @@ final class RelayConfig {
   static RelayConfig of(Properties properties, Function<String, @Nullable String> environment) {
     Map<String, String> values = new TreeMap<>();
     for (String name : new TreeSet<>(properties.stringPropertyNames())) {
-      values.put(name, fill(name, properties.getProperty(name).strip(), environment));
+      values.put(name, fill(properties, name, "", environment));
     }
     Publishers publishers = Publishers.of(values);
     checkNames(values, publishers);
@@ -134,7 +137,7 @@ final class RelayConfig {
    */
   static Map<String, RelayConfig> all(
       Properties properties, Function<String, @Nullable String> environment) {
-    List<String> names = Publishers.list(properties.getProperty(DATABASES, ""));
+    List<String> names = Publishers.list(fill(properties, DATABASES, "", environment));
     if (names.isEmpty()) {
       return Map.of("", of(properties, environment));
     }
@@ -263,10 +266,18 @@ final class RelayConfig {
     return all;
   }
 
+  /** The log's level, which is set before the first library is loaded. */
+  static String logLevel(Properties properties, Function<String, @Nullable String> environment) {
+    return fill(properties, LOG_LEVEL, "info", environment);
+  }
+
   private static String fill(
-      String name, String value, Function<String, @Nullable String> environment) {
+      Properties properties,
+      String name,
+      String otherwise,
+      Function<String, @Nullable String> environment) {
     return VARIABLE
-        .matcher(value)
+        .matcher(properties.getProperty(name, otherwise).strip())
         .replaceAll(
             found -> {
               String filled = environment.apply(found.group(1));

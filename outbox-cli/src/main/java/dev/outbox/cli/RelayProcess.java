@@ -25,7 +25,7 @@ public final class RelayProcess implements AutoCloseable {
    * @throws Failure when a setting is refused or no database answers
    */
   public static RelayProcess start(Properties properties) {
-    Logs.toStandardError(properties.getProperty("log.level", "info").strip());
+    Logs.toStandardError(RelayConfig.logLevel(properties, System::getenv));
     Map<String, RelayConfig> configs = RelayConfig.all(properties, System::getenv);
     RelayProcess process = new RelayProcess();
     try {

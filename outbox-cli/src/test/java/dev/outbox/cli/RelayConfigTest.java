@@ -30,10 +30,14 @@ class RelayConfigTest {
   private static final String LEAST =
       "store.url=jdbc:postgresql://h/d\nkafka.bootstrap.servers=k:9092\n";
 
-  private static RelayConfig config(String text, Map<String, String> environment) throws Exception {
+  private static Properties properties(String text) throws Exception {
     Properties properties = new Properties();
     properties.load(new StringReader(text));
-    return RelayConfig.of(properties, environment::get);
+    return properties;
+  }
+
+  private static RelayConfig config(String text, Map<String, String> environment) throws Exception {
+    return RelayConfig.of(properties(text), environment::get);
   }
 
   private static RelayConfig config(String text) throws Exception {
@@ -126,7 +130,8 @@ class RelayConfigTest {
     "relay.lease.time, relay.lease",
     "store.pasword, store.password",
     "storeurl, store.url",
-    "retry.attempts, retry.maxAttempts"
+    "retry.attempts, retry.maxAttempts",
+    "databses, databases"
   })
   void unknown(String name, String closest) {
     assertThatThrownBy(() -> config(LEAST + name + "=1"))
@@ -267,10 +272,13 @@ class RelayConfigTest {
         .hasMessageStartingWith("each of the publishers has types: ");
   }
 
+  private static Map<String, RelayConfig> all(String text, Map<String, String> environment)
+      throws Exception {
+    return RelayConfig.all(properties(text), environment::get);
+  }
+
   private static Map<String, RelayConfig> all(String text) throws Exception {
-    Properties properties = new Properties();
-    properties.load(new StringReader("databases=orders,billing\n" + text));
-    return RelayConfig.all(properties, name -> null);
+    return all("databases=orders,billing\n" + text, Map.of());
   }
 
   private static final String SECTIONS =
@@ -288,6 +296,9 @@ class RelayConfigTest {
     assertThat(all.get("billing").address()).hasToString("jdbc:mysql://h/d");
     assertThat(all.get("billing").text("kafka.bootstrap.servers", "")).isEqualTo("k:9092");
     assertThat(all("store.url=jdbc:mysql://h/d\ndatabase.billing.store.schema=b")).hasSize(2);
+    assertThat(all(LEAST + "databases=", Map.of())).containsOnlyKeys("");
+    assertThat(all("databases=${NAMES}\n" + SECTIONS, Map.of("NAMES", "orders,billing")))
+        .containsOnlyKeys("orders", "billing");
   }
 
   @ParameterizedTest
@@ -296,6 +307,7 @@ class RelayConfigTest {
     "database.billing.relay.batchsize=1, 'the database billing: there is no property relay.batchsize: did you mean relay.batchSize?'",
     "database.billing.store.url=jdbc:postgresql://h/d, 'the database billing: it is where orders is, too: give each a store.url'",
     "database.billing.store.url=, 'the database billing: the property store.url is missing: it is needed'",
+    "database.billing.databases=x, 'the database billing: the property databases is for the process: give it without database.billing.'",
     "database.billing.server.port=1, 'the database billing: the property server.port is for the process: give it without database.billing.'",
     "database.stock.store.url=u, 'the database orders: the property database.stock.store.url is for a database that databases does not name: remove it, or name that one'",
     "publisher.transactional=t, 'the database billing: the property publisher.transactional is that of orders, too: give each another'",
@@ -366,5 +378,10 @@ class RelayConfigTest {
     assertThat(Secrets.mask("it was a$1\\${TWO}b")).isEqualTo("it was ***");
     assertThatThrownBy(() -> config(LEAST + "store.password=${NOT_SET}"))
         .hasMessageContaining("the property store.password names the variable NOT_SET");
+    assertThat(RelayConfig.logLevel(properties("log.level=${LEVEL}"), Map.of("LEVEL", "warn")::get))
+        .isEqualTo("warn");
+    Properties process = properties("log.level=${OUTBOX_TEST_NOT_SET}");
+    assertThatThrownBy(() -> RelayProcess.start(process).close())
+        .hasMessageContaining("the property log.level names the variable OUTBOX_TEST_NOT_SET");
   }
 }
