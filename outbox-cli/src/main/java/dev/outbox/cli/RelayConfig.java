@@ -22,6 +22,7 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -224,9 +225,11 @@ final class RelayConfig {
 
   private static void hide(String name, String value) {
     if (name.toLowerCase(Locale.ROOT)
-        .matches(".*(password|secret|jaas|authorization|token|api-key).*")) {
+        .matches(".*(password|secret|jaas|authorization|cookie|token|api-key|keystore\\.key).*")) {
       Secrets.hide(value);
       Secrets.hideIn(value);
+      // One of several, and a line of a key, may be shown alone.
+      Stream.of(value.split("[,\\v]", -1)).map(String::strip).forEach(Secrets::hide);
     } else if (name.endsWith(".bootstrap.servers")) {
       Secrets.show(value);
     }

@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
+import java.io.StringReader;
 import java.util.List;
+import java.util.Properties;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -112,6 +114,24 @@ class SecretsTest {
     assertThat(DatabaseOptions.password("jdbc:mysql://h/d?trustStorePassword=x", "o", "v"))
         .isEqualTo("o");
     assertThat(DatabaseOptions.password("jdbc:postgresql://h/d?user=a", null, "v")).isEqualTo("v");
+  }
+
+  @ParameterizedTest
+  @DisplayName("the secrets of a publisher are masked, each alone too")
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "kafka | kafka.ssl.keystore.key=-----BEGIN KEY-----\\nAbCd0123\\n-----END KEY----- | AbCd0123",
+        "http  | http.header.Cookie=session=c00kie  | session=c00kie",
+        "http  | http.signingSecrets=wh0ops, wh1ops | wh0ops and wh1ops"
+      })
+  void ofPublishers(String publisher, String property, String text) throws Exception {
+    Properties properties = new Properties();
+    properties.load(
+        new StringReader(
+            "store.url=jdbc:postgresql://h/d\npublisher=" + publisher + "\n" + property));
+    RelayConfig unused = RelayConfig.of(properties, name -> null);
+    assertThat(Secrets.mask("it was " + text).replace(" and ***", "")).isEqualTo("it was ***");
   }
 
   @Test
