@@ -168,7 +168,11 @@ final class ArchiveCommand extends Verbs {
       if (one.message().problem() == null) {
         OutboxMessage message = one.message().message();
         printHead(message, out);
-        line(out, "payload", one.whole() ? message.payloadAsString() : "not kept");
+        if (one.whole()) {
+          printPayload(message, out);
+        } else {
+          line(out, "payload", "not kept");
+        }
       }
       out.println();
     }

@@ -81,7 +81,8 @@ final class MessagesCommand extends Verbs {
 
     @Option(
         names = "--payload",
-        description = "Show the payload too: text as it is, other bytes in hexadecimal.")
+        description =
+            "Show the payload too: JSON indented, other text as it is, other bytes in hexadecimal.")
     private boolean payload;
 
     @Override
@@ -118,7 +119,7 @@ final class MessagesCommand extends Verbs {
     private void print(OutboxMessage message, PrintWriter out) {
       printHead(message, out);
       if (payload) {
-        Bytes.lines(message.payload()).forEach(line -> line(out, "payload", line));
+        printPayload(message, out);
       } else {
         line(out, "payload", message.payloadSize() + " bytes; --payload shows them");
       }

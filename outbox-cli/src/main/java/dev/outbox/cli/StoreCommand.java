@@ -6,6 +6,7 @@ import dev.outbox.Texts;
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.StoreProvider.Opened;
 import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.ui.Payload;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -73,6 +74,14 @@ abstract class StoreCommand extends CliCommand implements Callable<Integer> {
     line(out, "correlation", message.correlationId());
     for (Header header : message.headers()) {
       line(out, "header", header.name() + ": " + header.value());
+    }
+  }
+
+  /** The payload's size, and its lines. */
+  static void printPayload(OutboxMessage message, PrintWriter out) {
+    line(out, "payload size", message.payloadSize() + " bytes");
+    for (String line : Payload.shown(message).split("\n", -1)) {
+      line(out, "payload", line);
     }
   }
 

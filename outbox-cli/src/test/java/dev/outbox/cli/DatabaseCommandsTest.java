@@ -285,7 +285,7 @@ abstract class DatabaseCommandsTest {
         .noneMatch(line -> line.contains("geheim"))
         .anyMatch(line -> line.matches("payload +0 bytes; --payload shows them"));
     assertThat(cli("messages", "show", "" + retried, "--payload").out().lines())
-        .contains("payload       ")
+        .contains("payload size  0 bytes", "payload       ")
         .noneMatch(line -> line.contains("--payload"));
     Cli none = cli("messages", "show", "" + (retried + 1_000));
     assertThat(none.code()).isEqualTo(1);

@@ -219,6 +219,43 @@ class PostgresCommandsTest extends JdbcCommandsTest {
     assertThat(audit()).containsExactly("DISCARDED alice was sent by hand", "REPLAYED bob -");
   }
 
+  @Test
+  @DisplayName("payloads are shown as people read them, in the outbox and in the archive")
+  void payloads() throws Exception {
+    assertThat(cli("migrate", "--archive=full").code()).isZero();
+    String columns = "aggregate_id, status, content_type";
+    produce(columns, "'1', 'DEAD', 'application/json'", "{\n\t\"a\": 1\n}".getBytes(UTF_8));
+    produce(columns, "'2', 'DEAD', 'text/plain'", "a\tb\r\n\u0085€".getBytes(UTF_8));
+    produce(columns, "'3', 'DEAD', 'text/plain'", "a\u001B[2J".getBytes(UTF_8));
+    produce(columns, "'4', 'DEAD', 'x/y'", new byte[] {0, -1});
+    List<List<String>> shown =
+        List.of(
+            List.of("size  11 bytes", "      {", "        \"a\": 1", "      }"),
+            List.of("size  10 bytes", "      a  b", "      \\u0085€"),
+            List.of("size  5 bytes", "      000000  61 1b 5b 32 4a"),
+            List.of("size  2 bytes", "      000000  00 ff"));
+    List<String> sequences =
+        query("select seq from %s.outbox_message order by 1".formatted(schema));
+    for (int i = 0; i < shown.size(); i++) {
+      assertThat(payload(cli("messages", "show", sequences.get(i), "--payload")))
+          .containsExactlyElementsOf(shown.get(i));
+    }
+    assertThat(cli("dead-letters", "discard", "--all", "--yes", "--archive=full").code()).isZero();
+    for (int i = 0; i < shown.size(); i++) {
+      assertThat(payload(cli("archive", "show", "--aggregate-id=" + (i + 1))))
+          .containsExactlyElementsOf(shown.get(i));
+    }
+  }
+
+  private static List<String> payload(Cli shown) {
+    return shown
+        .out()
+        .lines()
+        .filter(line -> line.startsWith("payload "))
+        .map(line -> line.substring("payload ".length()))
+        .toList();
+  }
+
   private List<String> audit() throws SQLException {
     return query(
         "select action || ' ' || who || ' ' || coalesce(reason, '-') from %s.outbox_archive_audit order by id"

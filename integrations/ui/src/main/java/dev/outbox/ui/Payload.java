@@ -7,8 +7,8 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A payload as people read it. */
-final class Payload {
+/** A payload as people read it, on the page and in a terminal. */
+public final class Payload {
   /** The most bytes that are shown in hexadecimal digits. */
   private static final int MOST_HEX = 4_096;
 
@@ -27,8 +27,11 @@ final class Payload {
 
   private Payload() {}
 
-  /** JSON indented, another text as it is, anything else in hexadecimal digits. */
-  static String shown(OutboxMessage message) {
+  /**
+   * JSON indented, another text as it is, anything else in hexadecimal digits. Has no tabs, and no
+   * other controls of ASCII but ends of lines: {@link Texts#printable} escapes what is left.
+   */
+  public static String shown(OutboxMessage message) {
     boolean isJson = message.contentType().toLowerCase(Locale.ROOT).contains("json");
     return Texts.utf8(message.payload())
         .filter(text -> text.chars().noneMatch(c -> c < ' ' && "\n\r\t".indexOf(c) < 0))
