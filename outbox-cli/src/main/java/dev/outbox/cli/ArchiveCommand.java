@@ -81,7 +81,7 @@ final class ArchiveCommand extends Verbs {
     /** What to search for. Where no time is given it ends now, by this machine's clock. */
     private Search search() {
       Instant end = to != null ? to : Instant.now();
-      return Search.between(from != null ? from : end.minus(DAY), end)
+      return Search.between(from != null ? from : Durations.before(end, DAY), end)
           .key(key)
           .aggregateType(aggregateType)
           .aggregateId(aggregateId)

@@ -1,6 +1,9 @@
 package dev.outbox.cli;
 
+import dev.outbox.Texts;
+import java.time.DateTimeException;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -33,6 +36,20 @@ final class Durations {
       return Optional.of(Duration.parse(text));
     } catch (DateTimeParseException e) {
       return Optional.empty();
+    }
+  }
+
+  /**
+   * The moment so long before another.
+   *
+   * @throws Failure when there is none
+   */
+  static Instant before(Instant end, Duration time) {
+    try {
+      return end.minus(time);
+    } catch (DateTimeException | ArithmeticException e) {
+      throw new Failure(
+          "there is no time %s before %s: give another".formatted(Texts.time(time), end), e);
     }
   }
 }

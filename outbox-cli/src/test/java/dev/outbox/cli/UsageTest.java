@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoreProvider;
 import dev.outbox.store.memory.MemoryOutboxStore;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Driver;
@@ -18,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine.ParseResult;
 
 class UsageTest {
 
@@ -229,6 +232,23 @@ class UsageTest {
     Cli cli = Cli.run(arguments.toArray(String[]::new));
     assertThat(cli.code()).isEqualTo(Main.NOT_DONE);
     assertThat(cli.err()).contains("noted in the audit", "--archive=full").hasLineCount(1);
+  }
+
+  @ParameterizedTest
+  @DisplayName("a time that is too far away is one sentence")
+  @CsvSource({
+    "messages list --url=x --older-than=PT9223372036854775807S, 9223372036854775807s before ",
+    "messages list --url=x --older-than=PT-9223372036854775807S, -9223372036854775807s before ",
+    "archive find --url=x --to=-1000000000-01-01T00:00:00Z, 1d before -1000000000-01-01T00:00:00Z:"
+  })
+  void tooFar(String command, String sentence) {
+    ParseResult parsed = Main.commandLine().parseArgs(command.split(" "));
+    StoreCommand found = (StoreCommand) parsed.subcommand().subcommand().commandSpec().userObject();
+    assertThatThrownBy(
+            () -> found.run(new MemoryOutboxStore(), new PrintWriter(new StringWriter())))
+        .isInstanceOf(Failure.class)
+        .hasMessageStartingWith("there is no time " + sentence)
+        .hasMessageEndingWith(": give another");
   }
 
   @Test

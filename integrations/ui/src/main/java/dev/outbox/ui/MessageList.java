@@ -12,9 +12,9 @@ import dev.outbox.spi.store.InspectionStore.Page;
 import dev.outbox.spi.store.InspectionStore.Query;
 import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.ui.Tables.Row;
+import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
@@ -80,7 +80,7 @@ final class MessageList {
           older == null ? null : now.minus(Duration.parse(older)),
           request.text("after"),
           LIMIT);
-    } catch (IllegalArgumentException | DateTimeParseException e) {
+    } catch (IllegalArgumentException | DateTimeException | ArithmeticException e) {
       throw new Refusal(400, "A filter is wrong: " + e.getMessage());
     }
   }

@@ -202,7 +202,15 @@ class OutboxPageTest {
 
     @ParameterizedTest
     @DisplayName("and says what is wrong with a filter")
-    @ValueSource(strings = {"status=lost", "id=x", "older=soon", "after=nowhere"})
+    @ValueSource(
+        strings = {
+          "status=lost",
+          "id=x",
+          "older=soon",
+          "older=PT9223372036854775807S",
+          "older=PT-9223372036854775807S",
+          "after=nowhere"
+        })
     void wrong(String query) {
       fill();
       PageResponse response = outbox.get("messages?" + query);
