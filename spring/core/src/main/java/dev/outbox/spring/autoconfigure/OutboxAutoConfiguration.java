@@ -18,6 +18,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.Ordered;
@@ -95,6 +96,13 @@ final class OutboxAutoConfiguration {
     RelayStore relayStore = own.getIfAvailable(() -> new RelayStore(store));
     return relays.relay(
         Relays.FIRST, relayStore.store(), handOver, publisher, listeners::orderedStream);
+  }
+
+  @Bean
+  @ConditionalOnSingleCandidate(OutboxStore.class)
+  OutboxHealth outboxHealth(
+      OutboxStore<?> store, ObjectProvider<OutboxRelay> relay, RelayState state) {
+    return new OutboxHealth(store, relay::getIfAvailable, state);
   }
 
   @Bean

@@ -16,7 +16,6 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.util.ClassUtils;
 
 /** The health of a consumer whose client throws what it is told to. */
 class ConsumerHealthTest {
@@ -31,13 +30,8 @@ class ConsumerHealthTest {
           .handler((transaction, record) -> {})
           .build();
   private final ApplicationContextRunner runner =
-      new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(health()));
-
-  private static Class<?> health() {
-    return ClassUtils.isPresent("org.springframework.boot.health.contributor.Health", null)
-        ? OutboxHealthContributorAutoConfiguration.class
-        : OutboxHealthAutoConfiguration.class;
-  }
+      new ApplicationContextRunner()
+          .withConfiguration(AutoConfigurations.of(OutboxHealthAutoConfiguration.class));
 
   /** Without the client's own mock, which differs between the versions that Boot brings. */
   @SuppressWarnings("unchecked")

@@ -14,7 +14,6 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
-import org.springframework.util.ClassUtils;
 
 /** A store and a relay of the application's own, and what looks at them. */
 class OwnRelayTest {
@@ -24,16 +23,12 @@ class OwnRelayTest {
       new ApplicationContextRunner()
           .withConfiguration(
               AutoConfigurations.of(
-                  OutboxAutoConfiguration.class, health(), OutboxEndpointAutoConfiguration.class))
+                  OutboxAutoConfiguration.class,
+                  OutboxHealthAutoConfiguration.class,
+                  OutboxEndpointAutoConfiguration.class))
           .withPropertyValues("management.endpoints.web.exposure.include=outbox")
           .withBean(OutboxStore.class, () -> store)
           .withBean(OutboxRelay.class, () -> new OutboxRelay(this::relay));
-
-  private static Class<?> health() {
-    return ClassUtils.isPresent("org.springframework.boot.health.contributor.Health", null)
-        ? OutboxHealthContributorAutoConfiguration.class
-        : OutboxHealthAutoConfiguration.class;
-  }
 
   private Relay relay() {
     relays.add(Relay.builder(store, new RecordingPublisher()).build());
