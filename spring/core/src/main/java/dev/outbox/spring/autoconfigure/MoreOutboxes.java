@@ -57,7 +57,7 @@ record MoreOutboxes(
     OutboxRelay relay = null;
     if (publisher != null && properties.relay().enabled()) {
       relay = relays.relay(name, store, handOver, publisher, listeners::stream, customizers);
-      wake.calls(new WakeAfterCommit.Wake(relay));
+      wake.calls(relay::wake);
     }
     OutboxRelay made = relay;
     return new Made(

@@ -17,21 +17,13 @@ final class WakeAfterCommit
   private final ObjectProvider<OutboxRelay> relays;
   private volatile Runnable target = () -> {};
 
-  /** Wakes one relay. */
-  record Wake(OutboxRelay relay) implements Runnable {
-    @Override
-    public void run() {
-      relay.wake();
-    }
-  }
-
   WakeAfterCommit(ObjectProvider<OutboxRelay> relays) {
     this.relays = relays;
   }
 
   @Override
   public void onApplicationEvent(ContextRefreshedEvent event) {
-    relays.ifUnique(relay -> calls(new Wake(relay)));
+    relays.ifUnique(relay -> calls(relay::wake));
   }
 
   /**
@@ -41,10 +33,6 @@ final class WakeAfterCommit
    */
   void calls(Runnable target) {
     this.target = target;
-  }
-
-  Runnable target() {
-    return target;
   }
 
   /** Once a transaction, however often it appends: a transaction keeps a set of these. */

@@ -3,13 +3,16 @@ package dev.outbox.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.relay.Relay;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spring.OutboxRelay;
-import dev.outbox.spring.autoconfigure.WakeAfterCommit.Wake;
 import dev.outbox.store.memory.MemoryOutboxStore;
 import dev.outbox.testing.RecordingPublisher;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -17,7 +20,14 @@ import org.springframework.context.ApplicationContext;
 
 /** A store and a relay of the application's own, and what looks at them. */
 class OwnRelayTest {
-  private final MemoryOutboxStore store = new MemoryOutboxStore();
+  private final AtomicInteger announced = new AtomicInteger();
+  private final MemoryOutboxStore store =
+      new MemoryOutboxStore() {
+        @Override
+        public Keeper keeper(Duration unclaimed) {
+          return new Announcing(this, announced);
+        }
+      };
   private final Deque<Relay> relays = new ArrayDeque<>();
   private final ApplicationContextRunner runner =
       new ApplicationContextRunner()
@@ -35,12 +45,32 @@ class OwnRelayTest {
     return relays.getLast();
   }
 
+  /** A poll would find what was committed, too; but only a wake is announced. */
+  private record Announcing(MemoryOutboxStore store, AtomicInteger announced) implements Keeper {
+    @Override
+    public Claim claim(Claim.Request request) {
+      return store.claim(request);
+    }
+
+    @Override
+    public boolean announce() {
+      return announced.incrementAndGet() > 0;
+    }
+
+    @Override
+    public void giveBackUnused() {}
+
+    @Override
+    public void close() {}
+  }
+
   @Test
   void commitsWakeIt() {
     runner.run(
-        context ->
-            assertThat(context.getBean(WakeAfterCommit.class).target())
-                .isEqualTo(new Wake(context.getBean(OutboxRelay.class))));
+        context -> {
+          context.getBean(WakeAfterCommit.class).afterCommit();
+          assertThat(announced).hasValue(1);
+        });
   }
 
   /** As after an error in a thread: to the one who started it, the relay is still running. */
