@@ -147,11 +147,6 @@ public final class RecordingOutbox<T> implements Outbox<T>, AssertProvider<Outbo
     return messages().stream().filter(m -> m.eventType().equals(eventType)).toList();
   }
 
-  /** As {@link #messages()}, only those of a key, as {@code order/42}. */
-  public List<OutboxMessage> messagesOfKey(String key) {
-    return messages().stream().filter(m -> m.key().equals(key)).toList();
-  }
-
   /** Each append from now on throws this and keeps nothing, until {@link #clear}. */
   public synchronized void failWith(RuntimeException failure) {
     this.failure = requireNonNull(failure, "failure");

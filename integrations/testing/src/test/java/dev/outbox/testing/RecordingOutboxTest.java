@@ -26,7 +26,6 @@ class RecordingOutboxTest {
     assertThat(outbox.append("a transaction", other).allStored()).isTrue();
     assertThat(outbox.messages()).containsExactly(placed, paid, other);
     assertThat(outbox.messages("OrderPlaced")).containsExactly(placed, other);
-    assertThat(outbox.messagesOfKey("order/1")).containsExactly(placed, paid);
   }
 
   @Test
