@@ -2,9 +2,12 @@ package dev.outbox.spring;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.publisher.core.BackgroundTasks;
 import dev.outbox.relay.Relay;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
 /**
@@ -18,6 +21,8 @@ public final class OutboxRelay implements SmartLifecycle {
 
   /** Of {@link #getPhase}: before the web server, whose phases are up to 2048 below the default. */
   public static final int PHASE = DEFAULT_PHASE - 4096;
+
+  private static final Logger log = LoggerFactory.getLogger(OutboxRelay.class);
 
   private final Supplier<Relay> relays;
   private volatile @Nullable Relay current;
@@ -54,6 +59,22 @@ public final class OutboxRelay implements SmartLifecycle {
       current = null;
       relay.close();
     }
+  }
+
+  /** In a thread of its own, because Spring asks one bean after the other to stop. */
+  @Override
+  public void stop(Runnable callback) {
+    BackgroundTasks.run(
+        "outbox-relay-stop",
+        () -> {
+          try {
+            stop();
+          } catch (RuntimeException | Error e) {
+            log.warn("The relay could not be stopped", e);
+          } finally {
+            callback.run();
+          }
+        });
   }
 
   /** Whether it was started and not stopped. */

@@ -10,8 +10,12 @@ import dev.outbox.JoinedOutbox;
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.EmbeddedPostgres;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spring.Servers.Schema;
 import dev.outbox.spring.autoconfigure.Endpoints;
 import dev.outbox.spring.autoconfigure.Healths;
+import dev.outbox.testing.RecordingPublisher;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -22,7 +26,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -31,6 +37,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.Lifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.env.Environment;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
@@ -126,6 +133,10 @@ class SeveralOutboxesTest {
   }
 
   private static void in(String manager, Runnable work) {
+    in(shop, manager, work);
+  }
+
+  private static void in(Application shop, String manager, Runnable work) {
     new TransactionTemplate(shop.context().getBean(manager, PlatformTransactionManager.class))
         .executeWithoutResult(status -> work.run());
   }
@@ -219,6 +230,53 @@ class SeveralOutboxesTest {
         .ignoreExceptions()
         .untilAsserted(() -> in("billingTransactions", () -> append(bills.billing(), "billing-5")));
     awaitDelivery("billing-5");
+  }
+
+  /** The second is asked to stop while the first still waits for its publisher. */
+  @Test
+  void theyStopAtTheSameTime(Servers servers) throws SQLException {
+    CountDownLatch hanging = new CountDownLatch(2);
+    CountDownLatch released = new CountDownLatch(1);
+    RecordingPublisher publisher = new RecordingPublisher();
+    publisher.answer(
+        message -> {
+          hanging.countDown();
+          OutboxRelayTest.hang(released);
+          return Result.delivered();
+        });
+    try (Application hung = start(servers, publisher, "--outbox.relay.stop-timeout=10m")) {
+      try {
+        List<Lifecycle> relays =
+            List.of(
+                hung.bean(OutboxRelay.class),
+                hung.context().getBean("billingOutbox", DataSourceOutbox.class));
+        Bills bills = hung.bean(Bills.class);
+        in(hung, "transactionManager", () -> append(bills.first(), "first-7"));
+        in(hung, "billingTransactions", () -> append(bills.billing(), "billing-7"));
+        await().atMost(PATIENCE).until(() -> hanging.getCount() == 0);
+        CompletableFuture<Void> stopped = CompletableFuture.runAsync(hung.context()::stop);
+        await().atMost(PATIENCE).until(() -> relays.stream().noneMatch(Lifecycle::isRunning));
+        assertThat(stopped).isNotDone();
+        released.countDown();
+        assertThat(stopped).succeedsWithin(PATIENCE);
+      } finally {
+        released.countDown(); // or the close would wait for it
+      }
+    }
+  }
+
+  /** Another application, of two databases of its own. */
+  private static Application start(Servers servers, MessagePublisher publisher, String more)
+      throws SQLException {
+    Schema other = servers.schema();
+    return Application.start(
+        servers.schema(),
+        List.of(Shop.class),
+        context -> context.registerBean(MessagePublisher.class, () -> publisher),
+        more,
+        "--billing.url=" + other.url(),
+        "--billing.username=" + other.user(),
+        "--billing.password=" + other.password());
   }
 
   @Test

@@ -101,6 +101,15 @@ record MoreOutboxes(
     }
 
     @Override
+    public void stop(Runnable callback) {
+      if (relay == null) {
+        callback.run();
+      } else {
+        relay.stop(callback);
+      }
+    }
+
+    @Override
     public boolean isRunning() {
       return relay != null && relay.isRunning();
     }

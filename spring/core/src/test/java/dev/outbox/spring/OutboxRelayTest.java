@@ -1,0 +1,69 @@
+package dev.outbox.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.outbox.relay.Relay;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.KeepingStore.Keeper;
+import dev.outbox.store.memory.MemoryOutboxStore;
+import dev.outbox.testing.RecordingPublisher;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+
+/** Starts and stops that do not go as they should. */
+class OutboxRelayTest {
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+  private static void awaitZero(CountDownLatch latch) {
+    await().atMost(PATIENCE).until(() -> latch.getCount() == 0);
+  }
+
+  /** Longer than any test is patient. */
+  static void hang(CountDownLatch until) {
+    try {
+      until.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Spring waits for the callback. */
+  @Test
+  void aStopThatFailsIsOverToo() {
+    MemoryOutboxStore store =
+        new MemoryOutboxStore() {
+          @Override
+          public Keeper keeper(Duration unclaimed) {
+            return new Unleavable(this);
+          }
+        };
+    OutboxRelay relay =
+        new OutboxRelay(() -> Relay.builder(store, new RecordingPublisher()).build());
+    relay.start();
+    CountDownLatch stopped = new CountDownLatch(1);
+    relay.stop(stopped::countDown);
+    awaitZero(stopped);
+    assertThat(relay.isRunning()).isFalse();
+  }
+
+  /** From which nothing can be handed to another relay. */
+  private record Unleavable(MemoryOutboxStore store) implements Keeper {
+    @Override
+    public Claim claim(Claim.Request request) {
+      return store.claim(request);
+    }
+
+    @Override
+    public void leave(Duration most) {
+      throw new IllegalStateException("no answer");
+    }
+
+    @Override
+    public void giveBackUnused() {}
+
+    @Override
+    public void close() {}
+  }
+}
