@@ -41,13 +41,33 @@ public final class OutboxRelay implements SmartLifecycle {
    *
    * @throws IllegalArgumentException when a setting of the relay is refused
    * @throws dev.outbox.OutboxException as {@link Relay#start}
+   * @throws IllegalStateException when it is stopped meanwhile
    */
   @Override
-  public synchronized void start() {
-    if (current == null) {
-      Relay relay = relays.get();
-      relay.start();
-      current = relay;
+  public void start() {
+    Relay relay = next();
+    if (relay != null) {
+      try {
+        relay.start();
+      } catch (RuntimeException | Error e) {
+        forget(relay);
+        throw e;
+      }
+    }
+  }
+
+  private synchronized @Nullable Relay next() {
+    if (current != null) {
+      return null;
+    }
+    Relay relay = relays.get();
+    current = relay;
+    return relay;
+  }
+
+  private synchronized void forget(Relay relay) {
+    if (current == relay) {
+      current = null;
     }
   }
 

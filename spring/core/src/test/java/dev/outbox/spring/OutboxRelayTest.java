@@ -3,13 +3,16 @@ package dev.outbox.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.outbox.OutboxException;
 import dev.outbox.relay.Relay;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.store.memory.MemoryOutboxStore;
 import dev.outbox.testing.RecordingPublisher;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** Starts and stops that do not go as they should. */
@@ -27,6 +30,32 @@ class OutboxRelayTest {
     } catch (InterruptedException e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  @Test
+  void aStartThatHangsHoldsUpNoStop() {
+    CountDownLatch asked = new CountDownLatch(1);
+    CountDownLatch answered = new CountDownLatch(1);
+    MemoryOutboxStore store =
+        new MemoryOutboxStore() {
+          @Override
+          public WakeUps listen(Runnable wake, Consumer<OutboxException> failed) {
+            asked.countDown();
+            hang(answered);
+            return () -> {};
+          }
+        };
+    OutboxRelay relay =
+        new OutboxRelay(() -> Relay.builder(store, new RecordingPublisher()).wakeUps(true).build());
+    CompletableFuture<Void> started = CompletableFuture.runAsync(relay::start);
+    awaitZero(asked);
+    assertThat(CompletableFuture.runAsync(relay::stop)).succeedsWithin(PATIENCE);
+    answered.countDown();
+    assertThat(started).failsWithin(PATIENCE);
+    assertThat(relay.isRunning()).isFalse();
+    relay.start();
+    assertThat(relay.isAlive()).isTrue();
+    relay.stop();
   }
 
   /** Spring waits for the callback. */
