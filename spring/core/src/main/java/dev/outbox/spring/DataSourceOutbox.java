@@ -10,7 +10,7 @@ import org.springframework.context.SmartLifecycle;
  */
 public interface DataSourceOutbox extends JoinedOutbox, SmartLifecycle, AutoCloseable {
 
-  /** Closes the publisher, if it has one of its own; Spring calls it. */
+  /** Stops the relay and closes the publisher, if it has one of its own; Spring calls it. */
   @Override
   void close();
 }

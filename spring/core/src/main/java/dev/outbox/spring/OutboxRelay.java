@@ -8,6 +8,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.SmartLifecycle;
 
 /**
@@ -17,7 +18,7 @@ import org.springframework.context.SmartLifecycle;
  * <p>Starts before the web server and the listeners of brokers and stops after them, so that what
  * they append last is still published. Safe for use by many threads.
  */
-public final class OutboxRelay implements SmartLifecycle {
+public final class OutboxRelay implements SmartLifecycle, DisposableBean {
 
   /** Of {@link #getPhase}: before the web server, whose phases are up to 2048 below the default. */
   public static final int PHASE = DEFAULT_PHASE - 4096;
@@ -95,6 +96,12 @@ public final class OutboxRelay implements SmartLifecycle {
             callback.run();
           }
         });
+  }
+
+  /** As {@link #stop()}: a context that does not come up stops nothing that it has started. */
+  @Override
+  public void destroy() {
+    stop();
   }
 
   /** Whether it was started and not stopped. */

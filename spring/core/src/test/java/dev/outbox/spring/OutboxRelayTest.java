@@ -1,6 +1,7 @@
 package dev.outbox.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.OutboxException;
@@ -14,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
+import org.springframework.context.support.GenericApplicationContext;
 
 /** Starts and stops that do not go as they should. */
 class OutboxRelayTest {
@@ -74,6 +76,24 @@ class OutboxRelayTest {
     CountDownLatch stopped = new CountDownLatch(1);
     relay.stop(stopped::countDown);
     awaitZero(stopped);
+    assertThat(relay.isRunning()).isFalse();
+  }
+
+  /** Spring stops what has started only where a start fails, and what closes is closed. */
+  @Test
+  void itEndsWithAContextThatDoesNotComeUp() {
+    OutboxRelay relay =
+        new OutboxRelay(
+            () -> Relay.builder(new MemoryOutboxStore(), new RecordingPublisher()).build());
+    try (GenericApplicationContext context = new GenericApplicationContext()) {
+      context.registerBean(OutboxRelay.class, () -> relay);
+      context.addApplicationListener(
+          event -> {
+            assertThat(relay.isRunning()).isTrue();
+            throw new IllegalArgumentException("not like this");
+          });
+      assertThatThrownBy(context::refresh).isInstanceOf(IllegalArgumentException.class);
+    }
     assertThat(relay.isRunning()).isFalse();
   }
 

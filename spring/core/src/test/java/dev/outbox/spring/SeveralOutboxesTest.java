@@ -10,6 +10,7 @@ import dev.outbox.JoinedOutbox;
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.EmbeddedPostgres;
+import dev.outbox.relay.RelayEvent;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spring.Servers.Schema;
@@ -28,6 +29,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
@@ -37,8 +39,11 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.Lifecycle;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.env.Environment;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -244,7 +249,8 @@ class SeveralOutboxesTest {
           OutboxRelayTest.hang(released);
           return Result.delivered();
         });
-    try (Application hung = start(servers, publisher, "--outbox.relay.stop-timeout=10m")) {
+    try (Application hung =
+        start(servers, publisher, context -> {}, "--outbox.relay.stop-timeout=10m")) {
       try {
         List<Lifecycle> relays =
             List.of(
@@ -265,14 +271,45 @@ class SeveralOutboxesTest {
     }
   }
 
+  @Test
+  void bothEndWithAContextThatDoesNotComeUp(Servers servers) {
+    List<RelayEvent> events = new CopyOnWriteArrayList<>();
+    assertThatThrownBy(
+            () ->
+                start(
+                    servers,
+                    new RecordingPublisher(),
+                    context -> {
+                      context.registerBean(
+                          RelayCustomizer.class, () -> relay -> relay.listener(events::add));
+                      context.addApplicationListener(
+                          event -> {
+                            if (event instanceof ContextRefreshedEvent) {
+                              throw new IllegalArgumentException("not like this");
+                            }
+                          });
+                    },
+                    "--outbox.relay.workers=1"))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThat(events).filteredOn(RelayEvent.Started.class::isInstance).hasSize(2);
+    assertThat(events).filteredOn(RelayEvent.Stopped.class::isInstance).hasSize(2);
+  }
+
   /** Another application, of two databases of its own. */
-  private static Application start(Servers servers, MessagePublisher publisher, String more)
+  private static Application start(
+      Servers servers,
+      MessagePublisher publisher,
+      ApplicationContextInitializer<GenericApplicationContext> initializer,
+      String more)
       throws SQLException {
     Schema other = servers.schema();
     return Application.start(
         servers.schema(),
         List.of(Shop.class),
-        context -> context.registerBean(MessagePublisher.class, () -> publisher),
+        context -> {
+          context.registerBean(MessagePublisher.class, () -> publisher);
+          initializer.initialize(context);
+        },
         more,
         "--billing.url=" + other.url(),
         "--billing.username=" + other.user(),

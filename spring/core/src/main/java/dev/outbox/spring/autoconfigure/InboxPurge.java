@@ -6,11 +6,12 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 /** Purges the inbox about each minute, as long as the application context runs. */
-final class InboxPurge implements SmartLifecycle {
+final class InboxPurge implements SmartLifecycle, DisposableBean {
   private static final Logger log = LoggerFactory.getLogger(InboxPurge.class);
   private static final Duration PAUSE = Duration.ofMinutes(1);
 
@@ -52,6 +53,12 @@ final class InboxPurge implements SmartLifecycle {
       current = null;
       scheduler.shutdown();
     }
+  }
+
+  /** A context that does not come up stops nothing that it has started. */
+  @Override
+  public void destroy() {
+    stop();
   }
 
   @Override

@@ -121,6 +121,7 @@ record MoreOutboxes(
 
     @Override
     public void close() {
+      stop();
       if (publisher != null) {
         publisher.close();
       }
