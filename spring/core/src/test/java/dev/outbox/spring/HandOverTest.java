@@ -372,10 +372,10 @@ class HandOverTest {
     }
   }
 
-  /** As JTA's. */
+  /** As JTA's; whoever wants it names it. */
   @Configuration(proxyBeanMethods = false)
   static class Unseen {
-    @Bean
+    @Bean(defaultCandidate = false)
     PlatformTransactionManager bindsNothing() {
       return new AbstractPlatformTransactionManager() {
         @Override

@@ -55,10 +55,10 @@ final class OutboxAutoConfiguration {
     return new Relays(beans, customizers, traces);
   }
 
+  /** Asks for all transaction managers, also those that nobody gets unasked. */
   @Bean
-  HandOver outboxHandOver(
-      WakeAfterCommit wake, ObjectProvider<PlatformTransactionManager> managers) {
-    return new HandOver(wake, managers);
+  HandOver outboxHandOver(WakeAfterCommit wake, ListableBeanFactory beans) {
+    return new HandOver(wake, beans.getBeanProvider(PlatformTransactionManager.class));
   }
 
   @Bean
