@@ -23,6 +23,7 @@ import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
@@ -70,6 +71,13 @@ class DataSourcesTest {
     @OutboxRelayDataSource
     HikariDataSource relays(Environment environment) {
       return pool("relays", environment, 3);
+    }
+
+    /** Nobody asks for it. */
+    @Bean(autowireCandidate = false)
+    @Lazy
+    DataSource reports() {
+      throw new IllegalStateException("its password is not there yet");
     }
 
     @Bean

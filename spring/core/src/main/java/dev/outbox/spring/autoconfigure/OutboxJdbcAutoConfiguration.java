@@ -9,11 +9,12 @@ import dev.outbox.spring.OutboxRelayDataSource;
 import dev.outbox.spring.SpringTransaction;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.sql.Connection;
-import java.util.Map;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.SingletonBeanRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -154,11 +155,11 @@ final class OutboxJdbcAutoConfiguration {
     return dataSource;
   }
 
-  /** The bean's name; of what is no bean, what it says of itself. */
+  /** The bean's name; of what is no bean, what it says of itself. Makes no bean. */
   private static String name(ListableBeanFactory beans, DataSource dataSource) {
-    return beans.getBeansOfType(DataSource.class, true, false).entrySet().stream()
-        .filter(bean -> bean.getValue() == dataSource)
-        .map(Map.Entry::getKey)
+    return Stream.of(beans.getBeanNamesForType(DataSource.class, false, false))
+        .filter(name -> beans instanceof SingletonBeanRegistry made && made.containsSingleton(name))
+        .filter(name -> beans.getBean(name) == dataSource)
         .findFirst()
         .orElseGet(dataSource::toString);
   }
