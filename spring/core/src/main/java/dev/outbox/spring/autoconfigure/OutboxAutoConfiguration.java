@@ -102,7 +102,7 @@ final class OutboxAutoConfiguration {
   @ConditionalOnSingleCandidate(OutboxStore.class)
   OutboxHealth outboxHealth(
       OutboxStore<?> store, ObjectProvider<OutboxRelay> relay, RelayState state) {
-    return new OutboxHealth(store, relay::getIfAvailable, state);
+    return new OutboxHealth(store, relay::getIfUnique, state);
   }
 
   @Bean

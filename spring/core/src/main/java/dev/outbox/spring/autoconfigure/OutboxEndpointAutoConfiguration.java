@@ -29,6 +29,6 @@ final class OutboxEndpointAutoConfiguration {
       ObjectProvider<OutboxRelay> relay,
       ObjectProvider<LastReading> reading,
       ListableBeanFactory beans) {
-    return new OutboxEndpoint(state, relay.getIfAvailable(), reading.getIfAvailable(), beans);
+    return new OutboxEndpoint(state, relay.getIfUnique(), reading.getIfAvailable(), beans);
   }
 }

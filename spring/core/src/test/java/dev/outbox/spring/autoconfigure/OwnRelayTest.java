@@ -90,6 +90,19 @@ class OwnRelayTest {
         });
   }
 
+  /** As of two stores, of which one is the primary; nobody can say whose relay is whose. */
+  @Test
+  void besideAnotherItIsNotLookedAt() {
+    runner
+        .withBean("another", OutboxRelay.class, () -> new OutboxRelay(this::relay))
+        .run(
+            context -> {
+              assertThat(Healths.status(context)).isEqualTo("UP");
+              assertThat(Healths.detail(context, "relay")).isNull();
+              assertThat(relayIn(context)).isNull();
+            });
+  }
+
   private static Object relayIn(ApplicationContext context) {
     return context.getBean(OutboxEndpoint.class).outbox().relay();
   }
