@@ -359,6 +359,8 @@ public final class Relay implements AutoCloseable {
         keeper.leave(part.compareTo(LEAVES) < 0 ? part : LEAVES);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
+      } catch (RuntimeException | Error e) {
+        failed("let go", e);
       }
     }
   }
@@ -368,11 +370,16 @@ public final class Relay implements AutoCloseable {
       if (listening != null) {
         listening.close();
       }
-    } catch (RuntimeException | Error e) { // the threads are to be stopped all the same
-      listener.on(
-          new RelayEvent.StoreFailed(
-              settings.name(), "listen", SupervisedLoop.asRuntimeException(e)));
+    } catch (RuntimeException | Error e) {
+      failed("listen", e);
     }
+  }
+
+  /** The threads are to be stopped all the same. */
+  private void failed(String operation, Throwable e) {
+    listener.on(
+        new RelayEvent.StoreFailed(
+            settings.name(), operation, SupervisedLoop.asRuntimeException(e)));
   }
 
   /** Collects the settings; {@link #build} checks them. Not safe for use by many threads. */

@@ -431,6 +431,27 @@ class RelayTest {
   }
 
   @Test
+  void aKeeperThatCannotLeaveStopsNoClose() {
+    FaultyStore store =
+        new FaultyStore() {
+          @Override
+          public Keeper keeper(Duration unclaimed) {
+            return new KeepsNothing(this) {
+              @Override
+              public void leave(Duration most) {
+                throw new IllegalStateException("no answer");
+              }
+            };
+          }
+        };
+    relay = Relay.builder(store, publisher).listener(events).build();
+    relay.start();
+    relay.close();
+    assertThat(events.of("storeFailed let go no answer")).hasSize(1);
+    assertThat(events.of("stopped")).as("with all its threads").containsExactly("stopped 0");
+  }
+
+  @Test
   void closeDoesNotWaitForAStartThatHangs() throws Exception {
     CountDownLatch inside = new CountDownLatch(1);
     Able store =

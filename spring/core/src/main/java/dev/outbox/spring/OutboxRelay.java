@@ -6,8 +6,6 @@ import dev.outbox.publisher.core.BackgroundTasks;
 import dev.outbox.relay.Relay;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.SmartLifecycle;
 
@@ -22,8 +20,6 @@ public final class OutboxRelay implements SmartLifecycle, DisposableBean {
 
   /** Of {@link #getPhase}: before the web server, whose phases are up to 2048 below the default. */
   public static final int PHASE = DEFAULT_PHASE - 4096;
-
-  private static final Logger log = LoggerFactory.getLogger(OutboxRelay.class);
 
   private final Supplier<Relay> relays;
   private volatile @Nullable Relay current;
@@ -90,8 +86,6 @@ public final class OutboxRelay implements SmartLifecycle, DisposableBean {
         () -> {
           try {
             stop();
-          } catch (RuntimeException | Error e) {
-            log.warn("The relay could not be stopped", e);
           } finally {
             callback.run();
           }

@@ -6,8 +6,6 @@ import static org.awaitility.Awaitility.await;
 
 import dev.outbox.OutboxException;
 import dev.outbox.relay.Relay;
-import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.store.memory.MemoryOutboxStore;
 import dev.outbox.testing.RecordingPublisher;
 import java.time.Duration;
@@ -60,25 +58,6 @@ class OutboxRelayTest {
     relay.stop();
   }
 
-  /** Spring waits for the callback. */
-  @Test
-  void aStopThatFailsIsOverToo() {
-    MemoryOutboxStore store =
-        new MemoryOutboxStore() {
-          @Override
-          public Keeper keeper(Duration unclaimed) {
-            return new Unleavable(this);
-          }
-        };
-    OutboxRelay relay =
-        new OutboxRelay(() -> Relay.builder(store, new RecordingPublisher()).build());
-    relay.start();
-    CountDownLatch stopped = new CountDownLatch(1);
-    relay.stop(stopped::countDown);
-    awaitZero(stopped);
-    assertThat(relay.isRunning()).isFalse();
-  }
-
   /** Spring stops what has started only where a start fails, and what closes is closed. */
   @Test
   void itEndsWithAContextThatDoesNotComeUp() {
@@ -95,24 +74,5 @@ class OutboxRelayTest {
       assertThatThrownBy(context::refresh).isInstanceOf(IllegalArgumentException.class);
     }
     assertThat(relay.isRunning()).isFalse();
-  }
-
-  /** From which nothing can be handed to another relay. */
-  private record Unleavable(MemoryOutboxStore store) implements Keeper {
-    @Override
-    public Claim claim(Claim.Request request) {
-      return store.claim(request);
-    }
-
-    @Override
-    public void leave(Duration most) {
-      throw new IllegalStateException("no answer");
-    }
-
-    @Override
-    public void giveBackUnused() {}
-
-    @Override
-    public void close() {}
   }
 }
