@@ -58,15 +58,10 @@ public final class KafkaBroker extends Broker {
     client = prefix() + "producer";
   }
 
-  /**
-   * With its 11 windows of a second, a client may send what 10 seconds of a quota allow at once.
-   */
   @Override
   Started launch(int proxyPort) {
     EmbeddedKafka.Builder kafka =
-        EmbeddedKafka.builder()
-            .setting("auto.create.topics.enable", "false")
-            .setting("quota.window.num", "2");
+        EmbeddedKafka.builder().setting("auto.create.topics.enable", "false");
     EmbeddedKafka started = (proxyPort == 0 ? kafka : kafka.advertisedPort(proxyPort)).start();
     return new Started(started, "127.0.0.1:" + started.port());
   }
