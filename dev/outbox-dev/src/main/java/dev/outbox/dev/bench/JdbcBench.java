@@ -17,14 +17,12 @@ import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.Place.Session;
 import dev.outbox.dev.database.StoreKind;
 import java.sql.Connection;
-import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -105,18 +103,10 @@ final class JdbcBench extends BenchDatabase<Connection> {
 
   @Override
   Map<String, String> describe() {
+    Map<String, String> all = admin.about();
     return admin.ask(
         "the server cannot be described",
         connection -> {
-          Map<String, String> all = new LinkedHashMap<>();
-          DatabaseMetaData data = connection.getMetaData();
-          all.put("database", kind + " " + data.getDatabaseProductVersion());
-          // MySQL's driver says its name and revision too.
-          String version =
-              data.getDriverVersion()
-                  .replaceFirst("^mysql-connector-j-", "")
-                  .replaceFirst(" .*", "");
-          all.put("driver", data.getDriverName() + " " + version);
           for (String setting : kind.sql("settings").split(", ")) {
             all.put(setting, Jdbc.text(connection, kind.sql("setting").formatted(setting)));
           }

@@ -11,7 +11,6 @@ import com.mongodb.event.CommandFailedEvent;
 import com.mongodb.event.CommandListener;
 import com.mongodb.event.CommandStartedEvent;
 import com.mongodb.event.CommandSucceededEvent;
-import com.mongodb.internal.build.MongoDriverVersion;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.cli.Address;
@@ -24,7 +23,6 @@ import dev.outbox.dev.database.Place.Session;
 import dev.outbox.store.mongo.MongoUrl;
 import java.util.ArrayList;
 import java.util.Date;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -91,10 +89,7 @@ final class MongoBench extends BenchDatabase<ClientSession> {
   Map<String, String> describe() {
     MongoDatabase server = admin.client().getDatabase("admin");
     Document hello = server.runCommand(new Document("hello", 1));
-    Map<String, String> all = new LinkedHashMap<>();
-    Object version = server.runCommand(new Document("buildInfo", 1)).get("version");
-    all.put("database", "MongoDB " + version);
-    all.put("driver", "MongoDB Java driver " + MongoDriverVersion.VERSION);
+    Map<String, String> all = admin.about();
     all.put("members", "" + hello.getList("hosts", String.class, List.of()).size());
     all.put("round trip of ping", roundTrip(() -> server.runCommand(new Document("ping", 1))));
     return all;

@@ -22,7 +22,9 @@ import java.sql.Savepoint;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -145,17 +147,20 @@ public final class JdbcPlace implements Tortured<Connection> {
   }
 
   @Override
-  public String server() {
+  public Map<String, String> about() {
     return ask(
         "the server's version cannot be read",
         connection -> {
-          DatabaseMetaData about = connection.getMetaData();
-          return "%s %s, by %s %s"
-              .formatted(
-                  kind,
-                  about.getDatabaseProductVersion(),
-                  about.getDriverName(),
-                  about.getDriverVersion());
+          DatabaseMetaData data = connection.getMetaData();
+          // MySQL's driver says its name and revision too.
+          String version =
+              data.getDriverVersion()
+                  .replaceFirst("^mysql-connector-j-", "")
+                  .replaceFirst(" .*", "");
+          Map<String, String> about = new LinkedHashMap<>();
+          about.put("database", kind + " " + data.getDatabaseProductVersion());
+          about.put("driver", data.getDriverName() + " " + version);
+          return about;
         });
   }
 

@@ -25,7 +25,9 @@ import dev.outbox.store.mongo.MongoOutboxStore;
 import dev.outbox.store.mongo.MongoUrl;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -107,17 +109,15 @@ public final class MongoPlace implements Place<ClientSession> {
   }
 
   @Override
-  public String server() {
-    return tried(
-        "the server's version cannot be read: %s",
-        () ->
-            "MongoDB %s, by the driver %s"
-                .formatted(
-                    client
-                        .getDatabase("admin")
-                        .runCommand(new Document("buildInfo", 1))
-                        .getString("version"),
-                    MongoDriverVersion.VERSION));
+  public Map<String, String> about() {
+    Document build =
+        tried(
+            "the server's version cannot be read: %s",
+            () -> client.getDatabase("admin").runCommand(new Document("buildInfo", 1)));
+    Map<String, String> about = new LinkedHashMap<>();
+    about.put("database", "MongoDB " + build.getString("version"));
+    about.put("driver", "MongoDB Java driver " + MongoDriverVersion.VERSION);
+    return about;
   }
 
   /** Sees whether it may. */

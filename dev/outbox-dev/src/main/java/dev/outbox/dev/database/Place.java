@@ -40,8 +40,13 @@ public interface Place<T> extends AutoCloseable {
   /** Connects, to see that it answers, is of the right kind, and lets this user in. */
   void check();
 
-  /** Which server it is, and by which driver it is reached, with their versions. */
-  String server();
+  /** The database and, where one says it, the driver, with their versions. */
+  Map<String, String> about();
+
+  /** The same for people. */
+  default String server() {
+    return String.join(", by ", about().values());
+  }
 
   void createSchema(String name);
 

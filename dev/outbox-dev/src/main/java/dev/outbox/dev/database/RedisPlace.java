@@ -19,6 +19,7 @@ import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -87,14 +88,15 @@ public final class RedisPlace implements Tortured<RedisTransaction> {
   }
 
   @Override
-  public String server() {
-    return "Redis "
-        + tried("the server's version cannot be read", redis -> redis.info("server"))
+  public Map<String, String> about() {
+    String version =
+        tried("the server's version cannot be read", redis -> redis.info("server"))
             .lines()
             .filter(line -> line.startsWith("redis_version:"))
             .findFirst()
             .map(line -> line.substring(line.indexOf(':') + 1))
             .orElse("of an unknown version");
+    return Map.of("database", "Redis " + version);
   }
 
   /** Sees whether it may. */
