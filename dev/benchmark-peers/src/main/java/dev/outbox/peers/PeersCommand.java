@@ -3,18 +3,16 @@ package dev.outbox.peers;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Cleanup;
 import dev.outbox.cli.DatabaseOptions;
-import dev.outbox.cli.Failure;
 import dev.outbox.cli.Logs;
-import dev.outbox.cli.Secrets;
 import dev.outbox.dev.bench.CpuClock;
 import dev.outbox.dev.bench.Machine;
-import dev.outbox.dev.database.JdbcPlace;
+import dev.outbox.dev.common.Resources;
+import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.StartedServer;
 import dev.outbox.dev.database.StoreKind;
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -57,8 +55,7 @@ final class PeersCommand implements Callable<Integer> {
   @SuppressWarnings("NullAway.Init") // set by picocli
   private CommandSpec spec;
 
-  private @Nullable StartedServer server;
-  private @Nullable Address own;
+  private final Resources resources = new Resources();
 
   @Override
   public Integer call() throws Exception {
@@ -69,9 +66,11 @@ final class PeersCommand implements Callable<Integer> {
           "--runs is %d, allowed is from 1 to 100; --scale is %s, allowed is more than 0 and up to 100"
               .formatted(runs, scale));
     }
-    try (Cleanup ignored = Cleanup.atEnd(this::stop)) {
+    try (Cleanup ignored = Cleanup.atEnd(resources::closeAll)) {
+      StartedServer server = resources.add(open());
+      Address address = server.address();
       CpuClock cpu = new CpuClock();
-      Address address = address(cpu);
+      cpu.add(server.pid());
       PrintWriter err = spec.commandLine().getErr();
       Consumer<String> progress = text -> err.println("bench peers: " + text);
       PrintWriter out = spec.commandLine().getOut();
@@ -82,8 +81,8 @@ final class PeersCommand implements Callable<Integer> {
       }
       Peers peers = new Peers(address, cpu, scale, progress);
       Map<String, String> about = new LinkedHashMap<>(Machine.describe());
-      try (JdbcPlace database = (JdbcPlace) StoreKind.at(address)) {
-        about.put("database", "PostgreSQL " + version(database));
+      try (Place<?> place = StoreKind.at(address)) {
+        about.putAll(place.about());
       }
       about.put("Spring Boot", Versions.of("spring-boot"));
       about.put("server CPU", cpu.describe());
@@ -95,38 +94,16 @@ final class PeersCommand implements Callable<Integer> {
     return 0;
   }
 
-  private static String version(JdbcPlace database) {
-    return database.ask(
-        "the server's version cannot be read",
-        connection -> connection.getMetaData().getDatabaseProductVersion());
-  }
-
-  private Address address(CpuClock cpu) {
-    if (database != null) {
-      cpu.add(OptionalLong.empty());
-      Address address = database.address();
-      if (!address.url().startsWith("jdbc:postgresql:")) {
-        throw new ParameterException(
-            spec.commandLine(), "the peers are compared on PostgreSQL only, not on " + address);
-      }
-      own = address;
-      return address;
+  private StartedServer open() {
+    DatabaseOptions own = database;
+    if (own == null) {
+      return StoreKind.POSTGRES.start();
     }
-    StartedServer started = StoreKind.POSTGRES.start();
-    server = started;
-    cpu.add(started.pid());
-    return started.address();
-  }
-
-  private void stop() {
-    if (server != null) {
-      server.close();
-    } else if (own != null) {
-      try {
-        Schema.removeAll(own);
-      } catch (Failure e) {
-        System.err.println("outbox: " + Secrets.mask(String.valueOf(e.getMessage())));
-      }
+    if (!own.address().url().startsWith("jdbc:postgresql:")) {
+      throw new ParameterException(
+          spec.commandLine(), "the peers are compared on PostgreSQL only, not on " + own.address());
     }
+    own.withPassword(() -> StoreKind.connect(own.address())).close();
+    return new StartedServer(own.address(), null, () -> Schema.removeAll(own.address()));
   }
 }

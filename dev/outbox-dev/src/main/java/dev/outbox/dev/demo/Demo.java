@@ -86,7 +86,7 @@ final class Demo {
       int rate,
       long seed,
       StoreKind store,
-      @Nullable Address database,
+      @Nullable DatabaseOptions database,
       BrokerKind broker,
       @Nullable String bootstrapServers,
       boolean ui) {

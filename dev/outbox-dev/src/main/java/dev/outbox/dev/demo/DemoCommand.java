@@ -60,7 +60,7 @@ public final class DemoCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
-    DatabaseOptions own = server.own();
+    DatabaseOptions own = server.own(); // before it is asked for its kind
     Demo.Settings settings =
         new Demo.Settings(
             quick ? 2_000 : 20_000,
@@ -69,7 +69,7 @@ public final class DemoCommand implements Callable<Integer> {
             quick ? 400 : 1_000,
             seed != null ? seed : ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE),
             server.kind(),
-            own == null ? null : own.address(),
+            own,
             broker(),
             bootstrapServers,
             ui);

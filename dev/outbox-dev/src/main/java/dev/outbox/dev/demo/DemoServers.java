@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.Archive;
 import dev.outbox.cli.Address;
+import dev.outbox.cli.DatabaseOptions;
 import dev.outbox.cli.Failure;
 import dev.outbox.dev.broker.Broker;
 import dev.outbox.dev.database.Place;
@@ -61,13 +62,7 @@ final class DemoServers implements AutoCloseable {
   }
 
   private void startDatabase() {
-    Address address = settings.database();
-    if (address == null) {
-      StartedServer started = settings.store().start();
-      server = started;
-      address = started.address();
-    }
-    Place<?> connected = StoreKind.connect(address);
+    Place<?> connected = connect();
     database = connected;
     connected.createSchema(name);
     connected.createSchema(consumer());
@@ -76,6 +71,16 @@ final class DemoServers implements AutoCloseable {
       demo.create(settings.orders());
       consumers.createInbox();
     }
+  }
+
+  private Place<?> connect() {
+    DatabaseOptions own = settings.database();
+    if (own != null) {
+      return own.withPassword(() -> StoreKind.connect(own.address()));
+    }
+    StartedServer started = settings.store().start();
+    server = started;
+    return StoreKind.connect(started.address());
   }
 
   /** One of the databases, with so many connections. */
