@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -79,10 +80,10 @@ final class Faults {
         Map<String, String> row = new LinkedHashMap<>();
         row.put("fault", fault.getKey());
         row.put("outbox", contender.name());
-        row.put("delivered", "%,d of %,d".formatted(outcome.delivered(), outcome.committed()));
-        row.put("out of order", "%,d".formatted(outcome.outOfOrder()));
-        row.put("twice", "%,d".formatted(outcome.twice()));
-        row.put("the longest wait of those delivered, s", "%.1f".formatted(outcome.longest()));
+        row.put("delivered", text("%,d of %,d", outcome.delivered(), outcome.committed()));
+        row.put("out of order", text("%,d", outcome.outOfOrder()));
+        row.put("twice", text("%,d", outcome.twice()));
+        row.put("the longest wait of those delivered, s", text("%.1f", outcome.longest()));
         rows.add(row);
       }
     }
@@ -90,6 +91,10 @@ final class Faults {
     text.append('\n').append(LEGEND.formatted(LIMIT.toSeconds())).append('\n');
     CONTENDERS.forEach(one -> text.append("- %s: %s%n".formatted(one.name(), one.what())));
     return text.toString();
+  }
+
+  private static String text(String format, Object... numbers) {
+    return String.format(Locale.ROOT, format, numbers);
   }
 
   /** Something that happens while an application runs. */

@@ -6,6 +6,7 @@ import dev.outbox.peers.Peers.Figures;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
@@ -58,7 +59,7 @@ final class PeersReport {
   }
 
   private static String sum(List<Figures> runs, ToDoubleFunction<Figures> figure) {
-    return "%,.0f".formatted(runs.stream().mapToDouble(figure).sum());
+    return String.format(Locale.ROOT, "%,.0f", runs.stream().mapToDouble(figure).sum());
   }
 
   private static String median(List<Figures> runs, ToDoubleFunction<Figures> figure) {

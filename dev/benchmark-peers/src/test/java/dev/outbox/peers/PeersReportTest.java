@@ -6,6 +6,7 @@ import dev.outbox.dev.bench.CpuClock.Time;
 import dev.outbox.peers.Peers.Figures;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -49,7 +50,10 @@ class PeersReportTest {
   @Test
   @DisplayName("the median of the runs' rates, the sum of what was out of order")
   void runs() {
+    Locale before = Locale.getDefault();
+    Locale.setDefault(Locale.GERMANY); // which has other commas
     List<String> cells = cells(backlog(1_000, 1, 1), backlog(1_000, 4, 2), backlog(1_000, 2, 0));
+    Locale.setDefault(before);
     assertThat(cells.get(2)).isEqualTo("500");
     assertThat(cells.get(10)).isEqualTo("3,000 of 3,000");
     assertThat(cells.get(11)).isEqualTo("3");

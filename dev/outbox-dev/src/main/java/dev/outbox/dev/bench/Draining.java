@@ -81,7 +81,11 @@ final class Draining {
   }
 
   static String count(int count, String what) {
-    return "%,d %s%s".formatted(count, what, count == 1 ? "" : "s");
+    return String.format(Locale.ROOT, "%,d %s%s", count, what, count == 1 ? "" : "s");
+  }
+
+  static String perSecond(int rate) {
+    return String.format(Locale.ROOT, "%,d/s", rate);
   }
 
   static void archive(Bench bench) throws Exception {

@@ -75,7 +75,7 @@ final class FleetScenario {
     try (Fleet fleet = warm(bench, who, pods, relays)) {
       idle(bench, who + ", idle", fleet);
       for (int rate : RATES) {
-        String name = "%s, %,d/s".formatted(who, rate);
+        String name = who + ", " + Draining.perSecond(rate);
         for (int run = 1; run <= bench.runs(); run++) {
           bench.say(name, run);
           OpenLoad done = fleet.run(rate, bench.scaled(TIME));

@@ -89,7 +89,7 @@ final class LatencyScenario {
     List<? extends BenchClient<?>> clients = Stream.generate(client).limit(CLIENTS).toList();
     try {
       for (int rate : RATES) {
-        String name = "%,d/s, %s".formatted(rate, woken.label);
+        String name = Draining.perSecond(rate) + ", " + woken.label;
         String commit = name + ", commit to ";
         for (int run = 0; run <= bench.runs(); run++) {
           bench.say(name, run);

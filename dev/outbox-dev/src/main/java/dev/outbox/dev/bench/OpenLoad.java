@@ -12,6 +12,7 @@ import dev.outbox.dev.common.Percentiles;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -120,9 +121,13 @@ record OpenLoad(
   /** Adds percentiles of {@link #called} or {@link #acknowledged} to lines. */
   static void report(Bench bench, String name, List<Double> times, double... percentiles) {
     for (double percentile : percentiles) {
-      String which = (percentile % 1 == 0 ? ", p%.0f" : ", p%.1f").formatted(percentile);
-      bench.report(name + which, "ms", Percentiles.of(times, percentile));
+      bench.report(name + ", " + name(percentile), "ms", Percentiles.of(times, percentile));
     }
+  }
+
+  /** As p99.9. */
+  static String name(double percentile) {
+    return String.format(Locale.ROOT, percentile % 1 == 0 ? "p%.0f" : "p%.1f", percentile);
   }
 
   /** Adds the requests and the CPU time of a message to a line. */

@@ -6,6 +6,7 @@ import dev.outbox.dev.bench.CpuClock.Time;
 import dev.outbox.dev.bench.Report.Line;
 import dev.outbox.dev.common.Percentiles;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.DisplayName;
@@ -96,6 +97,21 @@ class FiguresTest {
   })
   void numbers(String text, double value) {
     assertThat(Report.number(value)).isEqualTo(text);
+  }
+
+  @Test
+  @DisplayName("names and numbers are the same in every country")
+  void locale() {
+    Locale before = Locale.getDefault();
+    Locale.setDefault(Locale.GERMANY);
+    try {
+      assertThat(Draining.count(10_000, "key")).isEqualTo("10,000 keys");
+      assertThat(Draining.perSecond(2_000)).isEqualTo("2,000/s");
+      assertThat(OpenLoad.name(99.9)).isEqualTo("p99.9");
+      assertThat(Report.number(1_234)).isEqualTo("1,234");
+    } finally {
+      Locale.setDefault(before);
+    }
   }
 
   @Test
