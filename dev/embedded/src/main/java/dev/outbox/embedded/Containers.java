@@ -6,6 +6,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.JdbcDatabaseContainer;
+import org.testcontainers.containers.wait.strategy.Wait;
 import org.testcontainers.kafka.KafkaContainer;
 import org.testcontainers.mongodb.MongoDBContainer;
 import org.testcontainers.mssqlserver.MSSQLServerContainer;
@@ -151,6 +152,30 @@ final class Containers {
               container.getAdminPassword(),
               container.getHost(),
               container.getAmqpPort());
+    }
+
+    @Override
+    public void close() {
+      container.stop();
+    }
+  }
+
+  record Nats(GenericContainer<?> container) implements NatsServer {
+    private static final int PORT = 4222;
+
+    static NatsServer start() {
+      GenericContainer<?> container =
+          new GenericContainer<>(TestServers.image("nats", "nats:2.11-alpine"))
+              .withExposedPorts(PORT)
+              .withCommand("--jetstream")
+              .waitingFor(Wait.forLogMessage(".*Server is ready.*", 1)); // it may have no shell
+      container.start();
+      return new Nats(container);
+    }
+
+    @Override
+    public String url() {
+      return "nats://%s:%d".formatted(container.getHost(), container.getMappedPort(PORT));
     }
 
     @Override

@@ -19,16 +19,17 @@ public interface NatsServer extends AutoCloseable {
 
   /**
    * The user's own server when the property {@code outbox.test.nats.url} or the variable {@code
-   * OUTBOX_TEST_NATS_URL} names one; else the embedded one.
+   * OUTBOX_TEST_NATS_URL} names one; else a container, when Testcontainers is on the class path and
+   * Docker runs; else the embedded one.
    */
   static NatsServer forTests() {
     return TestServers.<NatsServer>pick(
         "NATS",
         "outbox.test.nats.url",
         "nats://host:port",
-        url -> () -> url,
-        TestServers.NO_CONTAINER,
-        TestServers::none,
+        url -> () -> url, // a record would show the password
+        "containers.GenericContainer",
+        () -> Containers.Nats.start(),
         EmbeddedNats::start);
   }
 }

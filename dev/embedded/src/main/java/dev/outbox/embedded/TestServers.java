@@ -13,9 +13,6 @@ import org.testcontainers.DockerClientFactory;
 final class TestServers {
   private static final Logger log = LoggerFactory.getLogger(TestServers.class);
 
-  /** What Testcontainers has no class for. */
-  static final String NO_CONTAINER = "none";
-
   private TestServers() {}
 
   /** In place of an embedded one. */
