@@ -89,7 +89,14 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
   static BenchDatabase<?> open(Address address) {
     Place<?> root = StoreKind.at(address);
     String schema = BEGIN + UUID.randomUUID().toString().substring(0, 8);
-    BenchDatabase<?> database = of(root.in(schema));
+    BenchDatabase<?> database;
+    try {
+      database = of(root.in(schema));
+    } catch (RuntimeException e) {
+      try (root) {
+        throw e;
+      }
+    }
     database.root = root;
     try {
       root.createSchema(schema);
@@ -233,8 +240,11 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
     }
     closed = true;
     try (Place<?> ending = root) {
-      ending.removeSchemas(schema());
-      closeOwn();
+      try {
+        ending.removeSchemas(schema());
+      } finally {
+        closeOwn();
+      }
     }
   }
 

@@ -4,8 +4,8 @@ import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Pod.Usage;
 import dev.outbox.dev.common.Ledger;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 
 /** The pods of one service, with the same number of relays and clients each. */
 final class Fleet implements AutoCloseable {
@@ -18,7 +18,7 @@ final class Fleet implements AutoCloseable {
   private final int relays;
   private final int clients;
   private final Ledger<Pod> ledger = new Ledger<>();
-  private final Pod[] pods;
+  private final List<Pod> pods = new ArrayList<>();
 
   /**
    * Empties the outbox; ready when it returns.
@@ -30,8 +30,15 @@ final class Fleet implements AutoCloseable {
     this.relays = relays;
     clients = Math.max(1, CLIENTS / pods);
     bench.database().empty(Side.OURS);
-    this.pods = Stream.generate(this::start).limit(pods).toArray(Pod[]::new);
-    pods().forEach(Pod::awaitReady);
+    try {
+      for (int i = 0; i < pods; i++) {
+        this.pods.add(start());
+      }
+      this.pods.forEach(Pod::awaitReady);
+    } catch (RuntimeException e) {
+      close();
+      throw e;
+    }
   }
 
   private Pod start() {
@@ -39,7 +46,7 @@ final class Fleet implements AutoCloseable {
   }
 
   List<Pod> pods() {
-    return List.of(pods);
+    return List.copyOf(pods);
   }
 
   Ledger<Pod> ledger() {
@@ -47,22 +54,24 @@ final class Fleet implements AutoCloseable {
   }
 
   private Usage all(String command) {
-    pods().forEach(pod -> pod.send(command));
-    return pods().stream().map(Pod::answer).reduce(Usage.NOTHING, Usage::plus);
+    pods.forEach(pod -> pod.send(command));
+    return pods.stream().map(Pod::answer).reduce(Usage.NOTHING, Usage::plus);
   }
 
   /** Messages are appended until {@link #halt}. */
   void load(int rate) {
     ledger.clear();
-    for (int i = 0; i < pods.length; i++) {
+    for (int i = 0; i < pods.size(); i++) {
       load(i, rate);
     }
   }
 
-  private void load(int pod, int rate) {
-    pods[pod].send(
-        "%s %d %d %d %d".formatted(PodMain.LOAD, KEYS, rate, pod * clients, pods.length * clients));
-    Usage ignored = pods[pod].answer();
+  private void load(int place, int rate) {
+    Pod pod = pods.get(place);
+    pod.send(
+        "%s %d %d %d %d"
+            .formatted(PodMain.LOAD, KEYS, rate, place * clients, pods.size() * clients));
+    Usage ignored = pod.answer();
   }
 
   /** Ends the load; all that was committed is known then. */
@@ -91,14 +100,15 @@ final class Fleet implements AutoCloseable {
 
   /** A new pod takes the place of one that has ended, and its part of the load. */
   void replace(Pod ended, int rate) {
-    int place = pods().indexOf(ended);
-    pods[place] = start();
-    pods[place].awaitReady();
+    int place = pods.indexOf(ended);
+    Pod started = start();
+    pods.set(place, started);
+    started.awaitReady();
     load(place, rate);
   }
 
   @Override
   public void close() {
-    pods().forEach(Pod::close);
+    pods.forEach(Pod::close);
   }
 }

@@ -65,12 +65,12 @@ final class JdbcBench extends BenchDatabase<Connection> {
   JdbcBench(Address own) {
     super(own);
     schema = Objects.requireNonNull(own.schema());
-    admin = (JdbcPlace) StoreKind.at(own);
-    kind = admin.kind();
+    kind = StoreKind.of(own.url()).jdbc();
     isPostgres = kind == JdbcKind.POSTGRES;
     if (!kind.has("fill")) {
       throw new Failure("there are no benchmarks for " + kind);
     }
+    admin = (JdbcPlace) StoreKind.at(own);
   }
 
   @Override

@@ -429,8 +429,13 @@ public final class JdbcPlace implements Tortured<Connection> {
     try {
       Connection connection =
           DriverManager.getConnection(address.url(), address.user(), address.password());
-      first.on(connection);
-      return Optional.of(connection);
+      try {
+        first.on(connection);
+        return Optional.of(connection);
+      } catch (SQLException e) {
+        connection.close();
+        throw e;
+      }
     } catch (SQLException e) {
       return Optional.empty();
     }

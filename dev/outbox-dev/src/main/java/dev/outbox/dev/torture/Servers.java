@@ -6,6 +6,7 @@ import dev.outbox.cli.Address;
 import dev.outbox.dev.broker.Broker;
 import dev.outbox.dev.broker.Source;
 import dev.outbox.dev.broker.Source.Reading;
+import dev.outbox.dev.common.Resources;
 import dev.outbox.dev.database.Exhaustion;
 import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.StartedServer;
@@ -23,7 +24,7 @@ import java.util.List;
 import java.util.Map;
 
 /** The database and the broker, with a proxy before each that all processes use. */
-final class Servers implements AutoCloseable {
+final class Servers {
   /** Those that can be started and killed here. */
   static final List<StoreKind> DATABASES =
       List.of(StoreKind.POSTGRES, StoreKind.MYSQL, StoreKind.MARIADB, StoreKind.REDIS);
@@ -35,24 +36,32 @@ final class Servers implements AutoCloseable {
   private static final Duration TO_WAIT = Duration.ofSeconds(2);
 
   private final Torture.Settings settings;
-  private final TcpProxy toDatabase = new TcpProxy();
-  private final TcpProxy toBroker = new TcpProxy();
+  private final TcpProxy toDatabase;
+  private final TcpProxy toBroker;
   private final StartedServer database;
   private final Address direct;
   private final Tortured<?> place;
   private final Broker broker;
 
-  /** With an outbox, an inbox, and what producers and consumers need beside them. */
-  Servers(Torture.Settings settings, int keys) throws Exception {
+  /**
+   * With an outbox, an inbox, and what producers and consumers need beside them.
+   *
+   * @param resources get what is to be closed, as soon as it is open
+   */
+  Servers(Torture.Settings settings, int keys, Resources resources) {
     this.settings = settings;
-    database = settings.database().start(Map.of("max_connections", "60"));
+    database = resources.add(settings.database().start(Map.of("max_connections", "60")));
     direct = byMysqlsDriver(database.address());
-    place = (Tortured<?>) settings.database().place(direct, settings.archive(), 4, TO_WAIT);
+    place =
+        (Tortured<?>)
+            resources.add(settings.database().place(direct, settings.archive(), 4, TO_WAIT));
     connectOnce();
     place.create(keys);
     place.createInbox();
+    toDatabase = resources.add(new TcpProxy());
     toDatabase.target(database().port());
-    broker = settings.broker().open(null, "", Work.topics());
+    broker = resources.add(settings.broker().open(null, "", Work.topics()));
+    toBroker = resources.add(new TcpProxy());
     broker.start(toBroker.port());
     toBroker.target(broker.server().port());
     broker.createTopics();
@@ -126,14 +135,5 @@ final class Servers implements AutoCloseable {
   void copyLogs(Path directory) throws IOException {
     database().copyLog(directory.resolve("database.log"));
     broker().copyLog(directory.resolve("broker.log"));
-  }
-
-  @Override
-  public void close() throws Exception {
-    toDatabase.close();
-    toBroker.close();
-    broker.close();
-    place.close();
-    database.close();
   }
 }

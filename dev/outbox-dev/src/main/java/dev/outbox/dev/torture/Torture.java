@@ -7,6 +7,7 @@ import static java.util.stream.Collectors.joining;
 import dev.outbox.Archive;
 import dev.outbox.OutboxException;
 import dev.outbox.dev.broker.BrokerKind;
+import dev.outbox.dev.common.Resources;
 import dev.outbox.dev.database.Place.Effect;
 import dev.outbox.dev.database.StoreKind;
 import dev.outbox.dev.database.Tortured.Kept;
@@ -45,7 +46,7 @@ import java.util.stream.Stream;
  * One run: rounds of faults, after each of which all is healed and must be delivered, and in the
  * end the oracle's word.
  */
-final class Torture implements AutoCloseable {
+final class Torture {
   static final Duration DEFAULT_TIME = Duration.ofMinutes(3);
   static final int DEFAULT_RELAYS = 3;
   static final double DEFAULT_FAULTS_PER_MINUTE = 40;
@@ -132,19 +133,23 @@ final class Torture implements AutoCloseable {
   private final List<String> seen = new ArrayList<>();
   private Duration longestStandstill = Duration.ZERO;
 
-  private Torture(Settings settings, Consumer<String> progress) throws Exception {
+  /**
+   * @param resources get what is to be closed, as soon as it is open
+   */
+  private Torture(Settings settings, Consumer<String> progress, Resources resources)
+      throws IOException, InterruptedException {
     this.settings = settings;
     this.progress = progress;
     directory = Files.createDirectories(settings.history()).toAbsolutePath();
-    journal = Journal.open(directory, "torture");
+    journal = resources.add(Journal.open(directory, "torture"));
     Random random = new Random(settings.seed());
     plan = new Plan(random.nextLong(), settings.faultsPerMinute());
     clocks = new Clocks(directory);
-    servers = new Servers(settings, KEYS);
+    servers = new Servers(settings, KEYS, resources);
     Map<String, String> forAll = servers.settings();
     forAll.put("directory", directory.toString());
     forAll.put("keys", "" + KEYS);
-    fleet = new Fleet(forAll, directory, clocks, random.nextLong());
+    fleet = resources.add(new Fleet(forAll, directory, clocks, random.nextLong()));
     havoc = new Havoc(servers, fleet, clocks, journal);
     operator =
         new Operator(
@@ -166,8 +171,11 @@ final class Torture implements AutoCloseable {
     if (!ChildJvm.canStop()) {
       throw new UnsupportedOperationException("Windows has no SIGSTOP to stop processes with");
     }
-    try (Torture torture = new Torture(settings, progress)) {
-      return torture.run();
+    Resources resources = new Resources();
+    try {
+      return new Torture(settings, progress, resources).run();
+    } finally {
+      resources.closeAll();
     }
   }
 
@@ -439,12 +447,5 @@ final class Torture implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-  }
-
-  @Override
-  public void close() throws Exception {
-    fleet.close();
-    journal.close();
-    servers.close();
   }
 }
