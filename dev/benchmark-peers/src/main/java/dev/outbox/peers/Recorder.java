@@ -132,9 +132,4 @@ final class Recorder {
   int twice() {
     return twice.get();
   }
-
-  /** Messages that were refused, each once. */
-  int refused() {
-    return refused.size();
-  }
 }

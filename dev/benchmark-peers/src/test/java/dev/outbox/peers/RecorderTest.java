@@ -62,7 +62,6 @@ class RecorderTest {
     accept(recorder, "a", 2, 1);
     assertThat(recorder.arrived()).isEqualTo(3);
     assertThat(recorder.outOfOrder()).isEqualTo(1);
-    assertThat(recorder.refused()).isEqualTo(1);
   }
 
   @Test

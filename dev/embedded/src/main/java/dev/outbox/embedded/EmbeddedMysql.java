@@ -37,11 +37,6 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
     galeraState = builder.galeraState;
   }
 
-  /** Starts a MySQL with the default settings; ready when it returns. */
-  public static EmbeddedMysql start() {
-    return builder().start();
-  }
-
   public static Builder builder() {
     return new Builder(MysqlKind.MYSQL);
   }

@@ -40,11 +40,6 @@ public final class EmbeddedRabbit extends EmbeddedServer implements RabbitServer
     this.tls = tls;
   }
 
-  /** Starts one with the default settings; ready when it returns. */
-  public static EmbeddedRabbit start() {
-    return builder().start();
-  }
-
   public static Builder builder() {
     return new Builder();
   }
@@ -60,11 +55,6 @@ public final class EmbeddedRabbit extends EmbeddedServer implements RabbitServer
       throw new IllegalStateException("there is no TLS here: build it with tls()");
     }
     return "amqps://%s:%s@127.0.0.1:%d".formatted(USER, password, tlsPort());
-  }
-
-  /** As {@code 3.10.8}. */
-  public String version() {
-    return installation.version();
   }
 
   /**

@@ -183,7 +183,7 @@ class EmbeddedMysqlTest {
 
   /** Starts a server in a JVM of its own, for {@link OtherJvm}. */
   public static void main(String[] args) throws Exception {
-    EmbeddedMysql mysql = EmbeddedMysql.start();
+    EmbeddedMysql mysql = EmbeddedMysql.builder().start();
     OtherJvm.run(mysql.pid(), mysql.directory());
   }
 

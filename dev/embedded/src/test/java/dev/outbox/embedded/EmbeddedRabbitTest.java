@@ -58,13 +58,13 @@ class EmbeddedRabbitTest {
 
   /** Starts a broker in a JVM of its own, for {@link OtherJvm}. */
   public static void main(String[] args) throws Exception {
-    EmbeddedRabbit rabbit = EmbeddedRabbit.start();
+    EmbeddedRabbit rabbit = EmbeddedRabbit.builder().start();
     OtherJvm.run(rabbit.pid(), rabbit.directory());
   }
 
   private static EmbeddedRabbit start() {
     try {
-      return EmbeddedRabbit.start();
+      return EmbeddedRabbit.builder().start();
     } catch (UnsupportedOperationException e) {
       throw new TestAbortedException("skipped: " + e.getMessage());
     }

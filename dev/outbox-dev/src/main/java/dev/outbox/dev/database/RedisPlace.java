@@ -286,7 +286,7 @@ public final class RedisPlace implements Tortured<RedisTransaction> {
   }
 
   /** Runs one of the scripts that are beside this class. */
-  private List<String> run(String name, String... arguments) {
+  private List<String> run(String name) {
     String script;
     try (InputStream in =
         requireNonNull(RedisPlace.class.getResourceAsStream("redis.%s.lua".formatted(name)))) {
@@ -294,18 +294,18 @@ public final class RedisPlace implements Tortured<RedisTransaction> {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    Object found = ask(redis -> redis.eval(script, List.of(OUTBOX), List.of(arguments)));
+    Object found = ask(redis -> redis.eval(script, List.of(OUTBOX), List.of()));
     return ((List<?>) found).stream().map(String::valueOf).toList();
   }
 
   @Override
   public long waiting() {
-    return run("messages", "waiting").size();
+    return run("waiting").size();
   }
 
   @Override
   public String firstWaiting() {
-    return run("messages", "waiting").stream().limit(SHOWN).toList().toString();
+    return run("waiting").stream().limit(SHOWN).toList().toString();
   }
 
   @Override

@@ -1,11 +1,10 @@
--- Its argument says whether those count that are dead for good.
+-- Not those that are dead for good.
 local found = {}
 for _, name in ipairs(redis.call('KEYS', KEYS[1] .. 'message:*')) do
   local seq = string.match(name, '%d+$')
   local id, key, kind, failed = unpack(redis.call('HMGET', name, 'id', 'key', 'eventType', 'error'))
   local dead = redis.call('ZSCORE', KEYS[1] .. 'dead', seq)
-  if ARGV[1] == 'dead' and dead
-      or ARGV[1] == 'waiting' and not (dead and (kind == 'DOOMED' or kind == 'TOO_LARGE')) then
+  if not (dead and (kind == 'DOOMED' or kind == 'TOO_LARGE')) then
     found[#found + 1] = seq .. ' ' .. tostring(id) .. ' ' .. tostring(key) .. ' ' .. tostring(kind)
       .. ' ' .. tostring(failed)
   end
