@@ -1,6 +1,5 @@
 package dev.outbox.dev.bench;
 
-import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
@@ -82,19 +81,6 @@ record Cost(long messages, ClientWork work, ServerWork written) {
 
   double logBytes() {
     return each(written.logBytes());
-  }
-
-  /** Everything a message, by name; what cannot be known is absent. */
-  Map<String, Double> perMessage() {
-    Map<String, Double> all = new LinkedHashMap<>();
-    all.put("statements", statements());
-    all.put("roundTrips", roundTrips());
-    all.put("messageRowWrites", messageRows());
-    all.put("bucketRowWrites", bucketRows());
-    all.put("blockedKeyRowWrites", blockedKeyRows());
-    all.put("logBytes", logBytes());
-    all.values().removeIf(value -> value.isNaN());
-    return all;
   }
 
   private double each(double count) {

@@ -3,10 +3,7 @@ package dev.outbox.dev.bench;
 import dev.outbox.dev.bench.CpuClock.Time;
 import dev.outbox.dev.common.Percentiles;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -57,23 +54,5 @@ final class Figure {
   /** Of the server, the client, or both, in which it is the median of the sums. */
   double cpu(ToDoubleFunction<Time> whose) {
     return Percentiles.median(cpu.stream().map(whose::applyAsDouble).toList());
-  }
-
-  static Map<String, Object> json(List<Double> runs) {
-    return Map.of(
-        "median", Percentiles.median(runs),
-        "min", Collections.min(runs),
-        "max", Collections.max(runs),
-        "runs", runs);
-  }
-
-  /** By name; what cannot be known is absent. */
-  Map<String, Double> cpuJson() {
-    Map<String, Double> all = new LinkedHashMap<>();
-    all.put("serverCpuMicros", cpu(Time::server));
-    all.put("clientCpuMicros", cpu(Time::client));
-    all.put("cpuMicros", cpu(Time::sum));
-    all.values().removeIf(value -> value.isNaN());
-    return all;
   }
 }

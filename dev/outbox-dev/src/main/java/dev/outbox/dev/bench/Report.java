@@ -92,28 +92,12 @@ public record Report(Map<String, String> about, List<Line> lines, Map<String, St
       return cells;
     }
 
+    /** The table's, with each run's value. */
     private Map<String, Object> json() {
-      Map<String, Object> all = new LinkedHashMap<>();
-      all.put("scenario", scenario);
-      all.put("case", name);
-      all.put("unit", unit);
-      all.put("ours", Figure.json(ours.runs()));
-      if (hasLimit()) {
-        all.put("limit", Figure.json(limit.runs()));
-        all.put("ratio", Figure.json(ratios()));
-      }
-      put(all, "perMessage", "cpu", ours);
-      put(all, "limitPerMessage", "limitCpu", limit);
+      Map<String, Object> all = new LinkedHashMap<>(cells());
+      all.put("ours", ours.runs());
+      all.put("limit", limit.runs());
       return all;
-    }
-
-    private static void put(Map<String, Object> all, String cost, String cpu, Figure figure) {
-      if (figure.cost() != null) {
-        all.put(cost, figure.cost().perMessage());
-      }
-      if (figure.hasCpu()) {
-        all.put(cpu, figure.cpuJson());
-      }
     }
   }
 
