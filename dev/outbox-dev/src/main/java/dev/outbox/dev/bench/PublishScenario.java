@@ -4,7 +4,6 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.dev.bench.Report.Line;
 import dev.outbox.dev.broker.Broker;
 import dev.outbox.dev.broker.Broker.Client;
-import dev.outbox.dev.broker.BrokerKind;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
@@ -34,14 +33,11 @@ final class PublishScenario {
   /** Where a key is expected. */
   private static final String REFUSED = "";
 
-  private static final List<BrokerKind> BROKERS =
-      List.of(BrokerKind.RABBITMQ, BrokerKind.NATS, BrokerKind.HTTP);
-
   private PublishScenario() {}
 
   static void run(Bench bench) throws Exception {
-    for (BrokerKind kind : BROKERS) {
-      try (Broker broker = kind.open(null, "", List.of())) {
+    for (Broker broker : Broker.allMeasured()) {
+      try (broker) {
         broker.start();
         new Race(bench, broker).run();
       } catch (UnsupportedOperationException e) {

@@ -65,6 +65,11 @@ public abstract class Broker implements AutoCloseable {
     this.types = types;
   }
 
+  /** Those whose publishers are measured without a database, not started yet. */
+  public static List<Broker> allMeasured() {
+    return List.of(new RabbitBroker(null, "", List.of()), new NatsBroker(), new HttpBroker());
+  }
+
   /** For people, as {@code Kafka}. */
   public final String label() {
     return label;

@@ -5,20 +5,12 @@ import static java.util.Objects.requireNonNull;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
-import picocli.CommandLine.ParameterException;
 
-/** The brokers that are started for commands. */
+/** The brokers of a demo and a torture: what was published there can be read. */
 public enum BrokerKind {
   KAFKA,
-  RABBITMQ,
-  NATS,
-  HTTP;
-
-  /** What was published there can be read. */
-  private static final List<BrokerKind> READABLE = List.of(KAFKA, RABBITMQ);
+  RABBITMQ;
 
   /**
    * One of this kind, to be started, or to be reached where it is.
@@ -31,8 +23,6 @@ public enum BrokerKind {
     return switch (this) {
       case KAFKA -> new KafkaBroker(address, name, types);
       case RABBITMQ -> new RabbitBroker(address, name, types);
-      case NATS -> new NatsBroker(address, name, types);
-      case HTTP -> new HttpBroker(address, name, types);
     };
   }
 
@@ -46,21 +36,6 @@ public enum BrokerKind {
   public static Broker open(Map<String, String> settings, List<String> types) {
     return valueOf(requireNonNull(settings.get("broker")))
         .open(settings.get("broker-address"), requireNonNull(settings.get("broker-name")), types);
-  }
-
-  /**
-   * Refuses one that is only measured.
-   *
-   * @throws ParameterException when it is one
-   */
-  public void checkReadable(CommandLine command) {
-    if (!READABLE.contains(this)) {
-      throw new ParameterException(
-          command,
-          "--broker is %s, but it takes one of %s"
-              .formatted(
-                  this, READABLE.stream().map(Object::toString).collect(Collectors.joining(", "))));
-    }
   }
 
   /** As in options: kafka. */

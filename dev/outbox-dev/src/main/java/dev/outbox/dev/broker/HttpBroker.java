@@ -24,15 +24,15 @@ import org.jspecify.annotations.Nullable;
 final class HttpBroker extends Broker {
   private static final URI SOURCE = URI.create("urn:outbox:dev");
 
-  private final int port = Ports.free();
   private @Nullable ChildJvm receiver;
 
-  HttpBroker(@Nullable String address, String name, List<String> types) {
-    super("HTTP", address, name, types);
+  HttpBroker() {
+    super("HTTP", null, "", List.of());
   }
 
   @Override
   public void start(int proxyPort) {
+    int port = Ports.free();
     ChildJvm started = ChildJvm.start(Receiver.class, Map.of(Receiver.PORT, "" + port));
     receiver = started;
     started.await(Receiver.STARTED);

@@ -27,8 +27,8 @@ final class NatsBroker extends Broker {
   private @Nullable Connection measuring;
   private long purged;
 
-  NatsBroker(@Nullable String address, String name, List<String> types) {
-    super("NATS", address, name, types);
+  NatsBroker() {
+    super("NATS", null, "", List.of());
   }
 
   @Override

@@ -178,7 +178,6 @@ public final class TortureCommand implements Callable<Integer> {
   }
 
   private void check() {
-    broker.checkReadable(spec.commandLine());
     if (relays < 1 || relays > MOST_RELAYS) {
       throw new ParameterException(
           spec.commandLine(), "--relays is %d, allowed are 1 to %d".formatted(relays, MOST_RELAYS));
