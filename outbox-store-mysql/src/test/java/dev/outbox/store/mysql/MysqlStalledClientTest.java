@@ -8,6 +8,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
+import dev.outbox.embedded.TcpProxy;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.store.jdbc.Background;
 import dev.outbox.store.jdbc.DatabaseTests;
@@ -18,6 +19,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
@@ -31,11 +33,19 @@ import org.junit.jupiter.params.provider.EnumSource;
 @EnumSource
 @DisplayName("A client that stops while a large result is on its way")
 class MysqlStalledClientTest extends DatabaseTests {
-  private static final Pattern PORT = Pattern.compile("//([^/:]+):(\\d+)/");
+  private static final Pattern ADDRESS = Pattern.compile("//([^/:]+):(\\d+)/");
   private static final int MESSAGES = 60;
 
   /** Together more than what the sockets between can hold. */
   private static final int SIZE = 900_000;
+
+  /** So small that what the server sends does not disappear in it. */
+  private static final int BUFFER = 16_384;
+
+  /** How much of what the server sends gets through. */
+  private final AtomicLong left = new AtomicLong(Long.MAX_VALUE);
+
+  private final CompletableFuture<Void> hasStalled = new CompletableFuture<>();
 
   MysqlStalledClientTest(Tested tested) {
     super(tested);
@@ -58,11 +68,20 @@ class MysqlStalledClientTest extends DatabaseTests {
     }
   }
 
-  private HikariDataSource through(StallingProxy proxy) {
+  private boolean passes(TcpProxy.Link link, boolean fromServer, byte[] bytes, int n) {
+    if (fromServer && left.addAndGet(-n) < 0) {
+      link.stall();
+      boolean unused = hasStalled.complete(null);
+    }
+    return true;
+  }
+
+  private HikariDataSource through(TcpProxy proxy) {
+    Matcher address = ADDRESS.matcher(database.server().jdbcUrl());
+    assertThat(address.find()).isTrue();
+    proxy.target(address.group(1), Integer.parseInt(address.group(2)));
     HikariConfig config = new HikariConfig();
-    config.setJdbcUrl(
-        PORT.matcher(database.server().jdbcUrl())
-            .replaceFirst("//127.0.0.1:" + proxy.port() + "/"));
+    config.setJdbcUrl(address.replaceFirst("//127.0.0.1:" + proxy.port() + "/"));
     config.setCatalog(database.schema());
     config.setUsername(database.server().user());
     config.setPassword(database.server().password());
@@ -78,17 +97,15 @@ class MysqlStalledClientTest extends DatabaseTests {
   @DisplayName("holds its buckets for about the lease, and then claims anew")
   void somebodyElseTakesOver() throws Exception {
     append();
-    Matcher port = PORT.matcher(database.server().jdbcUrl());
-    assertThat(port.find()).isTrue();
-    try (StallingProxy proxy = new StallingProxy(Integer.parseInt(port.group(2)));
+    try (TcpProxy proxy = new TcpProxy(BUFFER, this::passes);
         HikariDataSource pool = through(proxy)) {
       JdbcOutboxStore stalled = builder(pool).build();
       stalled.verify();
-      proxy.stallAfter(1_000_000);
+      left.set(1_000_000);
       CompletableFuture<Claim> claim =
           CompletableFuture.supplyAsync(
               () -> stalled.claim(request(Duration.ofSeconds(6))), Background.THREADS);
-      proxy.stalled().get(1, TimeUnit.MINUTES);
+      hasStalled.get(1, TimeUnit.MINUTES);
       assertThat(store.claim(request(Duration.ofMinutes(5))).messages())
           .as("while its buckets are locked")
           .isEmpty();

@@ -15,6 +15,7 @@ import dev.outbox.dev.database.Tortured;
 import dev.outbox.dev.database.Work;
 import dev.outbox.dev.torture.Oracle.Delivery;
 import dev.outbox.embedded.EmbeddedServer;
+import dev.outbox.embedded.TcpProxy;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -48,7 +49,7 @@ final class Servers {
    *
    * @param resources get what is to be closed, as soon as it is open
    */
-  Servers(Torture.Settings settings, int keys, Resources resources) {
+  Servers(Torture.Settings settings, int keys, Resources resources) throws IOException {
     this.settings = settings;
     database = resources.add(settings.database().start(Map.of("max_connections", "60")));
     direct = byMysqlsDriver(database.address());

@@ -1,10 +1,9 @@
-package dev.outbox.dev.torture;
+package dev.outbox.embedded;
 
-import dev.outbox.dev.database.Exhaustion;
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -15,37 +14,60 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Stands between clients and a server on 127.0.0.1, and can do to their connections what networks
+ * Stands between clients on 127.0.0.1 and a server, and can do to their connections what networks
  * do. Safe for use by many threads.
  */
-final class TcpProxy implements AutoCloseable {
+public final class TcpProxy implements AutoCloseable {
   private static final int CHUNK = 16 * 1024;
   private static final int CONNECT_MILLIS = 2_000;
 
   private final ServerSocket listener;
   private final Set<Link> links = ConcurrentHashMap.newKeySet();
-  private volatile int target;
+  private final int receiveBuffer;
+  private final Watch watch;
+  private volatile InetSocketAddress target =
+      new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 
-  TcpProxy() {
-    try {
-      listener = new ServerSocket(0, 200, InetAddress.getLoopbackAddress());
-    } catch (IOException e) {
-      throw new UncheckedIOException("the proxy has no port", e);
-    }
+  /** Sees what goes through; the thread that calls it passes nothing else meanwhile. */
+  public interface Watch {
+    /**
+     * Says whether bytes may pass; else their connection is cut.
+     *
+     * @param bytes of which the first {@code n} count
+     */
+    boolean passes(Link link, boolean fromServer, byte[] bytes, int n);
+  }
+
+  public TcpProxy() throws IOException {
+    this(0, (link, fromServer, bytes, n) -> true);
+  }
+
+  /**
+   * @param receiveBuffer for what the server sends and nobody takes, in bytes; 0: the system's
+   */
+  public TcpProxy(int receiveBuffer, Watch watch) throws IOException {
+    this.receiveBuffer = receiveBuffer;
+    this.watch = watch;
+    listener = new ServerSocket(0, 200, InetAddress.getLoopbackAddress());
     start("proxy-" + port(), this::accept);
   }
 
-  int port() {
+  public int port() {
     return listener.getLocalPort();
   }
 
-  /** To which port connections lead; without one they are closed at once. */
-  void target(int port) {
-    target = port;
+  /** To which port of 127.0.0.1 connections lead; without one they are closed at once. */
+  public void target(int port) {
+    target = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+  }
+
+  /** The same on another host. */
+  public void target(String host, int port) {
+    target = new InetSocketAddress(host, port);
   }
 
   /** Those that are open now. */
-  List<Link> links() {
+  public List<Link> links() {
     return List.copyOf(links);
   }
 
@@ -63,19 +85,21 @@ final class TcpProxy implements AutoCloseable {
   private void connect(Socket client) {
     Socket server = new Socket();
     try {
-      server.connect(
-          new InetSocketAddress(InetAddress.getLoopbackAddress(), target), CONNECT_MILLIS);
+      if (receiveBuffer > 0) {
+        server.setReceiveBufferSize(receiveBuffer);
+      }
+      server.connect(target, CONNECT_MILLIS);
       client.setTcpNoDelay(true);
       server.setTcpNoDelay(true);
-    } catch (IOException | IllegalArgumentException e) {
-      Exhaustion.close(client);
-      Exhaustion.close(server);
+    } catch (IOException e) {
+      close(client);
+      close(server);
       return;
     }
     Link link = new Link(client, server);
     links.add(link);
-    start("proxy-up", () -> link.pump(client, server));
-    link.pump(server, client);
+    start("proxy-up", () -> link.pump(false));
+    link.pump(true);
   }
 
   private static void start(String name, Runnable work) {
@@ -84,14 +108,22 @@ final class TcpProxy implements AutoCloseable {
     thread.start();
   }
 
+  private static void close(Closeable socket) {
+    try {
+      socket.close();
+    } catch (IOException e) {
+      // as good as closed
+    }
+  }
+
   @Override
-  public void close() {
-    Exhaustion.close(listener);
+  public void close() throws IOException {
+    listener.close();
     links.forEach(Link::cut);
   }
 
   /** One connection, with its two directions. */
-  final class Link {
+  public final class Link {
     private final Socket client;
     private final Socket server;
     private volatile boolean stalled;
@@ -104,25 +136,25 @@ final class TcpProxy implements AutoCloseable {
     }
 
     /** Both ends see a reset. */
-    void cut() {
+    public void cut() {
       for (Socket socket : List.of(client, server)) {
         try {
           socket.setSoLinger(true, 0);
         } catch (IOException e) {
           // closed already
         }
-        Exhaustion.close(socket);
+        close(socket);
       }
       links.remove(this);
     }
 
     /** No byte gets through, in either direction, until it is healed. */
-    void stall() {
+    public void stall() {
       stalled = true;
     }
 
     /** So much gets through in each direction, until it is healed. */
-    void slow(int bytesPerSecond) {
+    public void slow(int bytesPerSecond) {
       this.bytesPerSecond = bytesPerSecond;
     }
 
@@ -130,7 +162,7 @@ final class TcpProxy implements AutoCloseable {
      * One end is told that the other sends no more; what it sends itself still gets through, until
      * it closes.
      */
-    void halfClose(boolean towardServer) {
+    public void halfClose(boolean towardServer) {
       try {
         (towardServer ? server : client).shutdownOutput();
       } catch (IOException e) {
@@ -138,18 +170,24 @@ final class TcpProxy implements AutoCloseable {
       }
     }
 
-    void heal() {
+    public void heal() {
       stalled = false;
       bytesPerSecond = 0;
     }
 
-    private void pump(Socket from, Socket to) {
+    private void pump(boolean fromServer) {
+      Socket from = fromServer ? server : client;
+      Socket to = fromServer ? client : server;
       byte[] chunk = new byte[CHUNK];
       try {
         InputStream in = from.getInputStream();
         OutputStream out = to.getOutputStream();
         for (int n = in.read(chunk); n >= 0; n = in.read(chunk)) {
-          pass(n);
+          if (!watch.passes(this, fromServer, chunk, n)) {
+            cut();
+            return;
+          }
+          delay(n);
           if (!to.isOutputShutdown()) {
             out.write(chunk, 0, n);
           }
@@ -163,7 +201,7 @@ final class TcpProxy implements AutoCloseable {
       }
     }
 
-    private void pass(int bytes) throws InterruptedException {
+    private void delay(int bytes) throws InterruptedException {
       int rate = bytesPerSecond;
       if (rate > 0) {
         Thread.sleep(1 + 1_000L * bytes / rate);

@@ -1,4 +1,4 @@
-package dev.outbox.dev.torture;
+package dev.outbox.embedded;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
