@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
-import dev.outbox.embedded.MongoServer;
+import dev.outbox.embedded.TestServer;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.StoreProvider;
@@ -24,13 +24,13 @@ import org.junit.jupiter.api.Test;
 /** On MongoDB. */
 class MongoCommandsTest extends DatabaseCommandsTest {
   private final String name = "outbox_cli_" + UUID.randomUUID().toString().substring(0, 8);
-  private MongoServer server;
+  private TestServer server;
   private MongoClient client;
 
   @BeforeAll
   void start() {
-    server = MongoServer.start();
-    client = MongoClients.create(server.connectionString());
+    server = TestServer.mongo();
+    client = MongoClients.create(server.address());
   }
 
   @AfterAll
@@ -50,7 +50,7 @@ class MongoCommandsTest extends DatabaseCommandsTest {
   }
 
   private String url() {
-    return MongoUrl.of(server.connectionString()).in(name).text();
+    return MongoUrl.of(server.address()).in(name).text();
   }
 
   @Override

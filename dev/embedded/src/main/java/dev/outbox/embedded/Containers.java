@@ -91,119 +91,80 @@ final class Containers {
     }
   }
 
-  record Mongo(MongoDBContainer container) implements MongoServer {
-    static MongoServer start() {
+  static final class Mongo {
+    private Mongo() {}
+
+    static TestServer start() {
       MongoDBContainer container =
           new MongoDBContainer(TestServers.image("mongo", "mongo:8.0"))
               .withReplicaSet()
               // That of withReplicaSet, and fail points.
               .withCommand("--replSet", "docker-rs", "--setParameter", "enableTestCommands=1");
       container.start();
-      return new Mongo(container);
-    }
-
-    @Override
-    public String connectionString() {
       // Without the set's name: its members know each other by names that are the container's own.
-      return container.getConnectionString() + "/?directConnection=true";
-    }
-
-    @Override
-    public void close() {
-      container.stop();
+      return new TestServer(
+          container.getConnectionString() + "/?directConnection=true", container::stop);
     }
   }
 
-  record Kafka(KafkaContainer container) implements KafkaServer {
-    static KafkaServer start(Map<String, String> settings) {
+  static final class Kafka {
+    private Kafka() {}
+
+    static TestServer start(Map<String, String> settings) {
       KafkaContainer container =
           new KafkaContainer(TestServers.image("kafka", "apache/kafka:" + Cache.version("kafka")));
       settings.forEach(
           (name, value) ->
               container.withEnv("KAFKA_" + name.toUpperCase(Locale.ROOT).replace('.', '_'), value));
       container.start();
-      return new Kafka(container);
-    }
-
-    @Override
-    public String bootstrapServers() {
-      return container.getBootstrapServers();
-    }
-
-    @Override
-    public void close() {
-      container.stop();
+      return new TestServer(container.getBootstrapServers(), container::stop);
     }
   }
 
-  record Rabbit(RabbitMQContainer container) implements RabbitServer {
-    static RabbitServer start() {
+  static final class Rabbit {
+    private Rabbit() {}
+
+    static TestServer start() {
       RabbitMQContainer container =
           new RabbitMQContainer(TestServers.image("rabbitmq", "rabbitmq:4.1-alpine"));
       container.start();
-      return new Rabbit(container);
-    }
-
-    @Override
-    public String uri() {
-      return "amqp://%s:%s@%s:%d"
-          .formatted(
-              container.getAdminUsername(),
-              container.getAdminPassword(),
-              container.getHost(),
-              container.getAmqpPort());
-    }
-
-    @Override
-    public void close() {
-      container.stop();
+      return new TestServer(
+          "amqp://%s:%s@%s:%d"
+              .formatted(
+                  container.getAdminUsername(),
+                  container.getAdminPassword(),
+                  container.getHost(),
+                  container.getAmqpPort()),
+          container::stop);
     }
   }
 
-  record Nats(GenericContainer<?> container) implements NatsServer {
-    private static final int PORT = 4222;
+  /** Those that Testcontainers has no class for. */
+  static final class Generic {
+    private Generic() {}
 
-    static NatsServer start() {
-      GenericContainer<?> container =
+    static TestServer nats() {
+      return start(
+          "nats",
+          4222,
           new GenericContainer<>(TestServers.image("nats", "nats:2.11-alpine"))
-              .withExposedPorts(PORT)
               .withCommand("--jetstream")
-              .waitingFor(Wait.forLogMessage(".*Server is ready.*", 1)); // it may have no shell
-      container.start();
-      return new Nats(container);
+              .waitingFor(Wait.forLogMessage(".*Server is ready.*", 1))); // it may have no shell
     }
 
-    @Override
-    public String url() {
-      return "nats://%s:%d".formatted(container.getHost(), container.getMappedPort(PORT));
-    }
-
-    @Override
-    public void close() {
-      container.stop();
-    }
-  }
-
-  record Redis(GenericContainer<?> container) implements RedisServer {
-    private static final int PORT = 6379;
-
-    static RedisServer start() {
-      GenericContainer<?> container =
+    static TestServer redis() {
+      return start(
+          "redis",
+          6379,
           new GenericContainer<>(TestServers.image("redis", "redis:7.0-alpine"))
-              .withExposedPorts(PORT)
-              .withCommand("redis-server", "--appendonly", "yes", "--appendfsync", "always");
-      container.start();
-      return new Redis(container);
+              .withCommand("redis-server", "--appendonly", "yes", "--appendfsync", "always"));
     }
 
-    @Override
-    public String url() {
-      return "redis://%s:%d".formatted(container.getHost(), container.getMappedPort(PORT));
-    }
-
-    @Override
-    public void close() {
-      container.stop();
+    private static TestServer start(String scheme, int port, GenericContainer<?> container) {
+      container.withExposedPorts(port).start();
+      return new TestServer(
+          "%s://%s:%d".formatted(scheme, container.getHost(), container.getMappedPort(port)),
+          container::stop);
     }
   }
 }

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * SIGKILL of the broker: it is in the file system's cache by then. A power cut it need not survive;
  * Kafka relies on replicas for that.
  */
-public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
+public final class EmbeddedKafka extends EmbeddedServer {
   private static final String STARTED = "Kafka Server started";
 
   private final Map<String, String> settings;
@@ -59,7 +59,6 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
     return new Builder();
   }
 
-  @Override
   public String bootstrapServers() {
     return "127.0.0.1:" + port();
   }

@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
  * OUTBOX_EMBEDDED_NATS} names; else an installed one; else, on Debian and Ubuntu, that of the
  * system's packages, which is downloaded once and not installed.
  */
-public final class EmbeddedNats extends EmbeddedServer implements NatsServer {
+public final class EmbeddedNats extends EmbeddedServer {
   private static final String PROPERTY = "outbox.embedded.nats";
   private static final String PROGRAM = "nats-server";
   private static final Pattern VERSION = Pattern.compile("v(\\d+\\.\\d+\\S*)");
@@ -58,7 +58,6 @@ public final class EmbeddedNats extends EmbeddedServer implements NatsServer {
             () -> DebianPackages.unpacked(List.of(PROGRAM)).resolve("usr/sbin").resolve(PROGRAM));
   }
 
-  @Override
   public String url() {
     return "nats://127.0.0.1:" + port();
   }

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * variable {@code OUTBOX_EMBEDDED_RABBITMQ} names; else an installed one; else, on Debian and
  * Ubuntu, that of the system's packages, which are downloaded once and not installed.
  */
-public final class EmbeddedRabbit extends EmbeddedServer implements RabbitServer {
+public final class EmbeddedRabbit extends EmbeddedServer {
   private static final String USER = "outbox";
 
   private final RabbitInstallation installation;
@@ -44,7 +44,6 @@ public final class EmbeddedRabbit extends EmbeddedServer implements RabbitServer
     return new Builder();
   }
 
-  @Override
   public String uri() {
     return "amqp://%s:%s@127.0.0.1:%d".formatted(USER, password, port());
   }

@@ -20,7 +20,7 @@ import java.util.stream.Stream;
  * OUTBOX_EMBEDDED_REDIS} names; else an installed one; else, on Debian and Ubuntu, that of the
  * system's packages, which is downloaded once and not installed.
  */
-public final class EmbeddedRedis extends EmbeddedServer implements RedisServer {
+public final class EmbeddedRedis extends EmbeddedServer {
   private static final String PROPERTY = "outbox.embedded.redis";
   private static final String PROGRAM = "redis-server";
   private static final Pattern VERSION = Pattern.compile("v=(\\d+\\.\\d+\\S*)");
@@ -89,7 +89,6 @@ public final class EmbeddedRedis extends EmbeddedServer implements RedisServer {
     }
   }
 
-  @Override
   public String url() {
     return "redis://127.0.0.1:" + port();
   }

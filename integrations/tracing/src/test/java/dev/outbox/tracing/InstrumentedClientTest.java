@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.embedded.KafkaServer;
+import dev.outbox.embedded.TestServer;
 import dev.outbox.publisher.kafka.KafkaPublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
@@ -47,11 +47,11 @@ class InstrumentedClientTest {
   @RegisterExtension
   static final OpenTelemetryExtension telemetry = OpenTelemetryExtension.create();
 
-  private static KafkaServer kafka;
+  private static TestServer kafka;
 
   @BeforeAll
   static void start() {
-    kafka = KafkaServer.forTests(Map.of("auto.create.topics.enable", "false"));
+    kafka = TestServer.kafka(Map.of("auto.create.topics.enable", "false"));
   }
 
   @AfterAll
@@ -61,7 +61,7 @@ class InstrumentedClientTest {
 
   private static String topic() throws Exception {
     String name = "tracing-" + UUID.randomUUID();
-    try (Admin admin = Admin.create(Map.of("bootstrap.servers", kafka.bootstrapServers()))) {
+    try (Admin admin = Admin.create(Map.of("bootstrap.servers", kafka.address()))) {
       admin.createTopics(List.of(new NewTopic(name, 1, (short) 1))).all().get();
     }
     return name;
@@ -95,7 +95,7 @@ class InstrumentedClientTest {
     OpenTelemetry openTelemetry = telemetry.getOpenTelemetry();
     KafkaPublisher.Builder builder =
         KafkaPublisher.builder()
-            .property("bootstrap.servers", kafka.bootstrapServers())
+            .property("bootstrap.servers", kafka.address())
             .properties(
                 KafkaTelemetry.builder(openTelemetry)
                     .setPropagationEnabled(propagating)
@@ -116,7 +116,7 @@ class InstrumentedClientTest {
 
   private static List<ConsumerRecord<byte[], byte[]>> read(String topic) {
     Map<String, Object> settings =
-        Map.of("bootstrap.servers", kafka.bootstrapServers(), "isolation.level", "read_committed");
+        Map.of("bootstrap.servers", kafka.address(), "isolation.level", "read_committed");
     try (KafkaConsumer<byte[], byte[]> consumer =
         new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
       List<TopicPartition> all = List.of(new TopicPartition(topic, 0));

@@ -219,7 +219,7 @@ class CallersTransactionTest {
     @Test
     @DisplayName("when the session belongs to another MongoClient")
     void anotherClient() {
-      try (MongoClient other = MongoClients.create(database.server.connectionString());
+      try (MongoClient other = MongoClients.create(database.server.address());
           ClientSession session = other.startSession()) {
         session.startTransaction();
         for (OutboxMessage message : List.of(message(), withoutDedupKey())) {

@@ -52,7 +52,7 @@ final class FaultStage implements AutoCloseable {
   private static final Duration SOON = Duration.ofSeconds(25);
 
   final TestDatabase database = TestDatabase.open();
-  final Faults faults = new Faults(database.client, database.server.connectionString());
+  final Faults faults = new Faults(database.client, database.server.address());
 
   /** What is tested, on the client whose commands fail. */
   MongoOutboxStore store = store();

@@ -53,7 +53,7 @@ class InboxTest {
     client =
         MongoClients.create(
             MongoClientSettings.builder()
-                .applyConnectionString(new ConnectionString(database.server.connectionString()))
+                .applyConnectionString(new ConnectionString(database.server.address()))
                 .addCommandListener(listener)
                 .build());
     inbox = MongoInboxStore.of(client, database.database.getName());

@@ -166,7 +166,7 @@ class MongoArchiveTest {
         };
     MongoClientSettings.Builder settings =
         MongoClientSettings.builder()
-            .applyConnectionString(new ConnectionString(database.server.connectionString()))
+            .applyConnectionString(new ConnectionString(database.server.address()))
             .addCommandListener(recorder);
     try (MongoClient recorded = MongoClients.create(settings.build())) {
       MongoOutboxStore none = MongoOutboxStore.of(recorded, database.database.getName());

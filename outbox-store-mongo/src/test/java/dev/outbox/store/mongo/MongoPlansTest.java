@@ -77,7 +77,7 @@ class MongoPlansTest {
     recorded =
         MongoClients.create(
             MongoClientSettings.builder()
-                .applyConnectionString(new ConnectionString(database.server.connectionString()))
+                .applyConnectionString(new ConnectionString(database.server.address()))
                 .addCommandListener(
                     new CommandListener() {
                       @Override

@@ -194,7 +194,7 @@ class PlainInsertAdoptionTest {
   @Test
   @DisplayName("inserted after a claim has looked for such: it holds back what was appended then")
   void betweenLookAndRead() {
-    try (StalledClient client = new StalledClient(database.server.connectionString())) {
+    try (StalledClient client = new StalledClient(database.server.address())) {
       MongoOutboxStore stalled = MongoOutboxStore.of(client.client, database.database.getName());
       stalled.verify();
       UUID first = append("a");

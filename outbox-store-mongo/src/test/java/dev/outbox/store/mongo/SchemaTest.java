@@ -123,7 +123,7 @@ class SchemaTest {
                     "-cp",
                     System.getProperty("java.class.path"),
                     MigratingProcess.class.getName(),
-                    database.server.connectionString(),
+                    database.server.address(),
                     database.database.getName())
                 .inheritIO()
                 .start());
@@ -491,7 +491,7 @@ class SchemaTest {
                   .loadClass(WithoutLiquibase.class.getName())
                   .getDeclaredConstructor()
                   .newInstance();
-      assertThat(without.apply(database.server.connectionString(), database.database.getName()))
+      assertThat(without.apply(database.server.address(), database.database.getName()))
           .containsExactly(
               schema.ddl(),
               "Liquibase or its extension for MongoDB is not on the class path: add"

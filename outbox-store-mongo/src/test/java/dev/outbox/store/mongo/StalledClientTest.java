@@ -51,7 +51,7 @@ class StalledClientTest {
   @BeforeAll
   void start() {
     stage = new FaultStage();
-    stalled = new StalledClient(stage.database.server.connectionString());
+    stalled = new StalledClient(stage.database.server.address());
     store = MongoOutboxStore.of(stalled.client, stage.database.database.getName());
     store.verify();
   }

@@ -5,7 +5,7 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoDatabase;
-import dev.outbox.embedded.MongoServer;
+import dev.outbox.embedded.TestServer;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Consumer;
@@ -17,21 +17,21 @@ final class Started implements AutoCloseable {
       System.getProperty("outbox.test.schema", "outbox_test")
           + "_"
           + UUID.randomUUID().toString().substring(0, 8);
-  private MongoServer server;
+  private TestServer server;
   private TestAbortedException noServer;
   private MongoClient client;
 
   /** Whether there is a server. */
   boolean start(Consumer<MongoClientSettings.Builder> configure) {
     try {
-      server = MongoServer.start();
+      server = TestServer.mongo();
     } catch (TestAbortedException e) {
       noServer = e;
       return false;
     }
     MongoClientSettings.Builder settings =
         MongoClientSettings.builder()
-            .applyConnectionString(new ConnectionString(server.connectionString()))
+            .applyConnectionString(new ConnectionString(server.address()))
             .applicationName(database);
     configure.accept(settings);
     client = MongoClients.create(settings.build());

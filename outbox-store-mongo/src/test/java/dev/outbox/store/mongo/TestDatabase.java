@@ -4,7 +4,7 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
-import dev.outbox.embedded.MongoServer;
+import dev.outbox.embedded.TestServer;
 import dev.outbox.store.core.internal.PrefixedNames;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,19 +21,19 @@ import org.bson.Document;
 final class TestDatabase implements AutoCloseable {
   private static final Pattern COMMAND = Pattern.compile("(?ms)^db\\.runCommand\\((.*?)\\);$");
 
-  final MongoServer server;
+  final TestServer server;
   final MongoClient client;
   final MongoDatabase database;
 
-  private TestDatabase(MongoServer server) {
+  private TestDatabase(TestServer server) {
     this.server = server;
-    client = MongoClients.create(server.connectionString());
+    client = MongoClients.create(server.address());
     database = client.getDatabase("outbox_test_" + UUID.randomUUID().toString().substring(0, 8));
   }
 
   /** Skips the test when there is no server. */
   static TestDatabase open() {
-    return new TestDatabase(MongoServer.start());
+    return new TestDatabase(TestServer.mongo());
   }
 
   Schema schema(String prefix) {

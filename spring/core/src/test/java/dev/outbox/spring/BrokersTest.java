@@ -13,8 +13,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dev.outbox.JoinedOutbox;
 import dev.outbox.OutboxMessage;
-import dev.outbox.embedded.NatsServer;
-import dev.outbox.embedded.RabbitServer;
+import dev.outbox.embedded.TestServer;
 import dev.outbox.spring.Servers.Schema;
 import dev.outbox.spring.autoconfigure.Healths;
 import dev.outbox.spring.shop.ShopApplication;
@@ -61,10 +60,10 @@ class BrokersTest {
   void eachMessageGoesToTheBrokerOfItsType(Servers servers) throws Exception {
     Schema schema = servers.schema();
     HttpServer http = endpoint();
-    try (RabbitServer rabbit = RabbitServer.forTests();
-        NatsServer nats = NatsServer.forTests();
+    try (TestServer rabbit = TestServer.rabbit();
+        TestServer nats = TestServer.nats();
         Connection toRabbit = connect(rabbit);
-        io.nats.client.Connection toNats = Nats.connect(nats.url())) {
+        io.nats.client.Connection toNats = Nats.connect(nats.address())) {
       Channel channel = toRabbit.createChannel();
       String exchange = schema.name() + ".order";
       channel.exchangeDeclare(exchange, "topic", true);
@@ -81,7 +80,7 @@ class BrokersTest {
               "--outbox.rabbitmq.routing-key=key.{eventType}",
               "--spring.rabbitmq.port=1",
               "--outbox.nats.types=letter",
-              "--outbox.nats.servers=" + nats.url(),
+              "--outbox.nats.servers=" + nats.address(),
               "--outbox.http.types=invoice,reminder",
               "--outbox.http.destination=http://127.0.0.1:%d/{aggregateType}"
                   .formatted(http.getAddress().getPort()),
@@ -151,9 +150,9 @@ class BrokersTest {
     exchange.close();
   }
 
-  private static Connection connect(RabbitServer rabbit) throws Exception {
+  private static Connection connect(TestServer rabbit) throws Exception {
     ConnectionFactory factory = new ConnectionFactory();
-    factory.setUri(rabbit.uri());
+    factory.setUri(rabbit.address());
     return factory.newConnection();
   }
 
@@ -165,8 +164,8 @@ class BrokersTest {
     return stream.subscribe(name + ".letter", PushSubscribeOptions.stream(name));
   }
 
-  private static void register(GenericApplicationContext context, RabbitServer rabbit) {
-    URI uri = URI.create(rabbit.uri());
+  private static void register(GenericApplicationContext context, TestServer rabbit) {
+    URI uri = URI.create(rabbit.address());
     String[] user = uri.getUserInfo().split(":", 2);
     ServiceConnections.register(
         context,

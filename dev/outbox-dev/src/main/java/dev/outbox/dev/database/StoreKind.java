@@ -7,7 +7,7 @@ import dev.outbox.cli.Stores;
 import dev.outbox.embedded.EmbeddedMysql;
 import dev.outbox.embedded.EmbeddedPostgres;
 import dev.outbox.embedded.EmbeddedRedis;
-import dev.outbox.embedded.MongoServer;
+import dev.outbox.embedded.TestServer;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
@@ -70,8 +70,8 @@ public enum StoreKind {
   /** The user's own or a container, as for tests. */
   private static StartedServer mongo() {
     try {
-      MongoServer server = MongoServer.start();
-      return new StartedServer(new Address(server.connectionString(), "", ""), null, server::close);
+      TestServer server = TestServer.mongo();
+      return new StartedServer(new Address(server.address(), "", ""), null, server::close);
     } catch (TestAbortedException e) {
       throw new Failure(
           "there is no MongoDB to be started: give your own with --url %s or in the variable OUTBOX_TEST_MONGO_URL, or run Docker"

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.cli.Address;
 import dev.outbox.dev.bench.Report.Line;
 import dev.outbox.embedded.DatabaseServer;
-import dev.outbox.embedded.KafkaServer;
+import dev.outbox.embedded.TestServer;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -18,12 +18,12 @@ import org.junit.jupiter.api.Test;
 /** That the scenarios with a broker run and their figures are there; how fast is not looked at. */
 class KafkaScenariosTest {
   private static DatabaseServer postgres;
-  private static KafkaServer kafka;
+  private static TestServer kafka;
 
   @BeforeAll
   static void start() {
     postgres = DatabaseServer.postgres();
-    kafka = KafkaServer.forTests();
+    kafka = TestServer.kafka();
   }
 
   @AfterAll
@@ -41,7 +41,7 @@ class KafkaScenariosTest {
                   scale,
                   database,
                   new CpuClock(),
-                  kafka::bootstrapServers,
+                  kafka::address,
                   text -> assertThat(text).startsWith(scenario.toString()))
               .run(Set.of(scenario))
               .lines();
@@ -52,7 +52,7 @@ class KafkaScenariosTest {
                 assertThat(line.scenario()).isEqualTo(scenario.toString());
                 assertThat(line.ours().median()).isNotNegative();
               });
-      try (Admin admin = Admin.create(Map.of("bootstrap.servers", kafka.bootstrapServers()))) {
+      try (Admin admin = Admin.create(Map.of("bootstrap.servers", kafka.address()))) {
         Set<String> topics = admin.listTopics().names().get();
         assertThat(topics).noneMatch(name -> name.startsWith("outbox-bench"));
       }

@@ -8,7 +8,7 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import dev.outbox.cli.Address;
 import dev.outbox.dev.bench.Report.Line;
-import dev.outbox.embedded.MongoServer;
+import dev.outbox.embedded.TestServer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -21,11 +21,11 @@ import org.junit.jupiter.api.TestInstance;
 /** That the scenarios run on MongoDB too, and that what is counted there is counted right. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class MongoBenchTest {
-  private MongoServer server;
+  private TestServer server;
 
   @BeforeAll
   void start() {
-    server = MongoServer.start();
+    server = TestServer.mongo();
   }
 
   @AfterAll
@@ -37,10 +37,10 @@ class MongoBenchTest {
 
   /** Also asserts that nothing is left behind. */
   private Report run(Scenario scenario, double scale) throws Exception {
-    BenchDatabase<?> database = BenchDatabase.open(new Address(server.connectionString(), "", ""));
+    BenchDatabase<?> database = BenchDatabase.open(new Address(server.address(), "", ""));
     String name = database.schema();
     Report report = BenchTest.run(database, new CpuClock(), scenario, scale, new ArrayList<>());
-    try (MongoClient client = MongoClients.create(server.connectionString())) {
+    try (MongoClient client = MongoClients.create(server.address())) {
       assertThat(client.listDatabaseNames().into(new ArrayList<>())).doesNotContain(name);
     }
     return report;

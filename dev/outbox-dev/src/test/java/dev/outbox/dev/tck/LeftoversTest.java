@@ -7,8 +7,7 @@ import dev.outbox.dev.Cli;
 import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.StoreKind;
 import dev.outbox.embedded.DatabaseServer;
-import dev.outbox.embedded.MongoServer;
-import dev.outbox.embedded.RedisServer;
+import dev.outbox.embedded.TestServer;
 import dev.outbox.store.redis.RedisUrl;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -123,9 +122,9 @@ class LeftoversTest {
   @Test
   @DisplayName("of MongoDB")
   void mongo() {
-    try (MongoServer server = MongoServer.start();
-        Place<?> database = StoreKind.connect(new Address(server.connectionString(), "", ""));
-        var client = com.mongodb.client.MongoClients.create(server.connectionString())) {
+    try (TestServer server = TestServer.mongo();
+        Place<?> database = StoreKind.connect(new Address(server.address(), "", ""));
+        var client = com.mongodb.client.MongoClients.create(server.address())) {
       String begin = mine + "_tck";
       try {
         for (String each : List.of(begin + "_1", begin + "_2", mine + "xtck")) {
@@ -145,16 +144,16 @@ class LeftoversTest {
   @Test
   @DisplayName("of Redis")
   void redis() {
-    try (RedisServer server = RedisServer.forTests();
-        Place<?> database = StoreKind.connect(new Address(server.url(), "", ""));
-        RedisClient client = RedisUrl.of(server.url()).client(1)) {
+    try (TestServer server = TestServer.redis();
+        Place<?> database = StoreKind.connect(new Address(server.address(), "", ""));
+        RedisClient client = RedisUrl.of(server.address()).client(1)) {
       String left = "{outbox_tck_00c0ffee-1}:outbox:schema";
       String other = "{%s}:outbox:schema".formatted(mine);
       try {
         List.of(left, other).forEach(key -> client.set(key, "1"));
         assertThat(database.schemas("outbox_tck_")).contains("outbox_tck_00c0ffee-1");
         database.createSchema(mine + "_tck");
-        Cli cli = Cli.run("tck", "--clean", "--url=" + server.url());
+        Cli cli = Cli.run("tck", "--clean", "--url=" + server.address());
         assertThat(cli.code()).as(cli.err()).isZero();
         assertThat(cli.out()).contains("Removed: ", "outbox_tck_00c0ffee");
         assertThat(client.exists(left)).isFalse();

@@ -13,7 +13,7 @@ import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.Updates;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.embedded.MongoServer;
+import dev.outbox.embedded.TestServer;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.mongo.MongoInboxStore;
@@ -36,8 +36,8 @@ class MongoTest {
   private static final Pattern INSERT =
       Pattern.compile("(?ms)^db\\.(\\w+)\\.insertOne\\((.*?)\\);$");
 
-  private final MongoServer server = MongoServer.start();
-  private final MongoClient client = MongoClients.create(server.connectionString());
+  private final TestServer server = TestServer.mongo();
+  private final MongoClient client = MongoClients.create(server.address());
   private final MongoDatabase shop =
       client.getDatabase("readme_" + UUID.randomUUID().toString().substring(0, 8));
   private final MongoCollection<Document> orders = shop.getCollection("orders");

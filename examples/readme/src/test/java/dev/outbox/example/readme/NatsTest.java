@@ -3,7 +3,7 @@ package dev.outbox.example.readme;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.embedded.NatsServer;
+import dev.outbox.embedded.TestServer;
 import dev.outbox.publisher.nats.NatsPublisher;
 import dev.outbox.publisher.nats.NatsPublisherProvider;
 import dev.outbox.spi.publisher.Result;
@@ -39,12 +39,12 @@ class NatsTest {
             .eventType("OrderPlaced")
             .payload("{}")
             .build();
-    try (NatsServer server = NatsServer.forTests();
-        NatsPublisher nats = NatsPublisher.builder().servers(server.url()).build()) {
-      addStream(server.url());
+    try (TestServer server = TestServer.nats();
+        NatsPublisher nats = NatsPublisher.builder().servers(server.address()).build()) {
+      addStream(server.address());
       assertThat(nats.publish(List.of(StoredMessage.of(1, 0, Instant.EPOCH, message))))
           .containsExactly(Result.delivered());
-      try (Connection connection = Nats.connect(server.url())) {
+      try (Connection connection = Nats.connect(server.address())) {
         connection.jetStreamManagement().deleteStream("ORDERS");
       }
     }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.rabbitmq.client.ConnectionFactory;
 import dev.outbox.OutboxMessage;
-import dev.outbox.embedded.RabbitServer;
+import dev.outbox.embedded.TestServer;
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.publisher.rabbitmq.RabbitPublisher;
 import dev.outbox.relay.Relay;
@@ -17,12 +17,12 @@ class RabbitTest {
 
   @Test
   void aMessageGoesToItsExchange() throws Exception {
-    try (RabbitServer server = RabbitServer.forTests();
+    try (TestServer server = TestServer.rabbit();
         Shop shop = new Shop()) {
       PostgresOutboxStore outbox = PostgresOutboxStore.of(shop.dataSource);
       outbox.migrate();
       append(shop, outbox);
-      URI uri = URI.create(server.uri());
+      URI uri = URI.create(server.address());
       String password = uri.getUserInfo().replaceFirst(".*:", "");
       String host = uri.getHost();
       int port = uri.getPort();

@@ -9,7 +9,7 @@ import static org.awaitility.Awaitility.await;
 import dev.outbox.OutboxMessage;
 import dev.outbox.consumer.kafka.KafkaInboxConsumer;
 import dev.outbox.consumer.kafka.Transactions;
-import dev.outbox.embedded.KafkaServer;
+import dev.outbox.embedded.TestServer;
 import dev.outbox.publisher.kafka.KafkaPublisher;
 import dev.outbox.relay.Relay;
 import dev.outbox.store.postgres.PostgresInboxStore;
@@ -37,12 +37,12 @@ class StartTest {
   @Test
   void aMessageGoesFromTheTransactionToTheConsumer() throws Exception {
     try (Shop shop = new Shop();
-        KafkaServer broker = KafkaServer.forTests();
-        Admin admin = Admin.create(Map.of("bootstrap.servers", broker.bootstrapServers()))) {
+        TestServer broker = TestServer.kafka();
+        Admin admin = Admin.create(Map.of("bootstrap.servers", broker.address()))) {
       createTopic(admin);
-      List<AutoCloseable> started = start(shop.dataSource, broker.bootstrapServers());
+      List<AutoCloseable> started = start(shop.dataSource, broker.address());
       try {
-        consume(shop, broker.bootstrapServers());
+        consume(shop, broker.address());
       } finally {
         for (AutoCloseable one : started) {
           one.close();

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.JoinedOutbox;
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.DatabaseServer;
-import dev.outbox.embedded.KafkaServer;
+import dev.outbox.embedded.TestServer;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,12 +36,12 @@ class ShopApplicationTest {
   private static final String TOPIC = "order";
 
   private static DatabaseServer database;
-  private static KafkaServer broker;
+  private static TestServer broker;
 
   @BeforeAll
   static void startServers() throws Exception {
     database = DatabaseServer.postgres();
-    broker = KafkaServer.forTests();
+    broker = TestServer.kafka();
     try (Admin admin = Admin.create(kafka())) {
       admin.createTopics(List.of(new NewTopic(TOPIC, 1, (short) 1))).all().get();
     }
@@ -58,7 +58,7 @@ class ShopApplicationTest {
   }
 
   private static Map<String, Object> kafka() {
-    return Map.of("bootstrap.servers", broker.bootstrapServers());
+    return Map.of("bootstrap.servers", broker.address());
   }
 
   private static ConfigurableApplicationContext start(String... more) {
@@ -66,7 +66,7 @@ class ShopApplicationTest {
     arguments.add("--spring.datasource.url=" + database.jdbcUrl());
     arguments.add("--spring.datasource.username=" + database.user());
     arguments.add("--spring.datasource.password=" + database.password());
-    arguments.add("--spring.kafka.bootstrap-servers=" + broker.bootstrapServers());
+    arguments.add("--spring.kafka.bootstrap-servers=" + broker.address());
     return new SpringApplicationBuilder(ShopApplication.class)
         .web(WebApplicationType.NONE)
         .run(arguments.toArray(String[]::new));

@@ -2,7 +2,7 @@ package dev.outbox.example.shop;
 
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedServer;
-import dev.outbox.embedded.KafkaServer;
+import dev.outbox.embedded.TestServer;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Supplier;
 import org.springframework.boot.SpringApplication;
@@ -21,7 +21,7 @@ final class EmbeddedServers
     implements ApplicationContextInitializer<ConfigurableApplicationContext> {
   private static final Supplier<DatabaseServer> DATABASE =
       SingletonSupplier.of(DatabaseServer::postgres);
-  private static final Supplier<KafkaServer> KAFKA = SingletonSupplier.of(KafkaServer::forTests);
+  private static final Supplier<TestServer> KAFKA = SingletonSupplier.of(TestServer::kafka);
 
   private static final CountDownLatch CLOSED = new CountDownLatch(1);
 
@@ -55,7 +55,7 @@ final class EmbeddedServers
                   case "spring.datasource.username" -> database ? DATABASE.get().user() : null;
                   case "spring.datasource.password" -> database ? DATABASE.get().password() : null;
                   case "spring.kafka.bootstrap-servers" ->
-                      kafka ? KAFKA.get().bootstrapServers() : null;
+                      kafka ? KAFKA.get().address() : null;
                   default -> null;
                 };
               }

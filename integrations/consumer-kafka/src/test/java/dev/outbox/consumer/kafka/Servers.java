@@ -3,7 +3,7 @@ package dev.outbox.consumer.kafka;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.outbox.embedded.DatabaseServer;
-import dev.outbox.embedded.KafkaServer;
+import dev.outbox.embedded.TestServer;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -28,12 +28,12 @@ final class Servers {
   static final int PARTITIONS = 3;
 
   private static final DatabaseServer database = DatabaseServer.postgres();
-  private static final KafkaServer broker = KafkaServer.forTests();
+  private static final TestServer broker = TestServer.kafka();
 
   private Servers() {}
 
   static String bootstrapServers() {
-    return broker.bootstrapServers();
+    return broker.address();
   }
 
   /** A new schema, as the settings that {@link Effects} reads. */

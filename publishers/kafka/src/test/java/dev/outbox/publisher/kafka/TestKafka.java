@@ -2,8 +2,8 @@ package dev.outbox.publisher.kafka;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.outbox.embedded.EmbeddedKafka;
-import dev.outbox.embedded.KafkaServer;
+import dev.outbox.embedded.EmbeddedServer;
+import dev.outbox.embedded.TestServer;
 import dev.outbox.spi.publisher.Result;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -31,17 +31,17 @@ import org.opentest4j.TestAbortedException;
 final class TestKafka {
   static final int PARTITIONS = 3;
 
-  private static final KafkaServer server =
-      KafkaServer.forTests(Map.of("auto.create.topics.enable", "false"));
+  private static final TestServer server =
+      TestServer.kafka(Map.of("auto.create.topics.enable", "false"));
 
   private TestKafka() {}
 
   static String bootstrapServers() {
-    return server.bootstrapServers();
+    return server.address();
   }
 
   /** The broker as one that can be stopped. */
-  static EmbeddedKafka embedded() {
+  static EmbeddedServer embedded() {
     return server
         .embedded()
         .orElseThrow(

@@ -1,7 +1,7 @@
 package dev.outbox.publisher.nats;
 
-import dev.outbox.embedded.EmbeddedNats;
-import dev.outbox.embedded.NatsServer;
+import dev.outbox.embedded.EmbeddedServer;
+import dev.outbox.embedded.TestServer;
 import io.nats.client.Connection;
 import io.nats.client.FetchConsumeOptions;
 import io.nats.client.FetchConsumer;
@@ -26,16 +26,16 @@ import org.opentest4j.TestAbortedException;
 
 /** The server that all tests of this module share; streams are each test's own. */
 final class TestNats {
-  private static final NatsServer server = NatsServer.forTests();
+  private static final TestServer server = TestServer.nats();
 
   private TestNats() {}
 
   static String url() {
-    return server.url();
+    return server.address();
   }
 
   /** The server as one that can be stopped. */
-  static EmbeddedNats embedded() {
+  static EmbeddedServer embedded() {
     return server
         .embedded()
         .orElseThrow(

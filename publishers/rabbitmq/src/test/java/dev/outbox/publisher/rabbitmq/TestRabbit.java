@@ -9,7 +9,7 @@ import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.GetResponse;
 import dev.outbox.Header;
 import dev.outbox.embedded.EmbeddedRabbit;
-import dev.outbox.embedded.RabbitServer;
+import dev.outbox.embedded.TestServer;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
@@ -27,19 +27,20 @@ final class TestRabbit {
   /** The largest payload; a body may have more. */
   static final int MAX_MESSAGE_SIZE = 1_000_000;
 
-  private static final RabbitServer server =
-      RabbitServer.forTests(Map.of("max_message_size", Integer.toString(MAX_MESSAGE_SIZE)));
+  private static final TestServer server =
+      TestServer.rabbit(Map.of("max_message_size", Integer.toString(MAX_MESSAGE_SIZE)));
 
   private TestRabbit() {}
 
   static String uri() {
-    return server.uri();
+    return server.address();
   }
 
   /** The broker as one that can be stopped and told things. */
   static EmbeddedRabbit embedded() {
     return server
         .embedded()
+        .map(EmbeddedRabbit.class::cast)
         .orElseThrow(
             () -> new TestAbortedException("skipped: only the embedded RabbitMQ can be stopped"));
   }

@@ -12,7 +12,7 @@ import com.mongodb.client.MongoClient;
 import dev.outbox.JoinedOutbox;
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
-import dev.outbox.embedded.MongoServer;
+import dev.outbox.embedded.TestServer;
 import dev.outbox.inbox.JoinedInbox;
 import dev.outbox.spring.Others;
 import dev.outbox.spring.OutboxRelay;
@@ -63,21 +63,21 @@ class MongoTest {
     }
   }
 
-  private static MongoServer server;
+  private static TestServer server;
   private static ConfigurableApplicationContext context;
 
   @BeforeAll
   static void start() {
-    server = MongoServer.start();
+    server = TestServer.mongo();
     context =
         new SpringApplicationBuilder(App.class)
             .web(WebApplicationType.NONE)
             .run(
                 "--spring.main.banner-mode=off",
                 "--spring.autoconfigure.exclude=" + Excluded.JDBC,
-                "--spring.mongodb.uri=" + server.connectionString(),
+                "--spring.mongodb.uri=" + server.address(),
                 "--spring.mongodb.database=" + NAME,
-                "--spring.data.mongodb.uri=" + server.connectionString(),
+                "--spring.data.mongodb.uri=" + server.address(),
                 "--spring.data.mongodb.database=" + NAME,
                 "--outbox.inbox.enabled=true",
                 "--outbox.archive=metadata",

@@ -1,7 +1,7 @@
 package dev.outbox.store.redis;
 
 import dev.outbox.TransientOutboxException;
-import dev.outbox.embedded.EmbeddedRedis;
+import dev.outbox.embedded.EmbeddedServer;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.OutboxStore;
@@ -156,7 +156,7 @@ public class RedisStoreTck extends OutboxStoreTck<RedisTransaction>
 
   @Override
   public void killServer() {
-    EmbeddedRedis embedded =
+    EmbeddedServer embedded =
         redis
             .server
             .embedded()

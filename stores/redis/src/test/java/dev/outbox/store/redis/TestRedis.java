@@ -1,7 +1,7 @@
 package dev.outbox.store.redis;
 
 import dev.outbox.TransientOutboxException;
-import dev.outbox.embedded.RedisServer;
+import dev.outbox.embedded.TestServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -25,7 +25,7 @@ final class TestRedis implements AutoCloseable {
   /** Of a scan's step. */
   private static final int SOME = 1_000;
 
-  final RedisServer server = RedisServer.forTests();
+  final TestServer server = TestServer.redis();
   final LossyProxy proxy;
   final RedisClient client;
   final String name =
@@ -34,7 +34,7 @@ final class TestRedis implements AutoCloseable {
           + UUID.randomUUID().toString().substring(0, 8);
 
   TestRedis() {
-    URI url = URI.create(server.url());
+    URI url = URI.create(server.address());
     try {
       proxy = new LossyProxy(url.getHost(), url.getPort());
     } catch (IOException e) {
@@ -42,7 +42,9 @@ final class TestRedis implements AutoCloseable {
     }
     client =
         client(
-            server.url().replace(url.getHost() + ":" + url.getPort(), "127.0.0.1:" + proxy.port()));
+            server
+                .address()
+                .replace(url.getHost() + ":" + url.getPort(), "127.0.0.1:" + proxy.port()));
   }
 
   static RedisClient client(String url) {
@@ -59,7 +61,7 @@ final class TestRedis implements AutoCloseable {
 
   /** As the server's URL says. */
   <B extends RedisStore.Builder<B>> B configured(B builder) {
-    RedisUrl url = RedisUrl.of(server.url());
+    RedisUrl url = RedisUrl.of(server.address());
     return url.uncheckedDurability() ? builder.uncheckedDurability() : builder;
   }
 

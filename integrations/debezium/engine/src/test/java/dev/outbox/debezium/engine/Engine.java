@@ -1,7 +1,7 @@
 package dev.outbox.debezium.engine;
 
 import dev.outbox.embedded.ChildJvm;
-import dev.outbox.embedded.KafkaServer;
+import dev.outbox.embedded.TestServer;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -15,9 +15,9 @@ final class Engine implements AutoCloseable {
     this.child = child;
   }
 
-  static Engine start(KafkaServer kafka, Map<String, String> settings) {
+  static Engine start(TestServer kafka, Map<String, String> settings) {
     Map<String, String> all = new LinkedHashMap<>();
-    all.put(DebeziumProcess.BOOTSTRAP, kafka.bootstrapServers());
+    all.put(DebeziumProcess.BOOTSTRAP, kafka.address());
     settings.forEach((name, value) -> all.put(DebeziumProcess.ENGINE + name, value));
     return new Engine(ChildJvm.start(DebeziumProcess.class, all, HEAP_MIB));
   }

@@ -3,7 +3,7 @@ package dev.outbox.debezium.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.outbox.embedded.KafkaServer;
+import dev.outbox.embedded.TestServer;
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.publisher.kafka.KafkaPublisher;
 import dev.outbox.relay.Relay;
@@ -27,12 +27,12 @@ abstract class EngineTests {
   private static final int MESSAGES = Integer.getInteger("outbox.test.debezium.messages", 300);
 
   static final class Broker {
-    static final KafkaServer KAFKA = KafkaServer.forTests();
+    static final TestServer KAFKA = TestServer.kafka();
 
     private Broker() {}
   }
 
-  final KafkaServer kafka = Broker.KAFKA;
+  final TestServer kafka = Broker.KAFKA;
   Source source;
   Account account;
   Topic ofEngine;
@@ -68,7 +68,7 @@ abstract class EngineTests {
 
   final KafkaPublisher publisher(Topic topic) {
     return KafkaPublisher.builder()
-        .property("bootstrap.servers", kafka.bootstrapServers())
+        .property("bootstrap.servers", kafka.address())
         .destination(Destination.pattern(topic.name))
         .build();
   }

@@ -2,7 +2,7 @@ package dev.outbox.debezium.engine;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.outbox.embedded.KafkaServer;
+import dev.outbox.embedded.TestServer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
@@ -73,9 +73,9 @@ final class Topic implements AutoCloseable {
     }
   }
 
-  Topic(KafkaServer kafka) {
+  Topic(TestServer kafka) {
     name = "debezium-" + UUID.randomUUID();
-    Map<String, Object> settings = Map.of("bootstrap.servers", kafka.bootstrapServers());
+    Map<String, Object> settings = Map.of("bootstrap.servers", kafka.address());
     try (Admin admin = Admin.create(settings)) {
       NewTopic topic = new NewTopic(name, Optional.of(PARTITIONS), Optional.empty());
       admin.createTopics(Set.of(topic)).all().get();
@@ -85,7 +85,7 @@ final class Topic implements AutoCloseable {
     consumer =
         new KafkaConsumer<>(
             Map.of(
-                "bootstrap.servers", kafka.bootstrapServers(),
+                "bootstrap.servers", kafka.address(),
                 "auto.offset.reset", "earliest",
                 "enable.auto.commit", "false",
                 "fetch.max.wait.ms", "50"),

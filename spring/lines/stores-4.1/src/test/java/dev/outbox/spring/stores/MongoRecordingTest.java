@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.JoinedOutbox;
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
-import dev.outbox.embedded.MongoServer;
+import dev.outbox.embedded.TestServer;
 import dev.outbox.spring.test.AutoConfigureRecordingOutbox;
 import dev.outbox.testing.RecordingOutbox;
 import org.junit.jupiter.api.AfterAll;
@@ -45,7 +45,7 @@ class MongoRecordingTest {
     }
   }
 
-  private static MongoServer server;
+  private static TestServer server;
 
   @Autowired private JoinedOutbox joined;
   @Autowired private RecordingOutbox<?> outbox;
@@ -53,7 +53,7 @@ class MongoRecordingTest {
 
   @BeforeAll
   static void start() {
-    server = MongoServer.start();
+    server = TestServer.mongo();
   }
 
   @AfterAll
@@ -65,7 +65,7 @@ class MongoRecordingTest {
 
   @DynamicPropertySource
   static void address(DynamicPropertyRegistry registry) {
-    registry.add("spring.mongodb.uri", () -> server.connectionString());
+    registry.add("spring.mongodb.uri", () -> server.address());
     registry.add("spring.mongodb.database", () -> "never_written");
   }
 

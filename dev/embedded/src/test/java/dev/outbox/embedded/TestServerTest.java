@@ -8,15 +8,27 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.assertj.core.util.Throwables;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.opentest4j.TestAbortedException;
 import org.testcontainers.DockerClientFactory;
 
-class MongoServerTest {
+class TestServerTest {
   private static final String PROPERTY = "outbox.test.mongo.url";
+
+  private static final Map<String, Supplier<TestServer>> SERVERS =
+      Map.of(
+          "kafka", TestServer::kafka,
+          "rabbitmq", TestServer::rabbit,
+          "nats", TestServer::nats,
+          "redis", TestServer::redis,
+          "mongo", TestServer::mongo);
 
   @Test
   @DisplayName(
@@ -24,8 +36,8 @@ class MongoServerTest {
   void usersOwn() {
     String given = Machine.setting(PROPERTY);
     assumeThat(given).as("a MongoDB that is named by %s", PROPERTY).isNotNull();
-    try (MongoServer server = MongoServer.start()) {
-      assertThat(server.connectionString()).isEqualTo(given);
+    try (TestServer server = TestServer.mongo()) {
+      assertThat(server.address()).isEqualTo(given);
       assertThat(server.toString()).doesNotContain(given);
     }
   }
@@ -40,7 +52,7 @@ class MongoServerTest {
           PROPERTY, "mongodb://me:secret@%s/?serverSelectionTimeoutMS=300".formatted(address));
       Set<Throwable> causes = new HashSet<>();
       for (int i = 0; i < 3; i++) {
-        Throwable thrown = catchThrowable(MongoServer::start);
+        Throwable thrown = catchThrowable(TestServer::mongo);
         assertThat(thrown)
             .isInstanceOf(IllegalStateException.class)
             .hasMessage(
@@ -59,12 +71,34 @@ class MongoServerTest {
     }
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "kafka, apache/kafka:0",
+    "rabbitmq, rabbitmq:0",
+    "nats, nats:0",
+    "redis, redis:0",
+    "mongo, mongo:0"
+  })
+  @DisplayName("who names an image gets a container of it, or no server at all")
+  void image(String name, String image) {
+    assumeThat(Machine.setting("outbox.test." + name + ".url")).isNull();
+    assumeThat(Machine.setting("outbox.test." + name + ".bootstrap")).isNull();
+    assumeThat(DockerClientFactory.instance().isDockerAvailable()).isFalse();
+    String property = "outbox.test." + name + ".image";
+    System.setProperty(property, image);
+    try {
+      assertThatThrownBy(SERVERS.get(name)::get).hasMessageContaining("Docker environment");
+    } finally {
+      System.clearProperty(property);
+    }
+  }
+
   @Test
   @DisplayName("without MongoDB the tests are skipped, with what would run them")
   void none() {
     assumeThat(Machine.setting(PROPERTY)).isNull();
     assumeThat(DockerClientFactory.instance().isDockerAvailable()).isFalse();
-    assertThatThrownBy(MongoServer::start)
+    assertThatThrownBy(TestServer::mongo)
         .isInstanceOf(TestAbortedException.class)
         .hasMessage(
             "no MongoDB to test with: there is no embedded one. Name one with"
