@@ -14,7 +14,7 @@ import java.lang.annotation.Target;
 @Documented
 @Inherited
 @Retention(RetentionPolicy.RUNTIME)
-@Target({ElementType.METHOD, ElementType.TYPE, ElementType.FIELD})
+@Target({ElementType.METHOD, ElementType.TYPE})
 public @interface Rule {
 
   /** As {@code C1}; one as a rule. */

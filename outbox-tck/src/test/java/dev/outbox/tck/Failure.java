@@ -19,6 +19,7 @@ import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.platform.engine.DiscoverySelector;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.support.descriptor.MethodSource;
 import org.junit.platform.testkit.engine.EngineExecutionResults;
@@ -56,11 +57,24 @@ public record Failure(String test, List<String> rules, Throwable thrown) {
   }
 
   /** What a suite says to what it is run on. */
-  public static EngineExecutionResults results(Class<?> suite) {
-    return EngineTestKit.engine("junit-jupiter")
-        .selectors(selectClass(suite))
-        .configurationParameter("outbox.tck.summary", "false")
-        .execute();
+  public static EngineExecutionResults results(Class<?> suite, String... parameters) {
+    return results(selectClass(suite), parameters);
+  }
+
+  /**
+   * The same of some of its tests.
+   *
+   * @param parameters each as {@code name=value}
+   */
+  public static EngineExecutionResults results(DiscoverySelector tests, String... parameters) {
+    EngineTestKit.Builder kit =
+        EngineTestKit.engine("junit-jupiter")
+            .selectors(tests)
+            .configurationParameter("outbox.tck.summary", "false");
+    for (String parameter : parameters) {
+      kit.configurationParameter(parameter.split("=")[0], parameter.split("=")[1]);
+    }
+    return kit.execute();
   }
 
   private record Run(Class<?> broken, Future<List<Failure>> failures) {

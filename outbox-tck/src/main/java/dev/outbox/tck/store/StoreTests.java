@@ -141,12 +141,8 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
 
   /** A claim with a message of the order; what comes instead is given back as it was. */
   Claim claimOf(String order) {
-    return claimOf(order, LONG);
-  }
-
-  Claim claimOf(String order, Duration lease) {
     for (int i = 0; i < MAX_POLLS; i++) {
-      Claim claim = claim(100, lease);
+      Claim claim = claim();
       if (claim.messages().isEmpty()) {
         break;
       }

@@ -98,45 +98,13 @@ public final class BrokenInboxes {
     }
 
     @Override
-    public boolean firstTime(MemoryTransaction transaction, InboxKey key) {
-      return super.firstTime(transaction, common(key));
+    void put(@Nullable MemoryTransaction transaction, InboxKey key, InboxEntry entry) {
+      super.put(transaction, common(key), entry);
     }
 
     @Override
-    public Begin<MemoryTransaction> begin(InboxKey key, Duration lock, Fingerprint fingerprint) {
-      Begin<MemoryTransaction> begin = super.begin(common(key), lock, fingerprint);
-      return begin instanceof Begin.Started<MemoryTransaction> started
-          ? new Begin.Started<>(new Named(started.lock(), key))
-          : begin;
-    }
-  }
-
-  /** A lock that says another key. */
-  private record Named(dev.outbox.inbox.Begin.Lock<MemoryTransaction> lock, InboxKey key)
-      implements dev.outbox.inbox.Begin.Lock<MemoryTransaction> {
-    @Override
-    public int attempts() {
-      return lock.attempts();
-    }
-
-    @Override
-    public boolean renew(Duration by) {
-      return lock.renew(by);
-    }
-
-    @Override
-    public boolean complete(InboxResult result) {
-      return lock.complete(result);
-    }
-
-    @Override
-    public boolean complete(MemoryTransaction transaction, InboxResult result) {
-      return lock.complete(transaction, result);
-    }
-
-    @Override
-    public boolean release(String error) {
-      return lock.release(error);
+    @Nullable InboxEntry awaitEntry(@Nullable MemoryTransaction transaction, InboxKey key) {
+      return super.awaitEntry(transaction, common(key));
     }
   }
 

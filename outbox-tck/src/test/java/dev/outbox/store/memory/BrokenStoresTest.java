@@ -185,11 +185,16 @@ class BrokenStoresTest {
   }
 
   private static EngineExecutionResults results(Class<?> store) {
-    STORE.set(() -> made(store));
+    use(store);
     return Failure.results(
         BrokenStores.WithoutExpiry.class.isAssignableFrom(store)
             ? WithoutExpiry.class
             : Suite.class);
+  }
+
+  /** The suites of this thread run on this from now on. */
+  static void use(Class<?> store) {
+    STORE.set(() -> made(store));
   }
 
   private static MemoryOutboxStore made(Class<?> store) {

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectNestedClass;
 
 import dev.outbox.Appended;
-import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.tck.Failure;
@@ -12,45 +11,24 @@ import dev.outbox.tck.store.OutboxStoreProperties;
 import java.text.Normalizer;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.junit.platform.testkit.engine.EngineTestKit;
 
 /** The properties are worth what they catch, and a failure is worth what it tells. */
 class PropertiesTest {
   private static final int TRIES = 2_000;
   private static final long SEED = 1;
 
-  private static Class<?> broken = BrokenStoresTest.NotBroken.class;
   private static Map<String, Integer> seen = Map.of();
 
-  static class Suite extends MemoryStoreFixture {
-    @Override
-    MemoryOutboxStore newStore(
-        InstantSource clock,
-        Duration dedupWindow,
-        Archive archive,
-        @Nullable Duration deadLetterRetention) {
-      BrokenStores.ARCHIVE.set(archive);
-      BrokenStores.DEAD_LETTER_RETENTION.set(deadLetterRetention);
-      BrokenStores.CLOCK.set(clock);
-      BrokenStores.DEDUP_WINDOW.set(dedupWindow);
-      try {
-        return (MemoryOutboxStore) broken.getDeclaredConstructor().newInstance();
-      } catch (ReflectiveOperationException e) {
-        throw new IllegalStateException(e);
-      }
-    }
-
+  static class Suite extends BrokenStoresTest.WithoutExpiry {
     @Nested
     class Properties extends OutboxStoreProperties<MemoryTransaction> {
       @Override
@@ -72,12 +50,9 @@ class PropertiesTest {
   }
 
   private static List<Failure> failures(Class<?> store) {
-    broken = store;
+    BrokenStoresTest.use(store);
     return Failure.of(
-        EngineTestKit.engine("junit-jupiter")
-            .selectors(selectNestedClass(List.of(Suite.class), Suite.Properties.class))
-            .configurationParameter("outbox.tck.summary", "false")
-            .execute());
+        Failure.results(selectNestedClass(List.of(Suite.class), Suite.Properties.class)));
   }
 
   @Test

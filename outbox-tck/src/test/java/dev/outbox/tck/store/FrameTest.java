@@ -1,9 +1,9 @@
 package dev.outbox.tck.store;
 
+import static dev.outbox.tck.Failure.results;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
-import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectNestedMethod;
 
 import dev.outbox.Appended;
@@ -33,10 +33,8 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.junit.platform.engine.DiscoverySelector;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.testkit.engine.EngineExecutionResults;
-import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Event;
 
 /** Whatever a store or its fixture does, the run ends, and says what was wrong. */
@@ -89,17 +87,6 @@ class FrameTest {
     }
   }
 
-  private static EngineExecutionResults run(DiscoverySelector selector, String... parameters) {
-    EngineTestKit.Builder kit =
-        EngineTestKit.engine("junit-jupiter")
-            .selectors(selector)
-            .configurationParameter("outbox.tck.summary", "false");
-    for (String parameter : parameters) {
-      kit.configurationParameter(parameter.split("=")[0], parameter.split("=")[1]);
-    }
-    return kit.execute();
-  }
-
   private static List<String> failures(EngineExecutionResults results) {
     return results.allEvents().failed().stream()
         .map(event -> event.getRequiredPayload(TestExecutionResult.class))
@@ -131,7 +118,7 @@ class FrameTest {
   @Test
   @DisplayName("when reset() hangs, one test says so and nothing else runs")
   void resetHangs() {
-    EngineExecutionResults results = run(selectClass(ResetHangs.class));
+    EngineExecutionResults results = results(ResetHangs.class);
     assertThat(failures(results))
         .singleElement()
         .asString()
@@ -158,7 +145,7 @@ class FrameTest {
   @Test
   @DisplayName("a claim that does not return fails its test, by name, and the others run")
   void claimHangs() {
-    EngineExecutionResults results = run(selectClass(ClaimHangs.class));
+    EngineExecutionResults results = results(ClaimHangs.class);
     assertThat(failures(results))
         .anySatisfy(
             message ->
@@ -209,7 +196,7 @@ class FrameTest {
   @Test
   @DisplayName("what a test leaves claimed is given back, so that the next has all connections")
   void givenBack() {
-    EngineExecutionResults results = run(selectClass(HoldsConnections.class));
+    EngineExecutionResults results = results(HoldsConnections.class);
     assertThat(failures(results))
         .as("only relays that crash one after the other leave so many claims open")
         .allMatch(message -> message.startsWith("S6: claim did not return"));
@@ -239,7 +226,7 @@ class FrameTest {
   @Test
   @DisplayName("when a test of the fixture fails, no other test runs")
   void wrongFixture() {
-    EngineExecutionResults results = run(selectClass(NeverRollsBack.class));
+    EngineExecutionResults results = results(NeverRollsBack.class);
     assertThat(failures(results))
         .singleElement()
         .asString()
@@ -287,7 +274,7 @@ class FrameTest {
   @Test
   @DisplayName("a reset that leaves keys blocked is told so, and no other test runs")
   void leavesKeysBlocked() {
-    EngineExecutionResults results = run(selectClass(LeavesKeysBlocked.class));
+    EngineExecutionResults results = results(LeavesKeysBlocked.class);
     assertThat(failures(results))
         .containsExactly("reset() leaves keys blocked: came 4, that is 1 of 2 expected");
     assertThat(skipped(results)).containsExactly("not run: the fixture is wrong");
@@ -297,7 +284,7 @@ class FrameTest {
   @DisplayName("a single test runs without those of the fixture")
   void singleTest() {
     EngineExecutionResults results =
-        run(
+        results(
             selectNestedMethod(
                 List.of(NeverRollsBack.class), OutboxStoreTck.Order.class, "delayed"));
     assertThat(results.testEvents().succeeded().count()).isEqualTo(1);
@@ -309,22 +296,7 @@ class FrameTest {
       return new Behind(super.createStore()) {
         @Override
         public Claim claim(Claim.Request request) {
-          return new Claim() {
-            @Override
-            public List<StoredMessage> messages() {
-              return List.of();
-            }
-
-            @Override
-            public Set<Long> renew(Duration lease) {
-              return Set.of();
-            }
-
-            @Override
-            public Set<Long> settle(Map<Long, Decision> decisions) {
-              return Set.of();
-            }
-          };
+          return new MemoryOutboxStore().claim(request);
         }
       };
     }
@@ -369,7 +341,7 @@ class FrameTest {
     ByteArrayOutputStream printed = new ByteArrayOutputStream();
     System.setOut(new PrintStream(printed, true, UTF_8));
     try {
-      assertThat(failures(run(selectClass(Least.class), "outbox.tck.summary=true"))).isEmpty();
+      assertThat(failures(results(Least.class, "outbox.tck.summary=true"))).isEmpty();
     } finally {
       System.setOut(out);
     }
@@ -410,8 +382,7 @@ class FrameTest {
   @Test
   @DisplayName("when failed tests took too long, the rest says how to run all, and then all run")
   void budget() {
-    EngineExecutionResults results =
-        run(selectClass(LeasesForEver.class), "outbox.tck.failing=PT0S");
+    EngineExecutionResults results = results(LeasesForEver.class, "outbox.tck.failing=PT0S");
     assertThat(failures(results)).hasSize(1);
     assertThat(skipped(results))
         .anySatisfy(
@@ -422,10 +393,7 @@ class FrameTest {
                             + " -Doutbox\\.tck\\.all=true or \\./outbox tck --all runs all"));
     assertThat(
             failures(
-                run(
-                    selectClass(LeasesForEver.class),
-                    "outbox.tck.failing=PT0S",
-                    "outbox.tck.all=true")))
+                results(LeasesForEver.class, "outbox.tck.failing=PT0S", "outbox.tck.all=true")))
         .hasSizeGreaterThan(5)
         .anySatisfy(message -> assertThat(message).startsWith("C4: waited "))
         .anySatisfy(message -> assertThat(message).contains(" in vain for ", "(T1)"));
@@ -503,7 +471,7 @@ class FrameTest {
   @DisplayName("a test that builds on a broken rule is skipped, if that rule's own test fails")
   void buildsOn(boolean ownTestFails) {
     Blames.o2Fails = ownTestFails;
-    EngineExecutionResults results = run(selectClass(Blames.class));
+    EngineExecutionResults results = results(Blames.class);
     assertThat(results.testEvents().aborted().stream().map(FrameTest::reason))
         .anySatisfy(
             reason ->
@@ -530,7 +498,7 @@ class FrameTest {
   @Test
   @DisplayName("a store that hands out nothing is told so once")
   void handsOutNothing() {
-    EngineExecutionResults results = run(selectClass(HandsOutNothing.class));
+    EngineExecutionResults results = results(HandsOutNothing.class);
     assertThat(failures(results))
         .first()
         .asString()
