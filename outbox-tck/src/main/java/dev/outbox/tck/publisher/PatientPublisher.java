@@ -211,6 +211,11 @@ final class PatientPublisher {
         return Published.threw(when, messages, requireNonNull(e.getCause()));
       }
     }
+
+    /** The publisher's own list of results, empty when it gave none. */
+    List<Result> given() {
+      return await().results() == null ? List.of() : requireNonNull(results.join());
+    }
   }
 
   /**
@@ -219,9 +224,9 @@ final class PatientPublisher {
    * @return why it was in vain; null when all is delivered
    */
   @Nullable String publishUntilDelivered(List<StoredMessage> messages) {
-    List<StoredMessage> open = new ArrayList<>(messages);
+    List<StoredMessage> open = messages;
     Deadline deadline = new Deadline(patience.of(fixture.patience()));
-    while (true) {
+    while (!open.isEmpty()) {
       Published published = start(publisher(), PublisherRun.AGAIN, open).await();
       String wrong = published.hung() != null ? published.hung() : published.miscounted();
       if (wrong != null) {
@@ -235,10 +240,7 @@ final class PatientPublisher {
           rest.add(open.get(i));
         }
       }
-      if (rest.isEmpty()) {
-        return null;
-      }
-      if (deadline.isOver()) {
+      if (!rest.isEmpty() && deadline.isOver()) {
         patience.waitedInVain();
         return "after %s %d of %d messages were not delivered, the first was %s"
             .formatted(
@@ -249,6 +251,7 @@ final class PatientPublisher {
       }
       open = rest;
     }
+    return null;
   }
 
   /** Asks, for a time; what does not return has said nothing. */

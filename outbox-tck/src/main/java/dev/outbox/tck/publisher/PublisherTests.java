@@ -6,6 +6,7 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.InThread;
 import dev.outbox.tck.internal.Place;
 import dev.outbox.tck.internal.Sentence;
 import java.util.ArrayList;
@@ -13,7 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -214,12 +215,13 @@ abstract class PublisherTests {
     }
 
     @Sentence("a call's results stay what they were when the next call is made")
-    void resultsStay() throws InterruptedException {
+    void resultsStay() {
       PublisherFixture.BrokerRejects broker = tck.fixture(PublisherFixture.BrokerRejects.class);
       Published ignored = tck.publish(PublisherRun.BESIDE_REJECTED, besideOne(broker)).inTime("P1");
-      List<Result> first = given(tck.batch(tck.message("a"), tck.message("b")));
+      List<StoredMessage> two = tck.batch(tck.message("a"), tck.message("b"));
+      List<Result> first = tck.start(tck.publisher(), PublisherRun.WELL, two).given();
       List<Result> before = List.copyOf(first);
-      var unused = given(besideOne(broker));
+      Published unused = tck.publish(PublisherRun.BESIDE_REJECTED, besideOne(broker));
       check(
           first.equals(before),
           "the results of a call were %s, and %s after the next call: each call returns a list of its own",
@@ -229,14 +231,6 @@ abstract class PublisherTests {
 
     private List<StoredMessage> besideOne(PublisherFixture.BrokerRejects broker) {
       return tck.batch(broker.rejected(tck.message("bad")), tck.message("good"));
-    }
-
-    private List<Result> given(List<StoredMessage> messages) throws InterruptedException {
-      try {
-        return tck.publisher().publish(messages);
-      } catch (RuntimeException e) {
-        return List.of();
-      }
     }
 
     @Sentence("a message that the broker refuses is not delivered, and the others are not blamed")
@@ -362,14 +356,16 @@ abstract class PublisherTests {
     @Sentence("when the broker crashes during a call, nothing delivered is lost, and keys in order")
     void crashDuringCall() {
       PublisherFixture.BrokerCrashes broker = tck.fixture(PublisherFixture.BrokerCrashes.class);
-      List<Published> calls = new ArrayList<>();
-      List<StoredMessage> next = manyOfSomeKeys();
-      CompletableFuture<Void> killed = CompletableFuture.runAsync(broker::killBroker);
-      do {
-        calls.add(tck.publish("while the broker crashed", next));
-        next = manyOfSomeKeys();
-      } while (!killed.isDone() && undelivered(calls).isEmpty());
-      killed.join();
+      AtomicBoolean killed = new AtomicBoolean();
+      List<StoredMessage> first = manyOfSomeKeys();
+      InThread<List<Published>> publishing =
+          new InThread<>("publisher tck", () -> publishUntil(killed, first));
+      try {
+        broker.killBroker();
+      } finally {
+        killed.set(true);
+      }
+      List<Published> calls = publishing.join();
       broker.startBroker();
       for (Published call : calls) {
         check(call.inTime("P1").miscounted());
@@ -381,6 +377,17 @@ abstract class PublisherTests {
         check(call.notThere(arrived));
       }
       check(outOfOrder(all, arrived));
+    }
+
+    /** Call after call, until one has not delivered all. */
+    private List<Published> publishUntil(AtomicBoolean killed, List<StoredMessage> first) {
+      List<Published> calls = new ArrayList<>();
+      List<StoredMessage> next = first;
+      do {
+        calls.add(tck.publish("while the broker crashed", next));
+        next = manyOfSomeKeys();
+      } while (!killed.get() && undelivered(calls).isEmpty());
+      return calls;
     }
 
     private List<StoredMessage> manyOfSomeKeys() {

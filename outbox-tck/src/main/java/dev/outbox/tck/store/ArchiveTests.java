@@ -11,10 +11,12 @@ import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.BreaksConnections;
 import dev.outbox.tck.LosesReplies;
 import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.InThread;
 import dev.outbox.tck.internal.Sentence;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,7 +25,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.DisplayName;
 
@@ -223,11 +224,18 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     List<StoredMessage> fromTheOtherEnd = new ArrayList<>(decideAll(100, m -> dead(false)));
     Collections.reverse(fromTheOtherEnd);
     letLeaseEnd();
-    CompletableFuture<Void> housekeeping = CompletableFuture.runAsync(this::housekeep);
+    OutboxStore<T> store = store();
+    InThread<Boolean> housekeeping =
+        new InThread<>(
+            "housekeeping",
+            () -> {
+              store.housekeep();
+              return true;
+            });
     List<StoredMessage> requeued = new ArrayList<>();
     List<StoredMessage> expired = new ArrayList<>();
     fromTheOtherEnd.forEach(m -> (requeue(m.sequence()) ? requeued : expired).add(m));
-    run("housekeep", housekeeping::join);
+    boolean ignored = returns("housekeep", housekeeping::join);
     assertArchived("after each was requeued or was gone", expired);
     assertCame("due after it", drain()).inAnyOrder(requeued);
   }

@@ -34,6 +34,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -1124,6 +1125,24 @@ public final class BrokenStores {
         }
       }
       return lost;
+    }
+  }
+
+  /** Waits in housekeeping for a lock that nobody gives back, where there is much to do. */
+  @Rule("S7")
+  static final class HousekeepsForEver extends Broken {
+    private final CountDownLatch never = new CountDownLatch(1);
+
+    @Override
+    public void housekeep() {
+      if (deadLetters(0, 10).size() == 10) {
+        try {
+          never.await();
+        } catch (InterruptedException e) {
+          throw new PermanentOutboxException("interrupted", e);
+        }
+      }
+      super.housekeep();
     }
   }
 

@@ -1,18 +1,29 @@
 package dev.outbox.tck.publisher;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectNestedMethod;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Failure;
+import dev.outbox.tck.internal.Patience;
 import dev.outbox.tck.publisher.PublisherFixture.Received;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.Timeout;
+import org.junit.platform.engine.DiscoverySelector;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.testkit.engine.EngineExecutionResults;
 
@@ -144,6 +155,84 @@ class BrokenPublishersTest {
                     .hasMessageStartingWith("skipped: runs when the test class implements"));
   }
 
+  static class KillHangs extends Suite {
+    @Override
+    public void killBroker() {
+      await(new CountDownLatch(1));
+    }
+
+    @Override
+    protected Duration patience() {
+      return Duration.ofSeconds(1);
+    }
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Test
+  @Timeout(60)
+  @DisplayName("a broker that cannot be killed hangs no test")
+  void killHangs() {
+    assertThat(
+            Failure.of(
+                run(
+                    selectNestedMethod(
+                        List.of(KillHangs.class), PublisherTck.Order.class, "crashDuringCall"),
+                    PublisherInMemory.class)))
+        .singleElement()
+        .asString()
+        .contains("killBroker() did not return in 1 s");
+  }
+
+  /** Waits for a third message, where there are two. */
+  static final class FillsBatches extends PublisherInMemory {
+    @Override
+    public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+      List<Result> results = super.publish(messages);
+      if (Collections.frequency(results, Result.delivered()) == 2) {
+        TimeUnit.HOURS.sleep(1);
+      }
+      return results;
+    }
+  }
+
+  @Test
+  @Timeout(60)
+  @DisplayName("a publish that does not return hangs no test")
+  void publishHangs() {
+    EngineExecutionResults results =
+        run(
+            selectNestedMethod(List.of(Suite.class), PublisherTck.Results.class, "resultsStay"),
+            FillsBatches.class);
+    assertThat(results.testEvents().finished().count()).isEqualTo(1);
+  }
+
+  @Test
+  @DisplayName("publish is called with one message at least")
+  void nothingToPublish() {
+    AtomicInteger calls = new AtomicInteger();
+    Core suite =
+        new Core() {
+          @Override
+          protected MessagePublisher createPublisher() {
+            return messages -> {
+              calls.incrementAndGet();
+              return List.of();
+            };
+          }
+        };
+    PatientPublisher tck = new PatientPublisher(suite, new Patience(), new PublisherRun());
+    tck.prepare();
+    assertThat(tck.publishUntilDelivered(List.of())).isNull();
+    assertThat(calls).hasValue(0);
+  }
+
   @TestFactory
   @DisplayName("each broken publisher is caught")
   Stream<DynamicTest> caught() {
@@ -154,7 +243,12 @@ class BrokenPublishersTest {
 
   private static EngineExecutionResults run(
       Class<?> suite, Class<? extends PublisherInMemory> publisher) {
+    return run(selectClass(suite), publisher);
+  }
+
+  private static EngineExecutionResults run(
+      DiscoverySelector tests, Class<? extends PublisherInMemory> publisher) {
     PUBLISHER.set(publisher);
-    return Failure.results(suite);
+    return Failure.results(tests);
   }
 }
