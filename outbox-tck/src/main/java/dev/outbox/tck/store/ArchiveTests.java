@@ -31,9 +31,6 @@ import org.junit.jupiter.api.DisplayName;
 /** S7: what leaves the store is in its archive, once. */
 @DisplayName("Archive")
 abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
-  /** A settle of three messages that needs more is not broken at each of them. */
-  private static final int MOST_WRITES = 12;
-
   // ---- what is kept
 
   @Sentence("a delivered message is in the archive as it was appended, with the broker's answer")
@@ -319,30 +316,30 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
   @Sentence("a settle whose connection breaks has archived what is gone, and nothing else")
   void archiveBreaksOff() {
     BreaksConnections fixture = tck.fixture(BreaksConnections.class);
-    boolean broke = true;
-    for (int write = 1; broke && write <= MOST_WRITES; write++) {
-      tck.prepare();
-      with(Archive.FULL);
-      List<UUID> ids = idsOf(committed("k", 3));
-      Claim claim = claimAtLeast(3, soon());
-      Map<Long, Decision> decisions = all(claim, Decision.delivered());
-      broke = fixture.breakingAtWrite(write, () -> claim.settle(decisions));
-      List<UUID> gone = ids(messages(archived(ALL)));
-      OutboxMessage last = committed(message("k"));
-      List<UUID> came =
-          awaitCame(
-              "a message appended to the key after its connection had broken at write %d of a settle"
-                  .formatted(write),
-              List.of(),
-              last);
-      came.remove(last.id());
-      assertCame(
-              "archived when write %d of a settle had broken, or still due then, which is one of the two"
-                  .formatted(write),
-              List.of(gone, came))
-          .inAnyOrder(ids);
-      assertArchived("after write %d of a settle had broken".formatted(write), ids, last);
-    }
+    breakingAtEachWrite(write -> broke(fixture, write));
+  }
+
+  private boolean broke(BreaksConnections fixture, int write) {
+    tck.prepare();
+    with(Archive.FULL);
+    List<UUID> ids = idsOf(committed("k", 3));
+    Claim claim = claimAtLeast(3, soon());
+    Map<Long, Decision> decisions = all(claim, Decision.delivered());
+    boolean broke = fixture.breakingAtWrite(write, () -> claim.settle(decisions));
+    List<UUID> gone = ids(messages(archived(ALL)));
+    OutboxMessage last = committed(message("k"));
+    String what =
+        "a message appended to the key after its connection had broken at write %d of a settle"
+            .formatted(write);
+    List<UUID> came = requires("C4", () -> awaitCame(what, List.of(), last));
+    came.remove(last.id());
+    assertCame(
+            "archived when write %d of a settle had broken, or still due then, which is one of the two"
+                .formatted(write),
+            List.of(gone, came))
+        .inAnyOrder(ids);
+    assertArchived("after write %d of a settle had broken".formatted(write), ids, last);
+    return broke;
   }
 
   @Sentence("a settle of messages that are gone archives none that was given their sequences")

@@ -23,9 +23,6 @@ import java.util.stream.Stream;
 /** O3: dead letters, those that halt their key, and what people decide about them. */
 @Rule("O3")
 abstract class DeadLetterTests<T> extends StoreTests<T> {
-  /** A decision about three dead letters that needs more is not broken at each of them. */
-  private static final int MOST_WRITES = 15;
-
   private void mustRequeue(long sequence) {
     expect("whether it was requeued", requeue(sequence)).isTrue();
   }
@@ -283,28 +280,29 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
   @Sentence("what is decided about several dead letters happens to all of them or to none")
   void severalOrNone() {
     BreaksConnections fixture = tck.fixture(BreaksConnections.class);
-    for (boolean requeue : List.of(true, false)) {
-      boolean broke = true;
-      for (int write = 1; broke && write <= MOST_WRITES; write++) {
-        tck.prepare();
-        Set<Long> all = sequencesOf(dead(List.of("a", "b", "c"), true));
-        broke =
-            fixture.breakingAtWrite(
-                write,
-                () -> {
-                  Set<Long> ignored = requeue ? letters().requeue(all) : letters().discard(all);
-                });
-        List<Long> left = sequences(listedDead());
-        assertThat(left.size())
-            .as(
-                "how many of 3 dead letters are left after write %d of a decision about all had broken",
-                write)
-            .isIn(0, 3);
-        Set<Long> ignored = decide(requeue, Set.copyOf(left));
-        assertCame("what came when all were decided about", awaitDrained(requeue ? 6 : 3))
-            .hasSize(requeue ? 6 : 3);
-      }
-    }
+    breakingAtEachWrite(write -> broke(fixture, write, true));
+    breakingAtEachWrite(write -> broke(fixture, write, false));
+  }
+
+  private boolean broke(BreaksConnections fixture, int write, boolean requeue) {
+    tck.prepare();
+    Set<Long> all = sequencesOf(dead(List.of("a", "b", "c"), true));
+    boolean broke =
+        fixture.breakingAtWrite(
+            write,
+            () -> {
+              Set<Long> ignored = requeue ? letters().requeue(all) : letters().discard(all);
+            });
+    List<Long> left = sequences(listedDead());
+    assertThat(left.size())
+        .as(
+            "how many of 3 dead letters are left after write %d of a decision about all had broken",
+            write)
+        .isIn(0, 3);
+    Set<Long> ignored = decide(requeue, Set.copyOf(left));
+    assertCame("what came when all were decided about", awaitDrained(requeue ? 6 : 3))
+        .hasSize(requeue ? 6 : 3);
+    return broke;
   }
 
   @Sentence("which dead letters halt their keys is listed")

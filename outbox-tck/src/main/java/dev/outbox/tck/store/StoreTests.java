@@ -22,6 +22,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.IntFunction;
+import java.util.function.IntPredicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -37,6 +38,9 @@ import org.opentest4j.TestAbortedException;
 abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
 
   private static final int MAX_POLLS = 1_000;
+
+  /** What needs more is not broken at each of them. */
+  private static final int MOST_WRITES = 15;
 
   StoreTests() {}
 
@@ -343,6 +347,23 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
 
   void housekeep() {
     run("housekeep", tck.store()::housekeep);
+  }
+
+  /**
+   * Breaks something at its first write, and again at a later one each time, until it has none
+   * there. Aborts the test when it has none at all, which shows nothing.
+   *
+   * @param broke does it, and says whether it came to that write
+   */
+  static void breakingAtEachWrite(IntPredicate broke) {
+    int write = 1;
+    while (write <= MOST_WRITES && broke.test(write)) {
+      write++;
+    }
+    if (write == 1) {
+      throw new TestAbortedException(
+          "skipped: breakingAtWrite recognised no write, so it broke nothing");
+    }
   }
 
   void insertUndecodable(String order) {

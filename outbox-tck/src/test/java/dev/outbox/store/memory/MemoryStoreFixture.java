@@ -123,9 +123,12 @@ public abstract class MemoryStoreFixture extends OutboxStoreTck<MemoryTransactio
     work.run();
   }
 
-  /** A store that is right changes all at once. */
+  /** A store that is right changes all at once, so that only the first write can break. */
   @Override
   public boolean breakingAtWrite(int write, Runnable work) {
+    if (write == 1) {
+      return true;
+    }
     if (!(store instanceof BrokenStores.Broken broken)) {
       work.run();
       return false;

@@ -304,6 +304,25 @@ class FrameTest {
 
   // ---- what was not checked
 
+  /** As one whose statements do not look like writes. */
+  static class BreaksNothing extends Suite {
+    @Override
+    public boolean breakingAtWrite(int write, Runnable work) {
+      work.run();
+      return false;
+    }
+  }
+
+  @Test
+  @DisplayName("where no connection broke, those tests say that they have shown nothing")
+  void breaksNothing() {
+    assertThat(results(BreaksNothing.class).testEvents().aborted().stream().map(FrameTest::reason))
+        .filteredOn(
+            reason ->
+                reason.equals("skipped: breakingAtWrite recognised no write, so it broke nothing"))
+        .hasSize(3);
+  }
+
   /** The three methods, and nothing else. */
   static class Least extends OutboxStoreTck<MemoryTransaction> {
     private final MemoryOutboxStore store = new MemoryOutboxStore(); // by this machine's clock
