@@ -63,7 +63,7 @@ abstract class InboxResultTests<T> extends InboxTests<T> {
     assertDone("a key that was completed three times", begin(KEY), result("first"));
   }
 
-  @Sentence("a key that is done is not begun again, when its lock would have ended neither")
+  @Sentence("a key that is done is not begun again, not even after its lock would have ended")
   void notBegunAgain() {
     Lock<T> lock = started(KEY, soon());
     requires("I4", () -> assertAccepted("complete", complete(lock, result("r"))));

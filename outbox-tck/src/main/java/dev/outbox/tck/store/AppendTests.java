@@ -70,6 +70,7 @@ abstract class AppendTests<T> extends StoreTests<T> {
                       store().append(t, message("k").dedupKey("d").build());
                       return store().append(t, message("k").build());
                     }));
+    assertNothingDue("rolled back after two appends");
   }
 
   @Rule("A2")

@@ -193,7 +193,7 @@ abstract class InspectionTests<T> extends StoreTests<T> {
     Query earlier = query(null, null, null, null, null, null, first.minusSeconds(1));
     assertListed("appended before the first", earlier);
     Query later = query(null, null, null, null, null, null, first.plus(LONG));
-    expect("appended before tomorrow", listed(later).size()).isEqualTo(7);
+    expect("appended before six hours after the first", listed(later).size()).isEqualTo(7);
   }
 
   @Sentence("read page by page, each message that waits throughout comes once, whatever others do")

@@ -422,7 +422,7 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
   }
 
   /** That messages are gone, or else the usual cause. */
-  private String whyInVain() {
+  String whyInVain() {
     try {
       List<UUID> gone = gone();
       if (!gone.isEmpty()) {

@@ -79,7 +79,7 @@ public final class BrokenStores {
   }
 
   /** Writes outside the caller's transaction. */
-  @Rule("A1")
+  @Rule({"A1", "A2"})
   static final class KeepsWhatIsRolledBack extends Broken {
     @Override
     synchronized void rollback(MemoryTransaction transaction) {
@@ -104,6 +104,20 @@ public final class BrokenStores {
       Appended appended = super.append(own, messages);
       own.commit();
       return appended;
+    }
+  }
+
+  /** Commits what the transaction has appended before. */
+  @Rule("A2")
+  static final class CommitsAtTheNextAppend extends Broken {
+    @Override
+    public synchronized Appended append(
+        MemoryTransaction transaction, List<OutboxMessage> messages) {
+      MemoryTransaction own = begin();
+      own.rows.addAll(transaction.rows);
+      transaction.rows.clear();
+      own.commit();
+      return super.append(transaction, messages);
     }
   }
 
