@@ -35,33 +35,44 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
   private static final int CONSUMERS = 6;
   private final long seed = loadSeed();
 
+  /** One has failed, or takes too long: the others need not go on. */
+  private volatile boolean over;
+
   private static final class ChangedItsMind extends RuntimeException {
     private static final long serialVersionUID = 1L;
   }
 
   /** All consumers go over all messages, in different orders. */
   private void run(BiConsumer<InboxKey, Random> handling) {
+    over = false;
     List<InThread<Boolean>> consumers =
         IntStream.range(0, CONSUMERS)
             .mapToObj(i -> new InThread<>("consumer", () -> goOver(handling, new Random(seed + i))))
             .toList();
-    for (InThread<Boolean> consumer : consumers) {
-      try {
+    try {
+      for (InThread<Boolean> consumer : consumers) {
         boolean ignored = new Deadline(tck.patience().multipliedBy(3)).get(consumer);
-      } catch (TimeoutException e) {
-        throw failed("a consumer among others did not come to its end%s", again());
-      } catch (ExecutionException e) {
-        throw new AssertionFailedError(
-            "a consumer among others failed: " + e.getCause() + again(), e.getCause());
       }
+    } catch (TimeoutException e) {
+      throw failed("a consumer among others did not come to its end%s", again());
+    } catch (ExecutionException e) {
+      throw new AssertionFailedError(
+          "a consumer among others failed: " + e.getCause() + again(), e.getCause());
+    } finally {
+      over = true;
     }
   }
 
   private boolean goOver(BiConsumer<InboxKey, Random> handling, Random random) {
-    for (int i = 0; i < tck.load(); i++) {
-      handling.accept(key("m" + (i ^ random.nextInt(2))), random); // mostly the same ones at once
+    try {
+      for (int i = 0; i < tck.load() && !over; i++) {
+        handling.accept(key("m" + (i ^ random.nextInt(2))), random); // mostly the same ones at once
+      }
+      return true;
+    } catch (RuntimeException | AssertionError e) {
+      over = true;
+      throw e;
     }
-    return true;
   }
 
   private String again() {
@@ -80,7 +91,7 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
     run(
         (key, random) -> {
           AtomicInteger times = handled.computeIfAbsent(key, k -> new AtomicInteger());
-          while (true) {
+          while (!over) {
             try {
               boolean first = untilItIs(() -> tck.commit(t -> firstTime(t, key, random)));
               times.addAndGet(first ? 1 : 0);
@@ -133,7 +144,7 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
     Map<InboxKey, Queue<InboxResult>> completed = new ConcurrentHashMap<>();
     run(
         (key, random) -> {
-          while (true) {
+          while (!over) {
             Begin<T> begin = untilItIs(() -> store().begin(key, soon().dividedBy(8)));
             if (begin instanceof Begin.Done<T>) {
               return;
@@ -172,7 +183,7 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
       try {
         return action.get();
       } catch (RuntimeException e) {
-        if (!isToRunAgain(e)) {
+        if (over || !isToRunAgain(e)) {
           throw e;
         }
       }

@@ -1,15 +1,22 @@
 package dev.outbox.store.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectNestedMethod;
 
+import dev.outbox.PermanentOutboxException;
+import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.Fingerprint;
+import dev.outbox.inbox.InboxKey;
 import dev.outbox.tck.Failure;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
+import org.junit.platform.testkit.engine.EngineExecutionResults;
 
 /** The suite is worth what it catches. */
 class BrokenInboxesTest {
@@ -58,6 +65,45 @@ class BrokenInboxesTest {
   @DisplayName("each broken inbox is caught")
   Stream<DynamicTest> caught() {
     return Failure.eachIsCaught(BrokenInboxes.class, BrokenInboxesTest::failures);
+  }
+
+  /** Fails once, as a database that is restarted. */
+  static final class FailsOnce extends BrokenInboxes.Broken {
+    private final AtomicInteger begun = new AtomicInteger();
+
+    @Override
+    public Begin<MemoryTransaction> begin(InboxKey key, Duration lock, Fingerprint fingerprint) {
+      if (begun.incrementAndGet() == 100) {
+        throw new PermanentOutboxException("the server is restarted");
+      }
+      return super.begin(key, lock, fingerprint);
+    }
+  }
+
+  static class Endless extends Suite {
+    @Override
+    protected int load() {
+      return Integer.MAX_VALUE;
+    }
+  }
+
+  @Test
+  @DisplayName("when one of many consumers fails, the others do not go on behind the next test")
+  void othersStop() throws InterruptedException {
+    INBOX.set(FailsOnce.class);
+    EngineExecutionResults results =
+        Failure.results(
+            selectNestedMethod(
+                List.of(Endless.class.getName()),
+                "dev.outbox.tck.inbox.InboxStoreTck$Concurrency",
+                "oneLock"));
+    assertThat(Failure.of(results)).singleElement().asString().contains("the server is restarted");
+    for (Thread thread : Thread.getAllStackTraces().keySet()) {
+      if (thread.getName().equals("consumer")) {
+        thread.join(5_000);
+        assertThat(thread.isAlive()).as("whether a consumer goes on").isFalse();
+      }
+    }
   }
 
   private static List<Failure> failures(Class<?> inbox) {
