@@ -6,13 +6,30 @@ import dev.outbox.tck.LosesReplies;
 import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.SchemaFixture;
 import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 
 /** What the suites of the store and of its inbox have in common: a Redis, and keys of their own. */
 interface OnRedis
     extends AutoCommit<RedisTransaction>, FailsOnConflict, LosesReplies, MovesClock, SchemaFixture {
 
-  /** Skips the test with the reason when there is no server: reports list them. */
-  TestRedis redis();
+  TestRedis.OfSuite ofSuite();
+
+  @BeforeAll
+  default void start() {
+    if (ofSuite().start()) {
+      migrate();
+    }
+  }
+
+  @AfterAll
+  default void stop() {
+    ofSuite().stop();
+  }
+
+  default TestRedis redis() {
+    return ofSuite().get();
+  }
 
   /** Whose keys these are. */
   String kind();

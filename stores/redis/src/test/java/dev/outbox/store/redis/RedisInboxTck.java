@@ -5,42 +5,17 @@ import dev.outbox.tck.inbox.InboxStoreTck;
 import dev.outbox.tck.inbox.Retentions;
 import java.time.Duration;
 import java.util.function.Consumer;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
-import org.opentest4j.TestAbortedException;
 
 /** The TCK of inboxes on a real Redis, in keys of its own. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 public class RedisInboxTck extends InboxStoreTck<RedisTransaction>
     implements OnRedis, Retentions<RedisTransaction> {
   private static final String KIND = "inbox";
-  private TestRedis redis;
-  private TestAbortedException noServer;
-
-  @BeforeAll
-  void start() {
-    try {
-      redis = new TestRedis();
-    } catch (TestAbortedException e) {
-      noServer = e;
-      return;
-    }
-    migrate();
-  }
-
-  @AfterAll
-  void stop() {
-    if (redis != null) {
-      redis.close();
-    }
-  }
+  private final TestRedis.OfSuite redis = new TestRedis.OfSuite();
 
   @Override
-  public TestRedis redis() {
-    if (noServer != null) {
-      throw noServer;
-    }
+  public TestRedis.OfSuite ofSuite() {
     return redis;
   }
 
@@ -55,7 +30,7 @@ public class RedisInboxTck extends InboxStoreTck<RedisTransaction>
   }
 
   private RedisInboxStore.Builder builder() {
-    return redis.configured(RedisInboxStore.builder(redis.client, redis.name));
+    return redis().configured(RedisInboxStore.builder(redis().client, redis().name));
   }
 
   @Override
@@ -70,7 +45,7 @@ public class RedisInboxTck extends InboxStoreTck<RedisTransaction>
 
   @Override
   protected void inTransaction(Consumer<RedisTransaction> work) {
-    redis.inTransaction(work);
+    redis().inTransaction(work);
   }
 
   @Override
@@ -81,7 +56,7 @@ public class RedisInboxTck extends InboxStoreTck<RedisTransaction>
   /** The server's clock cannot be moved, but all times that are compared with it can. */
   @Override
   public void moveClock(Duration by) {
-    redis.earlier(KIND, by, "locks", "expires");
-    redis.fieldEarlier(KIND, by, "message", "until");
+    redis().earlier(KIND, by, "locks", "expires");
+    redis().fieldEarlier(KIND, by, "message", "until");
   }
 }

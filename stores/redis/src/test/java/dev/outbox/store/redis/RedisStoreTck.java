@@ -22,8 +22,6 @@ import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
 import org.opentest4j.TestAbortedException;
 
@@ -43,32 +41,10 @@ public class RedisStoreTck extends OutboxStoreTck<RedisTransaction>
         StalledClients {
   private static final String KIND = "outbox";
   private static final Pattern CALLS = Pattern.compile("calls=(\\d+)");
-  private TestRedis redis;
-  private TestAbortedException noServer;
-
-  @BeforeAll
-  void start() {
-    try {
-      redis = new TestRedis();
-    } catch (TestAbortedException e) {
-      noServer = e;
-      return;
-    }
-    migrate();
-  }
-
-  @AfterAll
-  void stop() {
-    if (redis != null) {
-      redis.close();
-    }
-  }
+  private final TestRedis.OfSuite redis = new TestRedis.OfSuite();
 
   @Override
-  public TestRedis redis() {
-    if (noServer != null) {
-      throw noServer;
-    }
+  public TestRedis.OfSuite ofSuite() {
     return redis;
   }
 
@@ -83,7 +59,7 @@ public class RedisStoreTck extends OutboxStoreTck<RedisTransaction>
   }
 
   private RedisOutboxStore.Builder builder() {
-    return redis.configured(RedisOutboxStore.builder(redis.client, redis.name));
+    return redis().configured(RedisOutboxStore.builder(redis().client, redis().name));
   }
 
   @Override
@@ -98,7 +74,7 @@ public class RedisStoreTck extends OutboxStoreTck<RedisTransaction>
 
   @Override
   protected void inTransaction(Consumer<RedisTransaction> work) {
-    redis.inTransaction(work);
+    redis().inTransaction(work);
   }
 
   @Override
@@ -145,7 +121,7 @@ public class RedisStoreTck extends OutboxStoreTck<RedisTransaction>
     var unused =
         transaction.sendCommand(
             RedisOutboxStore.APPEND.whole(
-                java.util.List.of("{%s}:outbox:".formatted(redis.name).getBytes()),
+                java.util.List.of("{%s}:outbox:".formatted(redis().name).getBytes()),
                 arguments.list()));
   }
 
@@ -157,36 +133,36 @@ public class RedisStoreTck extends OutboxStoreTck<RedisTransaction>
   @Override
   public void killServer() {
     EmbeddedServer embedded =
-        redis
+        redis()
             .server
             .embedded()
             .orElseThrow(
                 () -> new TestAbortedException("skipped: only the embedded server is killed"));
     embedded.kill();
     embedded.restart();
-    redis.client.getPool().clear();
+    redis().client.getPool().clear();
   }
 
   /** The server's clock cannot be moved, but all times that are compared with it can. */
   @Override
   public void moveClock(Duration by) {
-    redis.earlier(KIND, by, "delayed", "retries", "leases");
-    redis.fieldEarlier(KIND, by, "message", "due");
-    redis.fieldEarlier(KIND, by, "message", "createdAt");
-    for (String key : redis.keys("{%s}:outbox:dedup:*".formatted(redis.name))) {
-      long left = redis.client.pttl(key) - by.toMillis();
-      long unused = left > 0 ? redis.client.pexpire(key, left) : redis.client.del(key);
+    redis().earlier(KIND, by, "delayed", "retries", "leases");
+    redis().fieldEarlier(KIND, by, "message", "due");
+    redis().fieldEarlier(KIND, by, "message", "createdAt");
+    for (String key : redis().keys("{%s}:outbox:dedup:*".formatted(redis().name))) {
+      long left = redis().client.pttl(key) - by.toMillis();
+      long unused = left > 0 ? redis().client.pexpire(key, left) : redis().client.del(key);
     }
   }
 
   /** Removes all but the leases. */
   @Override
   public void restartSequences() {
-    String prefix = "{%s}:outbox:".formatted(redis.name);
-    for (String key : redis.keys(prefix + "*")) {
+    String prefix = "{%s}:outbox:".formatted(redis().name);
+    for (String key : redis().keys(prefix + "*")) {
       String kind = key.substring(prefix.length());
       if (!kind.equals("schema") && !kind.equals("leases") && !kind.startsWith("key:")) {
-        long unused = redis.client.del(key);
+        long unused = redis().client.del(key);
       }
     }
   }
@@ -205,7 +181,7 @@ public class RedisStoreTck extends OutboxStoreTck<RedisTransaction>
 
   private long commands() {
     return CALLS
-        .matcher(redis.client.info("commandstats"))
+        .matcher(redis().client.info("commandstats"))
         .results()
         .mapToLong(calls -> Long.parseLong(calls.group(1)))
         .sum();
@@ -215,7 +191,7 @@ public class RedisStoreTck extends OutboxStoreTck<RedisTransaction>
   @Override
   public boolean breakingAtWrite(int write, Runnable work) {
     if (write == 1) {
-      return redis.breaking(LossyProxy.Fault.LOSE_REQUEST, work);
+      return redis().breaking(LossyProxy.Fault.LOSE_REQUEST, work);
     }
     work.run();
     return false;
@@ -235,7 +211,7 @@ public class RedisStoreTck extends OutboxStoreTck<RedisTransaction>
   }
 
   private AutoCloseable stopped(Runnable work) {
-    redis.proxy.next(LossyProxy.Fault.STALL_REPLY);
+    redis().proxy.next(LossyProxy.Fault.STALL_REPLY);
     Thread thread =
         new Thread(
             () -> {
@@ -249,10 +225,10 @@ public class RedisStoreTck extends OutboxStoreTck<RedisTransaction>
     thread.setDaemon(true);
     thread.start();
     try {
-      redis.proxy.awaitStalled();
+      redis().proxy.awaitStalled();
     } catch (InterruptedException e) {
       throw new IllegalStateException(e);
     }
-    return redis.proxy::goOn;
+    return redis().proxy::goOn;
   }
 }

@@ -34,6 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.Response;
@@ -85,6 +86,14 @@ class RedisTransactionTest {
 
   private RedisTransaction begin() {
     return RedisTransaction.begin(redis.client);
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"LOSE_REQUEST", "LOSE_REPLY"})
+  @DisplayName("a fault that nothing met is not left for the next request")
+  void faultIsNotLeft(LossyProxy.Fault fault) {
+    assertThat(redis.breaking(fault, () -> {})).isFalse();
+    assertThat(redis.client.ping()).isEqualTo("PONG");
   }
 
   @Test

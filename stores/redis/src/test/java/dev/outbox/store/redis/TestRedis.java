@@ -12,6 +12,7 @@ import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
+import org.opentest4j.TestAbortedException;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.exceptions.JedisDataException;
@@ -20,6 +21,36 @@ import redis.clients.jedis.resps.ScanResult;
 
 /** A server, a client behind a proxy, and a hash tag that nobody else has. */
 final class TestRedis implements AutoCloseable {
+  /** One for all tests of a suite, or why there is none. */
+  static final class OfSuite {
+    private TestRedis redis;
+    private TestAbortedException noServer;
+
+    /** Says whether there is one. */
+    boolean start() {
+      try {
+        redis = new TestRedis();
+      } catch (TestAbortedException e) {
+        noServer = e;
+      }
+      return redis != null;
+    }
+
+    void stop() {
+      if (redis != null) {
+        redis.close();
+      }
+    }
+
+    /** Skips the test with the reason when there is no server: reports list them. */
+    TestRedis get() {
+      if (noServer != null) {
+        throw noServer;
+      }
+      return redis;
+    }
+  }
+
   private static final int CONNECTIONS = 64;
 
   /** Of a scan's step. */
@@ -155,6 +186,8 @@ final class TestRedis implements AutoCloseable {
         return true;
       }
       throw e;
+    } finally {
+      proxy.next(null); // none breaks in a test that comes later
     }
     return false;
   }
