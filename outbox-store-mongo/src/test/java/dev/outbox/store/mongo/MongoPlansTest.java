@@ -1,5 +1,6 @@
 package dev.outbox.store.mongo;
 
+import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.mongodb.ConnectionString;
@@ -16,7 +17,6 @@ import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -164,14 +164,6 @@ class MongoPlansTest {
   private static void settle(Claim claim, Decision decision) {
     Set<Long> lost = claim.settle(all(claim, decision));
     assertThat(lost).isEmpty();
-  }
-
-  private static Map<Long, Decision> all(Claim claim, Decision decision) {
-    Map<Long, Decision> decisions = new HashMap<>();
-    for (StoredMessage message : claim.messages()) {
-      decisions.put(message.sequence(), decision);
-    }
-    return decisions;
   }
 
   /** A claim and settle of each kind. */

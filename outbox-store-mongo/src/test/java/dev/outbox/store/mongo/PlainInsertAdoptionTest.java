@@ -4,6 +4,7 @@ import static com.mongodb.client.model.Filters.empty;
 import static com.mongodb.client.model.Updates.combine;
 import static com.mongodb.client.model.Updates.set;
 import static com.mongodb.client.model.Updates.unset;
+import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.mongodb.client.ClientSession;
@@ -121,15 +122,9 @@ class PlainInsertAdoptionTest {
         return delivered;
       }
       delivered.addAll(claim.messages());
-      assertThat(claim.settle(decisions(claim, Decision.delivered()))).isEmpty();
+      assertThat(claim.settle(all(claim, Decision.delivered()))).isEmpty();
     }
     throw new AssertionError("there is always more after " + MOST_CLAIMS + " claims");
-  }
-
-  private static Map<Long, Decision> decisions(Claim claim, Decision decision) {
-    Map<Long, Decision> decisions = new HashMap<>();
-    claim.messages().forEach(message -> decisions.put(message.sequence(), decision));
-    return decisions;
   }
 
   private OutboxMessage only() {
@@ -144,7 +139,7 @@ class PlainInsertAdoptionTest {
     messages.insertOne(document("a"));
     Claim first = store.claim(request());
     UUID id = first.messages().get(0).message().id();
-    assertThat(first.settle(decisions(first, Decision.retry(Duration.ZERO, "failed")))).isEmpty();
+    assertThat(first.settle(all(first, Decision.retry(Duration.ZERO, "failed")))).isEmpty();
     Claim second = store.claim(request());
     assertThat(second.messages().get(0).message().id()).isEqualTo(id);
     assertThat(second.messages().get(0).attempts()).isEqualTo(1);
@@ -205,7 +200,7 @@ class PlainInsertAdoptionTest {
       UUID third = append("a");
       Claim claim = client.wake(claiming);
       List<StoredMessage> delivered = new ArrayList<>(claim.messages());
-      assertThat(claim.settle(decisions(claim, Decision.delivered()))).isEmpty();
+      assertThat(claim.settle(all(claim, Decision.delivered()))).isEmpty();
       delivered.addAll(drain());
       assertThat(delivered)
           .extracting(message -> message.message().id())
@@ -332,7 +327,7 @@ class PlainInsertAdoptionTest {
       Claim claim = store.claim(request());
       assertThat(claim.messages()).extracting(StoredMessage::sequence).doesNotHaveDuplicates();
       claim.messages().forEach(m -> deliveries.merge(m.message().id(), 1, Integer::sum));
-      assertThat(claim.settle(decisions(claim, Decision.delivered()))).isEmpty();
+      assertThat(claim.settle(all(claim, Decision.delivered()))).isEmpty();
     }
     assertThat(deliveries.keySet()).containsExactlyInAnyOrderElementsOf(ids);
     assertThat(deliveries.values()).containsOnly(1);

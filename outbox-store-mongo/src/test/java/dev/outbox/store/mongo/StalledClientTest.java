@@ -5,6 +5,7 @@ import static com.mongodb.client.model.Filters.empty;
 import static com.mongodb.client.model.Filters.eq;
 import static com.mongodb.client.model.Filters.ne;
 import static com.mongodb.client.model.Filters.nin;
+import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
@@ -82,7 +83,9 @@ class StalledClientTest {
     stage.drainAsTimePasses();
     try {
       Claim late = stalled.wake(claiming);
-      assertThat(late.settle(delivered(late))).as("lost").hasSameSizeAs(late.messages());
+      assertThat(late.settle(all(late, Decision.delivered())))
+          .as("lost")
+          .hasSameSizeAs(late.messages());
     } catch (TransientOutboxException e) {
       assertThat(e).hasMessageContaining("run it again");
     }
@@ -111,7 +114,8 @@ class StalledClientTest {
     stage.restoreAllDue();
     Claim claim = store.claim(few());
     List<Sent> commands =
-        stalled.commands(() -> store.settleAndClaim(claim, delivered(claim), request()));
+        stalled.commands(
+            () -> store.settleAndClaim(claim, all(claim, Decision.delivered()), request()));
     // What comes then is a claim or more, which is tested above.
     return each(
         commands.subList(0, commands.indexOf(new Sent("commitTransaction", 1)) + 1),
@@ -128,9 +132,10 @@ class StalledClientTest {
     claim.messages().forEach(message -> stage.promises.decided(message, Decision.delivered()));
     CompletableFuture<Set<Long>> settling =
         stalled.stopBefore(
-            command, () -> store.settleAndClaim(claim, delivered(claim), request()).lost());
+            command,
+            () -> store.settleAndClaim(claim, all(claim, Decision.delivered()), request()).lost());
     stage.drainAsTimePasses();
-    assertAllLost(claim, settling, () -> claim.settle(delivered(claim)));
+    assertAllLost(claim, settling, () -> claim.settle(all(claim, Decision.delivered())));
   }
 
   @TestFactory
@@ -161,7 +166,8 @@ class StalledClientTest {
     Claim claim = store.claim(few());
     assertThat(claim.messages()).isNotEmpty();
     CompletableFuture<Set<Long>> settling =
-        stalled.stopBefore(new Sent("commitTransaction", 1), () -> claim.settle(delivered(claim)));
+        stalled.stopBefore(
+            new Sent("commitTransaction", 1), () -> claim.settle(all(claim, Decision.delivered())));
     stage.faults.failPoint.refuse("killSessions", 13);
     try {
       List<Integer> held =
@@ -217,12 +223,6 @@ class StalledClientTest {
         .as("lost")
         .containsExactlyInAnyOrderElementsOf(
             claim.messages().stream().map(StoredMessage::sequence).toList());
-  }
-
-  private static Map<Long, Decision> delivered(Claim claim) {
-    Map<Long, Decision> decisions = new HashMap<>();
-    claim.messages().forEach(m -> decisions.put(m.sequence(), Decision.delivered()));
-    return decisions;
   }
 
   /** Of all kinds: so that a settle has all its commands. */

@@ -1,5 +1,6 @@
 package dev.outbox.store.postgres;
 
+import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -84,7 +85,7 @@ class KeeperTest extends KeeperTests {
               () -> {
                 append(other, there, "a");
                 Claim claim = claimOne(lends, request(LONG));
-                assertThat(claim.settle(decisions(claim, Decision.delivered()))).isEmpty();
+                assertThat(claim.settle(all(claim, Decision.delivered()))).isEmpty();
                 return held(other);
               },
               "0"::equals);

@@ -1,5 +1,6 @@
 package dev.outbox.store.postgres;
 
+import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -59,12 +60,6 @@ class KeptLeasesTest extends DatabaseTest {
 
   private static Claim.Request request(String worker, int most) {
     return new Claim.Request(worker, most, 1_000_000, Duration.ofMinutes(1));
-  }
-
-  private static Map<Long, Decision> all(Claim claim, Decision decision) {
-    Map<Long, Decision> decisions = new HashMap<>();
-    claim.messages().forEach(m -> decisions.put(m.sequence(), decision));
-    return decisions;
   }
 
   private static Map<Long, Decision> delivered(Claim claim) {

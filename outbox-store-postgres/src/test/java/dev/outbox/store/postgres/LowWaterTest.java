@@ -1,5 +1,6 @@
 package dev.outbox.store.postgres;
 
+import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -9,7 +10,6 @@ import dev.outbox.spi.store.StoredMessage;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -40,13 +40,11 @@ class LowWaterTest extends DatabaseTest {
     int delivered = 0;
     while (true) {
       Claim claim = store.claim(request());
-      Map<Long, Decision> decisions = new HashMap<>();
-      claim.messages().forEach(m -> decisions.put(m.sequence(), Decision.delivered()));
-      assertThat(claim.settle(decisions)).isEmpty();
-      if (decisions.isEmpty()) {
+      assertThat(claim.settle(all(claim, Decision.delivered()))).isEmpty();
+      if (claim.messages().isEmpty()) {
         return delivered;
       }
-      delivered += decisions.size();
+      delivered += claim.messages().size();
     }
   }
 
@@ -215,9 +213,7 @@ class LowWaterTest extends DatabaseTest {
     Claim claim = store.claim(request());
     assertThat(claim.messages()).hasSize(2);
     insertByHand(gap);
-    Map<Long, Decision> decisions = new HashMap<>();
-    claim.messages().forEach(m -> decisions.put(m.sequence(), Decision.delivered()));
-    assertThat(claim.settle(decisions)).isEmpty();
+    assertThat(claim.settle(all(claim, Decision.delivered()))).isEmpty();
     assertThat(database.query("select string_agg(seq::text, ',') from outbox_message"))
         .isEqualTo(gap);
     for (int i = 0; i < 64; i++) {

@@ -1,5 +1,6 @@
 package dev.outbox.store.postgres;
 
+import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 import static org.awaitility.Awaitility.await;
@@ -15,7 +16,6 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -178,14 +178,14 @@ final class MarkScript implements AutoCloseable {
   }
 
   Claim deliverAndClaim(Claim claim, int most) {
-    Map<Long, Decision> decisions = decisions(claim);
+    Map<Long, Decision> decisions = all(claim, Decision.delivered());
     Claim next = store.settleAndClaim(claim, decisions, request(most)).next();
     delivered.addAll(decisions.keySet());
     return next;
   }
 
   void deliver(Claim claim) {
-    Map<Long, Decision> decisions = decisions(claim);
+    Map<Long, Decision> decisions = all(claim, Decision.delivered());
     assertThat(claim.settle(decisions)).isEmpty();
     delivered.addAll(decisions.keySet());
   }
@@ -210,12 +210,6 @@ final class MarkScript implements AutoCloseable {
 
   private static Claim.Request request(int most) {
     return new Claim.Request("relay", most, 1_000_000, Duration.ofMinutes(5));
-  }
-
-  private static Map<Long, Decision> decisions(Claim claim) {
-    Map<Long, Decision> decisions = new HashMap<>();
-    claim.messages().forEach(m -> decisions.put(m.sequence(), Decision.delivered()));
-    return decisions;
   }
 
   /** Somebody deletes a message by hand. */

@@ -1,5 +1,6 @@
 package dev.outbox.store.postgres;
 
+import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
@@ -148,12 +149,8 @@ class NarrowCasesTest {
     }
     for (int failed = 0; failed < keys; ) {
       Claim claim = store.claim(request(1_000));
-      Map<Long, Decision> decisions = new HashMap<>();
-      claim
-          .messages()
-          .forEach(m -> decisions.put(m.sequence(), Decision.retry(Duration.ZERO, "no")));
-      assertThat(claim.settle(decisions)).isEmpty();
-      failed += decisions.size();
+      assertThat(claim.settle(all(claim, Decision.retry(Duration.ZERO, "no")))).isEmpty();
+      failed += claim.messages().size();
     }
     String url =
         server.jdbcUrl()

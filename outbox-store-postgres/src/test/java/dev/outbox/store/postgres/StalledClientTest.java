@@ -1,5 +1,6 @@
 package dev.outbox.store.postgres;
 
+import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -208,9 +209,7 @@ class StalledClientTest {
 
     void settleAll() {
       for (Claim claim : claims) {
-        Map<Long, Decision> decisions = new HashMap<>();
-        claim.messages().forEach(m -> decisions.put(m.sequence(), Decision.delivered()));
-        assertThat(claim.settle(decisions)).isEmpty();
+        assertThat(claim.settle(all(claim, Decision.delivered()))).isEmpty();
       }
     }
 

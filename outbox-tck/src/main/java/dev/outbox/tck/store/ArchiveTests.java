@@ -1,5 +1,6 @@
 package dev.outbox.tck.store;
 
+import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Archive;

@@ -1,5 +1,7 @@
 package dev.outbox.tck.store;
 
+import static dev.outbox.tck.internal.Decisions.all;
+
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;

@@ -1,5 +1,7 @@
 package dev.outbox.tck.store;
 
+import static dev.outbox.tck.internal.Decisions.all;
+
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
@@ -264,12 +266,6 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
     Claim claim = awaitClaim("a message to settle as dead");
     settleFirst(claim, dead(haltsKey));
     return first(claim).sequence();
-  }
-
-  static Map<Long, Decision> all(Claim claim, Decision decision) {
-    Map<Long, Decision> decisions = new HashMap<>();
-    claim.messages().forEach(message -> decisions.put(message.sequence(), decision));
-    return decisions;
   }
 
   /** The same for the first message; the others are given back as they were. */

@@ -1,5 +1,6 @@
 package dev.outbox.store.jdbc;
 
+import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -17,7 +18,6 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -75,17 +75,11 @@ public abstract class KeeperTests extends HoldingTests {
     do {
       claim.messages().forEach(message -> sequences.add(message.sequence()));
       Settled settled =
-          source.settleAndClaim(claim, decisions(claim, Decision.delivered()), request(LONG));
+          source.settleAndClaim(claim, all(claim, Decision.delivered()), request(LONG));
       assertThat(settled.lost()).isEmpty();
       claim = settled.next();
     } while (!claim.messages().isEmpty() || claim.pollAgain());
     return sequences;
-  }
-
-  protected static Map<Long, Decision> decisions(Claim claim, Decision decision) {
-    Map<Long, Decision> decisions = new HashMap<>();
-    claim.messages().forEach(message -> decisions.put(message.sequence(), decision));
-    return decisions;
   }
 
   protected final void serve(String key) {
@@ -151,7 +145,7 @@ public abstract class KeeperTests extends HoldingTests {
     Claim other = store.claim(request(LONG));
     assertThat(other.messages()).hasSize(1);
     assertThat(keeper.claim(request(LONG)).messages()).isEmpty();
-    assertThat(other.settle(decisions(other, Decision.delivered()))).isEmpty();
+    assertThat(other.settle(all(other, Decision.delivered()))).isEmpty();
   }
 
   @Test
@@ -161,7 +155,7 @@ public abstract class KeeperTests extends HoldingTests {
     append("a");
     endLeases();
     Claim claim = claimOne(keeper, request(LONG));
-    assertThat(claim.settle(decisions(claim, Decision.delivered()))).isEmpty();
+    assertThat(claim.settle(all(claim, Decision.delivered()))).isEmpty();
   }
 
   @Test
@@ -180,7 +174,7 @@ public abstract class KeeperTests extends HoldingTests {
     serve("a");
     append("a");
     Claim claim = keeper.claim(request(LONG));
-    assertThat(claim.settle(decisions(claim, Decision.retry(Duration.ZERO, "once")))).isEmpty();
+    assertThat(claim.settle(all(claim, Decision.retry(Duration.ZERO, "once")))).isEmpty();
     append("a");
     List<Long> came = new ArrayList<>();
     await()
@@ -243,7 +237,7 @@ public abstract class KeeperTests extends HoldingTests {
                     assertThat(
                             keeper
                                 .settleAndClaim(
-                                    claim, decisions(claim, Decision.delivered()), request(LONG))
+                                    claim, all(claim, Decision.delivered()), request(LONG))
                                 .next()
                                 .settle(Map.of()))
                         .isEmpty();
@@ -277,11 +271,11 @@ public abstract class KeeperTests extends HoldingTests {
       Claim alone = late.claim(one); // for itself, because the relay cannot be seen yet
       HoldingThread.start(late);
       await().atMost(PATIENCE).until(() -> heldWithSession() > 0);
-      Claim next = late.settleAndClaim(alone, decisions(alone, Decision.delivered()), one).next();
+      Claim next = late.settleAndClaim(alone, all(alone, Decision.delivered()), one).next();
       await().atMost(PATIENCE).until(() -> heldWithSession() == 64);
       assertThat(next.messages()).hasSize(1);
       assertThat(database.query("select count(*) from outbox_message")).isEqualTo("49");
-      next.settle(decisions(next, Decision.delivered()));
+      next.settle(all(next, Decision.delivered()));
     }
   }
 
@@ -324,8 +318,7 @@ public abstract class KeeperTests extends HoldingTests {
             + delayedUntilNow()
             + " where seq > "
             + claim.messages().get(0).sequence());
-    Settled settled =
-        keeper.settleAndClaim(claim, decisions(claim, Decision.delivered()), request(LONG));
+    Settled settled = keeper.settleAndClaim(claim, all(claim, Decision.delivered()), request(LONG));
     assertThat(settled.lost()).isEmpty();
     assertThat(deliver(keeper)).hasSize(1);
   }

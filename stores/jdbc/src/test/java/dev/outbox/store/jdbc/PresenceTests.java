@@ -1,5 +1,6 @@
 package dev.outbox.store.jdbc;
 
+import static dev.outbox.tck.internal.Decisions.all;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -182,7 +183,7 @@ public abstract class PresenceTests extends HoldingTests {
             () -> {
               append("k");
               Claim claim = next.keeper.claim(often);
-              Set<Long> ignored = claim.settle(KeeperTests.decisions(claim, Decision.delivered()));
+              Set<Long> ignored = claim.settle(all(claim, Decision.delivered()));
               return database.query(
                   "select case when sum(token) >= 2 * 64 then sum(takeovers) end"
                       + " from outbox_bucket");

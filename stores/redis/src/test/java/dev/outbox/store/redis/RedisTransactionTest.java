@@ -1,5 +1,6 @@
 package dev.outbox.store.redis;
 
+import static dev.outbox.tck.internal.Decisions.all;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -22,7 +23,6 @@ import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -304,9 +304,7 @@ class RedisTransactionTest {
           }
         });
     Claim claim = outbox.claim(new Claim.Request("test", failed, 1_000_000, Duration.ofMinutes(1)));
-    Map<Long, Decision> decisions = new HashMap<>();
-    claim.messages().forEach(m -> decisions.put(m.sequence(), Decision.retry(Duration.ZERO, "no")));
-    assertThat(claim.settle(decisions)).isEmpty();
+    assertThat(claim.settle(all(claim, Decision.retry(Duration.ZERO, "no")))).isEmpty();
     redis.inTransaction(t -> outbox.append(t, message().build()));
     var statistics = outbox.statistics(2);
     assertThat(statistics.pending()).isEqualTo(1);
@@ -349,9 +347,7 @@ class RedisTransactionTest {
             tuple("order/key", null),
             tuple("order/whole", null));
     assertThat(outbox.statistics(10).pending()).isEqualTo(4);
-    Map<Long, Decision> decisions = new HashMap<>();
-    claim.messages().forEach(m -> decisions.put(m.sequence(), Decision.delivered()));
-    assertThat(claim.settle(decisions)).isEmpty();
+    assertThat(claim.settle(all(claim, Decision.delivered()))).isEmpty();
     assertThat(redis.client.keys(prefix + "message:*")).isEmpty();
     assertThat(redis.client.keys(prefix + "order:*")).isEmpty();
     assertThat(redis.client.keys(prefix + "key:*")).isEmpty();

@@ -1,5 +1,6 @@
 package dev.outbox.store.redis;
 
+import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -19,9 +20,7 @@ import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.opentest4j.TestAbortedException;
@@ -70,12 +69,6 @@ class ServerTest {
         .eventType("OrderPlaced")
         .payload(payload)
         .build();
-  }
-
-  private static Map<Long, Decision> allDelivered(Claim claim) {
-    Map<Long, Decision> decisions = new HashMap<>();
-    claim.messages().forEach(m -> decisions.put(m.sequence(), Decision.delivered()));
-    return decisions;
   }
 
   private static void assertRefused(String sentence, String... settings) {
@@ -209,7 +202,7 @@ class ServerTest {
               .contains("bytes of memory");
           Claim claim = store.claim(REQUEST);
           assertThat(claim.messages()).hasSize(stored);
-          assertThat(claim.settle(allDelivered(claim))).isEmpty();
+          assertThat(claim.settle(all(claim, Decision.delivered()))).isEmpty();
           await()
               .ignoreException(TransientOutboxException.class)
               .untilAsserted(() -> append(client, store, payload));
@@ -278,7 +271,7 @@ class ServerTest {
           Claim claim = store.claim(REQUEST);
           assertThat(claim.messages()).hasSize(2);
           String ignored = client.scriptFlush();
-          assertThat(claim.settle(allDelivered(claim))).isEmpty();
+          assertThat(claim.settle(all(claim, Decision.delivered()))).isEmpty();
           assertThat(store.statistics(10).pending()).isZero();
         });
   }
@@ -296,7 +289,7 @@ class ServerTest {
             RedisOutboxStore other = RedisOutboxStore.of(one, NAME);
             Claim claim = other.claim(REQUEST);
             assertThat(claim.renew(Duration.ofMinutes(1))).hasSize(1);
-            assertThat(claim.settle(allDelivered(claim))).isEmpty();
+            assertThat(claim.settle(all(claim, Decision.delivered()))).isEmpty();
             assertThat(other.findings()).allMatch(Finding::isFine);
             assertThat(other.place()).contains("{shop}:outbox:*", "127.0.0.1");
           }
