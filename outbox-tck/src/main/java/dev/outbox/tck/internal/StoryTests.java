@@ -52,11 +52,6 @@ public abstract class StoryTests<P extends Patient<?, ?>, S> extends SuiteTests<
 
   protected abstract S step(Random random);
 
-  /** Steps that may take the place of this one in a failure that is easier to read. */
-  protected Stream<S> simpler(S step) {
-    return Stream.of();
-  }
-
   /** A story that begins with an empty store. */
   protected abstract Story<S> begin();
 
@@ -120,7 +115,7 @@ public abstract class StoryTests<P extends Patient<?, ?>, S> extends SuiteTests<
     }
   }
 
-  /** Leaves out steps, many at once first, and then makes those that are left simpler. */
+  /** Leaves out steps, many at once first. */
   private final class Shrinking {
     private final Set<List<S>> tried = new HashSet<>();
     private long end = System.nanoTime() + FOR_SHRINKING.toNanos();
@@ -139,9 +134,6 @@ public abstract class StoryTests<P extends Patient<?, ?>, S> extends SuiteTests<
         for (int part = steps.size(); part > 0; part /= 2) {
           leaveOut(part);
         }
-        for (int i = 0; i < steps.size(); i++) {
-          makeSimpler(i);
-        }
       } while (tried.size() > before);
       return failed;
     }
@@ -152,20 +144,6 @@ public abstract class StoryTests<P extends Patient<?, ?>, S> extends SuiteTests<
         fewer.subList(from, Math.min(from + part, fewer.size())).clear();
         boolean ignored = failsToo(fewer);
       }
-    }
-
-    private void makeSimpler(int i) {
-      boolean simpler;
-      do {
-        simpler =
-            simpler(steps.get(i))
-                .anyMatch(
-                    step -> {
-                      List<S> changed = new ArrayList<>(steps);
-                      changed.set(i, step);
-                      return failsToo(changed);
-                    });
-      } while (simpler);
     }
 
     private boolean failsToo(List<S> candidate) {

@@ -13,7 +13,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,11 +51,6 @@ public abstract class OutboxStoreProperties<T> extends StoryTests<PatientFixture
   @Override
   protected Step step(Random random) {
     return Step.any(random);
-  }
-
-  @Override
-  protected Stream<Step> simpler(Step step) {
-    return step.simpler();
   }
 
   @Override

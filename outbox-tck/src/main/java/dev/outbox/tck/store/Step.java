@@ -36,11 +36,7 @@ sealed interface Step {
     UNORDERED
   }
 
-  record Written(int key, Content content) {
-    private Stream<Written> simpler() {
-      return Stream.of(new Written(key, Content.PLAIN), new Written(0, content));
-    }
-  }
+  record Written(int key, Content content) {}
 
   /**
    * Appends.
@@ -56,43 +52,17 @@ sealed interface Step {
     public String rule() {
       return hasDedupKey() ? "A4" : "A1";
     }
-
-    @Override
-    public Stream<Step> simpler() {
-      return Stream.concat(
-          Stream.of(new Append(0, messages)),
-          Step.simpler(messages, Written::simpler).map(some -> new Append(transaction, some)));
-    }
   }
 
   record InsertByPlainSql(int transaction, int key, boolean delayed) implements Step {}
 
   record EndTransaction(int transaction, boolean commits) implements Step {}
 
-  record Take(int worker, int most, boolean fewBytes, int hours) implements Step {
-    @Override
-    public Stream<Step> simpler() {
-      return Stream.of(new Take(1, 100, false, 1), new Take(worker, most, false, 1));
-    }
-  }
+  record Take(int worker, int most, boolean fewBytes, int hours) implements Step {}
 
-  record Settle(int claim, List<Verdict> verdicts) implements Step {
-    @Override
-    public Stream<Step> simpler() {
-      return Stream.concat(
-          Stream.of(new Settle(0, verdicts)),
-          Verdict.simpler(verdicts).map(some -> new Settle(claim, some)));
-    }
-  }
+  record Settle(int claim, List<Verdict> verdicts) implements Step {}
 
-  record SettleAndTake(int claim, List<Verdict> verdicts, Take next) implements Step {
-    @Override
-    public Stream<Step> simpler() {
-      return Stream.concat(
-          Stream.of(new Settle(claim, verdicts)),
-          Verdict.simpler(verdicts).map(some -> new SettleAndTake(claim, some, next)));
-    }
-  }
+  record SettleAndTake(int claim, List<Verdict> verdicts, Take next) implements Step {}
 
   record SettleAgain(int claim) implements Step {}
 
@@ -100,12 +70,7 @@ sealed interface Step {
 
   record Renew(int claim, int hours) implements Step {}
 
-  record TimePasses(int hours) implements Step {
-    @Override
-    public Stream<Step> simpler() {
-      return Stream.of(new TimePasses(1));
-    }
-  }
+  record TimePasses(int hours) implements Step {}
 
   record DecideOnDeadLetter(int letter, boolean requeues) implements Step {}
 
@@ -134,10 +99,6 @@ sealed interface Step {
       this.decision = decision;
     }
 
-    private static Stream<List<Verdict>> simpler(List<Verdict> verdicts) {
-      return Step.simpler(verdicts, one -> Stream.of(DELIVERED));
-    }
-
     /** Later messages of the key must wait. */
     boolean holdsBack() {
       return this != DELIVERED && this != NONE && this != DEAD;
@@ -146,28 +107,6 @@ sealed interface Step {
     @Nullable Decision decision(String error) {
       return decision.apply(error);
     }
-  }
-
-  /** Steps that say less, and do something like it. */
-  default Stream<Step> simpler() {
-    return Stream.of();
-  }
-
-  /** One element fewer, or one that is simpler. */
-  private static <E> Stream<List<E>> simpler(List<E> all, Function<E, Stream<E>> simpler) {
-    Stream<List<E>> fewer =
-        IntStream.range(0, all.size() > 1 ? all.size() : 0)
-            .mapToObj(i -> with(all, i, Stream.of()));
-    Stream<List<E>> changed =
-        IntStream.range(0, all.size())
-            .boxed()
-            .flatMap(i -> simpler.apply(all.get(i)).map(e -> with(all, i, Stream.of(e))));
-    return Stream.concat(fewer, changed);
-  }
-
-  private static <E> List<E> with(List<E> all, int place, Stream<E> there) {
-    Stream<E> before = Stream.concat(all.stream().limit(place), there);
-    return Stream.concat(before, all.stream().skip(place + 1)).toList();
   }
 
   /** Any step, what happens often more often. */
