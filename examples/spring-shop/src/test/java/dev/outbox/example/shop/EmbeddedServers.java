@@ -54,8 +54,7 @@ final class EmbeddedServers
                   case "spring.datasource.url" -> database ? DATABASE.get().jdbcUrl() : null;
                   case "spring.datasource.username" -> database ? DATABASE.get().user() : null;
                   case "spring.datasource.password" -> database ? DATABASE.get().password() : null;
-                  case "spring.kafka.bootstrap-servers" ->
-                      kafka ? KAFKA.get().address() : null;
+                  case "spring.kafka.bootstrap-servers" -> kafka ? KAFKA.get().address() : null;
                   default -> null;
                 };
               }
