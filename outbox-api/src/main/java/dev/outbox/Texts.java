@@ -121,7 +121,9 @@ public final class Texts {
         .replaceAll(control -> "\\\\u%04x".formatted((int) control.group().charAt(0)));
   }
 
-  /** The text as JSON has it, in quotes. Escaped are quotes, backslashes and control characters. */
+  /**
+   * The text as JSON has it, in quotes. Escaped are quotes, backslashes and what is below U+0020.
+   */
   public static String json(String text) {
     return json(text, Character.MAX_VALUE + 1);
   }

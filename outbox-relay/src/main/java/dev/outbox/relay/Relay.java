@@ -375,7 +375,7 @@ public final class Relay implements AutoCloseable {
     }
   }
 
-  /** The threads are to be stopped all the same. */
+  /** Tells of what a close could not do; the close goes on. */
   private void failed(String operation, Throwable e) {
     listener.on(
         new RelayEvent.StoreFailed(

@@ -11,7 +11,8 @@ public interface BreaksConnections {
    *
    * @param write which one, from 1
    * @return true when {@code work} came to that write, and has failed for it or gone on without;
-   *     false when it has ended with fewer writes
+   *     false when it has ended with fewer writes; false for the first write skips the test, which
+   *     has shown nothing
    */
   boolean breakingAtWrite(int write, Runnable work);
 }

@@ -52,8 +52,12 @@ class PeersReportTest {
   void runs() {
     Locale before = Locale.getDefault();
     Locale.setDefault(Locale.GERMANY); // which has other commas
-    List<String> cells = cells(backlog(1_000, 1, 1), backlog(1_000, 4, 2), backlog(1_000, 2, 0));
-    Locale.setDefault(before);
+    List<String> cells;
+    try {
+      cells = cells(backlog(1_000, 1, 1), backlog(1_000, 4, 2), backlog(1_000, 2, 0));
+    } finally {
+      Locale.setDefault(before);
+    }
     assertThat(cells.get(2)).isEqualTo("500");
     assertThat(cells.get(10)).isEqualTo("3,000 of 3,000");
     assertThat(cells.get(11)).isEqualTo("3");

@@ -28,8 +28,8 @@ public final class Payload {
   private Payload() {}
 
   /**
-   * JSON indented, another text as it is, anything else in hexadecimal digits. Has no tabs, and no
-   * other controls of ASCII but ends of lines: {@link Texts#printable} escapes what is left.
+   * JSON indented, another text as it is, anything else in hexadecimal digits. Has no tabs; {@link
+   * Texts#printable} escapes other controls.
    */
   public static String shown(OutboxMessage message) {
     boolean isJson = message.contentType().toLowerCase(Locale.ROOT).contains("json");

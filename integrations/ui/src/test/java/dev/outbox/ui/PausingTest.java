@@ -90,9 +90,12 @@ class PausingTest {
           }
         };
     CompletableFuture<PageResponse> before = CompletableFuture.supplyAsync(() -> outbox.get(""));
-    assertThat(read.await(10, TimeUnit.SECONDS)).isTrue();
-    assertThat(outbox.post("pause", pause).status()).isEqualTo(303);
-    paused.countDown();
+    try {
+      assertThat(read.await(10, TimeUnit.SECONDS)).isTrue();
+      assertThat(outbox.post("pause", pause).status()).isEqualTo(303);
+    } finally {
+      paused.countDown();
+    }
     assertThat(before.get(10, TimeUnit.SECONDS).body()).doesNotContain("are paused");
     assertThat(outbox.see("").text()).contains("all messages are paused since");
   }

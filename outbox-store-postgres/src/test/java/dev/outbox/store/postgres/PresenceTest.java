@@ -124,13 +124,23 @@ class PresenceTest extends PresenceTests {
     try (Connection other = database.pool.getConnection();
         Statement statement = other.createStatement();
         Handle handle = handle()) {
+      String before = silence(handle);
       statement.execute(
           "select pg_advisory_lock('outbox_bucket'::regclass::oid::bigint::bit(32)::int, 7)");
-      assertThat(holding().begin(handle, 7)).isFalse();
-      assertThat(handle.select("show idle_session_timeout").mapTo(String.class).one())
-          .isEqualTo("0");
-      statement.execute("select pg_advisory_unlock_all()");
+      try {
+        assertThat(holding().begin(handle, 7)).isFalse();
+        assertThat(silence(handle)).isEqualTo(before);
+      } finally {
+        statement.execute("select pg_advisory_unlock_all()");
+      }
+      assertThat(holding().begin(handle, 7)).as("it was the lock").isTrue();
+      holding().leave(handle, 7);
+      assertThat(silence(handle)).isEqualTo(before);
     }
+  }
+
+  private static String silence(Handle session) {
+    return session.select("show idle_session_timeout").mapTo(String.class).one();
   }
 
   /** As a relay does it. */

@@ -22,10 +22,12 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.opentest4j.AssertionFailedError;
 
@@ -38,6 +40,9 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
   /** One has failed, or takes too long: the others need not go on. */
   private volatile boolean over;
 
+  /** Of those that failed: the others may have met a conflict after that, and not tried again. */
+  private final AtomicReference<@Nullable Throwable> first = new AtomicReference<>();
+
   private static final class ChangedItsMind extends RuntimeException {
     private static final long serialVersionUID = 1L;
   }
@@ -45,6 +50,7 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
   /** All consumers go over all messages, in different orders. */
   private void run(BiConsumer<InboxKey, Random> handling) {
     over = false;
+    first.set(null);
     List<InThread<Boolean>> consumers =
         IntStream.range(0, CONSUMERS)
             .mapToObj(i -> new InThread<>("consumer", () -> goOver(handling, new Random(seed + i))))
@@ -56,8 +62,9 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
     } catch (TimeoutException e) {
       throw failed("a consumer among others did not come to its end%s", again());
     } catch (ExecutionException e) {
-      throw new AssertionFailedError(
-          "a consumer among others failed: " + e.getCause() + again(), e.getCause());
+      Throwable known = first.get();
+      Throwable cause = known != null ? known : e.getCause();
+      throw new AssertionFailedError("a consumer among others failed: " + cause + again(), cause);
     } finally {
       over = true;
     }
@@ -70,6 +77,7 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
       }
       return true;
     } catch (RuntimeException | AssertionError e) {
+      first.compareAndSet(null, e);
       over = true;
       throw e;
     }

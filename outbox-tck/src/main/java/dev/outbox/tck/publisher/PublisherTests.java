@@ -360,12 +360,13 @@ abstract class PublisherTests {
       List<StoredMessage> first = manyOfSomeKeys();
       InThread<List<Published>> publishing =
           new InThread<>("publisher tck", () -> publishUntil(killed, first));
+      List<Published> calls;
       try {
         broker.killBroker();
       } finally {
         killed.set(true);
+        calls = publishing.join();
       }
-      List<Published> calls = publishing.join();
       broker.startBroker();
       for (Published call : calls) {
         check(call.inTime("P1").miscounted());

@@ -115,6 +115,7 @@ abstract class FairnessTests<T> extends StoreTests<T> {
                 ids(claim).forEach(wanted::remove);
                 settle(claim, Decision.delivered());
               }
+              assertThat(wanted).as("a retry that is due").doesNotContain(retried.id());
               return wanted.isEmpty() ? true : null;
             });
   }

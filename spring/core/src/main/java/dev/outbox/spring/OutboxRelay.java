@@ -23,6 +23,7 @@ public final class OutboxRelay implements SmartLifecycle, DisposableBean {
 
   private final Supplier<Relay> relays;
   private volatile @Nullable Relay current;
+  private @Nullable Relay starting;
 
   /**
    * Runs what the supplier builds.
@@ -34,7 +35,7 @@ public final class OutboxRelay implements SmartLifecycle, DisposableBean {
   }
 
   /**
-   * Builds and starts a relay; does nothing when one runs.
+   * Builds and starts a relay; does nothing when one runs or is being started.
    *
    * @throws IllegalArgumentException when a setting of the relay is refused
    * @throws dev.outbox.OutboxException as {@link Relay#start}
@@ -44,36 +45,39 @@ public final class OutboxRelay implements SmartLifecycle, DisposableBean {
   public void start() {
     Relay relay = next();
     if (relay != null) {
+      boolean runs = false;
       try {
         relay.start();
-      } catch (RuntimeException | Error e) {
-        forget(relay);
-        throw e;
+        runs = true;
+      } finally {
+        isStarted(relay, runs);
       }
     }
   }
 
   private synchronized @Nullable Relay next() {
-    if (current != null) {
+    if (starting != null || current != null) {
       return null;
     }
     Relay relay = relays.get();
-    current = relay;
+    starting = relay;
     return relay;
   }
 
-  private synchronized void forget(Relay relay) {
-    if (current == relay) {
-      current = null;
+  private synchronized void isStarted(Relay relay, boolean runs) {
+    if (starting == relay) { // or else it was stopped
+      starting = null;
+      current = runs ? relay : null;
     }
   }
 
   /** Closes the relay, which takes its stop timeout at most; does nothing when none runs. */
   @Override
   public synchronized void stop() {
-    Relay relay = current;
+    Relay relay = starting != null ? starting : current;
+    starting = null;
+    current = null;
     if (relay != null) {
-      current = null;
       relay.close();
     }
   }

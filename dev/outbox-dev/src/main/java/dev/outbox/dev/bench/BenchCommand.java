@@ -101,13 +101,13 @@ public final class BenchCommand implements Callable<Integer> {
     return resources.add(BenchDatabase.open(started.address()));
   }
 
-  /** With Kafka's 11 windows of a second, a client may send what a quota allows in 10 at once. */
   private String kafka() {
     if (kafka == null) {
       EmbeddedKafka started =
           resources.add(
               EmbeddedKafka.builder()
                   .setting("auto.create.topics.enable", "false")
+                  // With the usual 11 windows a client may send at once what 10 seconds allow.
                   .setting("quota.window.num", "2")
                   .jvmDefaults()
                   .start());

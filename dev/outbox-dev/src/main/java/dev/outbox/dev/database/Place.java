@@ -40,7 +40,7 @@ public interface Place<T> extends AutoCloseable {
   /** Connects, to see that it answers, is of the right kind, and lets this user in. */
   void check();
 
-  /** The database and, where one says it, the driver, with their versions. */
+  /** The database and, except of Redis, the driver, with their versions. */
   Map<String, String> about();
 
   /** The same for people. */

@@ -101,7 +101,8 @@ final class Call {
           return true;
         } catch (Requests.NoFieldException e) {
           refusal = Result.unavailable(String.valueOf(e.getMessage()));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException
+            | Error e) { // so that this message has a result, and its slot ends
           refusal = Result.failed("%s: %s".formatted(request.endpoint().name(), e));
         }
       }

@@ -187,13 +187,8 @@ final class RequestSlots {
   private void serve() {
     for (User user = next(); user != null; user = next()) {
       Slot slot = new Slot();
-      boolean isUsed = false;
-      try {
-        isUsed = user.use(slot);
-      } finally {
-        if (!isUsed) {
-          giveBack(slot);
-        }
+      if (!user.use(slot)) {
+        giveBack(slot);
       }
     }
   }

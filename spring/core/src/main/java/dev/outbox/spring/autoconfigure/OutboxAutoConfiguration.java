@@ -55,7 +55,7 @@ final class OutboxAutoConfiguration {
     return new Relays(beans, customizers, traces);
   }
 
-  /** Asks for all transaction managers, also those that nobody gets unasked. */
+  /** All transaction managers count, also beans that are injected only by name. */
   @Bean
   HandOver outboxHandOver(WakeAfterCommit wake, ListableBeanFactory beans) {
     return new HandOver(wake, beans.getBeanProvider(PlatformTransactionManager.class));

@@ -168,11 +168,14 @@ public final class JdbcTransactions implements Transactions<Handle> {
       quietly(
           () -> {
             if (rollBack) {
-              connection.rollback();
+              connection.rollback(); // or else nothing more: to set auto-commit would commit
             }
-            server.end(connection);
+            try {
+              server.end(connection);
+            } finally {
+              connection.setAutoCommit(autoCommit);
+            }
           });
-      quietly(() -> connection.setAutoCommit(autoCommit));
     }
   }
 

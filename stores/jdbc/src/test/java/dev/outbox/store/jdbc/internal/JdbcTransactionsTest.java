@@ -36,6 +36,7 @@ class JdbcTransactionsTest {
   private boolean autoCommit = true;
   private boolean broken;
   private boolean failsAtBegin;
+  private boolean cannotRollBack;
   private String advice;
   private final Connection connection =
       proxy(Connection.class, (p, m, a) -> connection(m.getName(), a));
@@ -51,6 +52,9 @@ class JdbcTransactionsTest {
     note(method, a);
     if (broken && !method.equals("close")) {
       throw new SQLException("the connection is broken", "OTHER");
+    }
+    if (cannotRollBack && method.equals("rollback")) {
+      throw new SQLException("no rollback", "OTHER");
     }
     if (method.equals("setAutoCommit")) {
       autoCommit = (boolean) a[0];
@@ -211,6 +215,15 @@ class JdbcTransactionsTest {
               "end",
               "setAutoCommit true",
               "close");
+    }
+
+    @Test
+    @DisplayName("but not where it cannot be rolled back: setting auto-commit would commit")
+    void cannotBeRolledBack() {
+      cannotRollBack = true;
+      assertThatThrownBy(() -> transactions.runSql(PATIENCE, failing("OTHER")))
+          .hasMessageContaining("boom");
+      assertThat(asked).containsExactly("setAutoCommit false", "begin PT7S", "rollback", "close");
     }
 
     @Test
