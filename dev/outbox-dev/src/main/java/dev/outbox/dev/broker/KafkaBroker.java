@@ -86,7 +86,13 @@ public final class KafkaBroker extends Broker {
 
   @Override
   public void createTopics() {
-    Map<String, String> settings = Map.of("max.message.bytes", "" + MOST_BYTES);
+    createTopics(Map.of("max.message.bytes", "" + MOST_BYTES));
+  }
+
+  /**
+   * @param settings of each topic, where they are not Kafka's defaults
+   */
+  public void createTopics(Map<String, String> settings) {
     List<NewTopic> topics =
         topics().stream()
             .map(t -> new NewTopic(t, Optional.of(PARTITIONS), Optional.empty()).configs(settings))
