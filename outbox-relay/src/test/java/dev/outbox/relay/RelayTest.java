@@ -26,6 +26,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -405,22 +406,19 @@ class RelayTest {
     CountDownLatch holds = new CountDownLatch(1);
     CountDownLatch ended = new CountDownLatch(1);
     FaultyStore store =
-        new FaultyStore() {
-          @Override
-          public Keeper keeper(Duration unclaimed) {
-            return new KeepsNothing(this) {
-              @Override
-              public void hold(Runnable announced) throws InterruptedException {
-                holds.countDown();
-                try {
-                  never.await();
-                } finally {
-                  ended.countDown();
-                }
-              }
-            };
-          }
-        };
+        keptBy(
+            source ->
+                new KeepsNothing(source) {
+                  @Override
+                  public void hold(Runnable announced) throws InterruptedException {
+                    holds.countDown();
+                    try {
+                      never.await();
+                    } finally {
+                      ended.countDown();
+                    }
+                  }
+                });
     relay = Relay.builder(store, publisher).build();
     relay.start();
     await().until(() -> holds.getCount() == 0);
@@ -433,17 +431,14 @@ class RelayTest {
   @Test
   void aKeeperThatCannotLeaveStopsNoClose() {
     FaultyStore store =
-        new FaultyStore() {
-          @Override
-          public Keeper keeper(Duration unclaimed) {
-            return new KeepsNothing(this) {
-              @Override
-              public void leave(Duration most) {
-                throw new IllegalStateException("no answer");
-              }
-            };
-          }
-        };
+        keptBy(
+            source ->
+                new KeepsNothing(source) {
+                  @Override
+                  public void leave(Duration most) {
+                    throw new IllegalStateException("no answer");
+                  }
+                });
     relay = Relay.builder(store, publisher).listener(events).build();
     relay.start();
     relay.close();
@@ -590,6 +585,15 @@ class RelayTest {
     await().until(() -> events.of("storeFailed housekeep tidy up").size() == 1);
     store.append("a", "1");
     awaitDelivered(1);
+  }
+
+  private static FaultyStore keptBy(Function<Claim.Source, Keeper> keeper) {
+    return new FaultyStore() {
+      @Override
+      public Keeper keeper(Duration unclaimed) {
+        return keeper.apply(this);
+      }
+    };
   }
 
   private static class KeepsNothing implements Keeper {

@@ -41,7 +41,7 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
   private volatile boolean over;
 
   /** Of those that failed: the others may have met a conflict after that, and not tried again. */
-  private final AtomicReference<@Nullable Throwable> first = new AtomicReference<>();
+  private final AtomicReference<@Nullable Throwable> firstFailure = new AtomicReference<>();
 
   private static final class ChangedItsMind extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -50,7 +50,7 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
   /** All consumers go over all messages, in different orders. */
   private void run(BiConsumer<InboxKey, Random> handling) {
     over = false;
-    first.set(null);
+    firstFailure.set(null);
     List<InThread<Boolean>> consumers =
         IntStream.range(0, CONSUMERS)
             .mapToObj(i -> new InThread<>("consumer", () -> goOver(handling, new Random(seed + i))))
@@ -62,7 +62,7 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
     } catch (TimeoutException e) {
       throw failed("a consumer among others did not come to its end%s", again());
     } catch (ExecutionException e) {
-      Throwable known = first.get();
+      Throwable known = firstFailure.get();
       Throwable cause = known != null ? known : e.getCause();
       throw new AssertionFailedError("a consumer among others failed: " + cause + again(), cause);
     } finally {
@@ -77,7 +77,7 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
       }
       return true;
     } catch (RuntimeException | AssertionError e) {
-      first.compareAndSet(null, e);
+      firstFailure.compareAndSet(null, e);
       over = true;
       throw e;
     }

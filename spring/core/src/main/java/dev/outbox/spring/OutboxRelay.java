@@ -50,7 +50,7 @@ public final class OutboxRelay implements SmartLifecycle, DisposableBean {
         relay.start();
         runs = true;
       } finally {
-        isStarted(relay, runs);
+        startEnded(relay, runs);
       }
     }
   }
@@ -64,7 +64,7 @@ public final class OutboxRelay implements SmartLifecycle, DisposableBean {
     return relay;
   }
 
-  private synchronized void isStarted(Relay relay, boolean runs) {
+  private synchronized void startEnded(Relay relay, boolean runs) {
     if (starting == relay) { // or else it was stopped
       starting = null;
       current = runs ? relay : null;
