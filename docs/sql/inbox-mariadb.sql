@@ -1,7 +1,8 @@
 -- The collation is utf8mb4_0900_bin on MySQL and utf8mb4_nopad_bin on MariaDB.
+-- Each statement commits by itself: what was interrupted is run again, and the version comes last.
 
 -- One row a key, from its begin until its retention is over.
-create table inbox_message (
+create table if not exists inbox_message (
   -- One longer than the limit, also below: where sql_mode is not strict, what is too long is cut off
   -- without an error, and must not look as if it fitted.
   consumer      varchar(256) not null,
@@ -35,7 +36,7 @@ create table inbox_message (
   constraint inbox_message_result_size check (length(result) <= 1000000)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_nopad_bin;
 
-create table inbox_schema (
+create table if not exists inbox_schema (
   version  integer not null,
   primary key (version)
 ) engine = InnoDB;

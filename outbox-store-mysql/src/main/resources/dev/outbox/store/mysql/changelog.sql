@@ -4,8 +4,9 @@
 --comment: q is the schema with a dot, or nothing; p is the prefix of all names; collation compares every byte, trailing spaces too
 
 -- The collation is utf8mb4_0900_bin on MySQL and utf8mb4_nopad_bin on MariaDB.
+-- Each statement commits by itself: what was interrupted is run again, and the version comes last.
 
-create table ${q}${p}message (
+create table if not exists ${q}${p}message (
   -- The unit that a relay leases. Computed here, so that a producer in any language only inserts.
   -- A default and a check rather than a generated column: MariaDB has no key on one of those.
   bucket          tinyint unsigned not null default (crc32(coalesce(partition_key, concat(aggregate_type, '/', aggregate_id))) & 63),
@@ -80,7 +81,7 @@ create table ${q}${p}message (
 ) engine = InnoDB default character set utf8mb4 collate ${collation} comment 'MERGE_THRESHOLD=1';
 
 -- One row a key that waits: for its next try, or for a person.
-create table ${q}${p}blocked_key (
+create table if not exists ${q}${p}blocked_key (
   bucket     tinyint unsigned not null,
   `key`      varchar(512) not null,
   retry_at   datetime(6) not null,
@@ -95,7 +96,7 @@ create table ${q}${p}blocked_key (
   key ${p}blocked_key_due (bucket, due_at)
 ) engine = InnoDB default character set utf8mb4 collate ${collation};
 
-create table ${q}${p}bucket (
+create table if not exists ${q}${p}bucket (
   bucket       tinyint unsigned not null,
   -- Grows each time the bucket changes hands.
   token        bigint not null default 0,
@@ -115,11 +116,11 @@ create table ${q}${p}bucket (
   constraint ${p}bucket_numbers check (token between 0 and 4611686018427387904 and takeovers >= 0 and singles >= 0),
   constraint ${p}bucket_served_at_real check ((dayofmonth(served_at) between 1 and dayofmonth(last_day(served_at))) is true)
 ) engine = InnoDB default character set utf8mb4 collate ${collation};
-insert into ${q}${p}bucket (bucket)
+insert ignore into ${q}${p}bucket (bucket)
 with recursive n as (select 0 as n union all select n + 1 from n where n < 63) select n from n;
 
 -- Outlives its message, until the window is over.
-create table ${q}${p}dedup (
+create table if not exists ${q}${p}dedup (
   dedup_key    varchar(256) not null,
   created_at   datetime(6) not null default (utc_timestamp(6)),
   -- Which append brought it: that is how it knows its own from others'.
@@ -129,15 +130,8 @@ create table ${q}${p}dedup (
   constraint ${p}dedup_key_length check (char_length(dedup_key) <= 255)
 ) engine = InnoDB default character set utf8mb4 collate ${collation};
 
-create table ${q}${p}schema (
-  version  integer not null,
-  primary key (version)
-) engine = InnoDB;
-insert into ${q}${p}schema (version) values (1);
-
---changeset outbox:2
 -- What operators have paused, until they resume it.
-create table ${q}${p}pause (
+create table if not exists ${q}${p}pause (
   -- Empty: all messages.
   aggregate_type  varchar(256) not null,
   paused_at       datetime(6) not null default (utc_timestamp(6)),
@@ -145,3 +139,9 @@ create table ${q}${p}pause (
   reason          text,
   primary key (aggregate_type)
 ) engine = InnoDB default character set utf8mb4 collate ${collation};
+
+create table if not exists ${q}${p}schema (
+  version  integer not null,
+  primary key (version)
+) engine = InnoDB;
+insert into ${q}${p}schema (version) values (1);

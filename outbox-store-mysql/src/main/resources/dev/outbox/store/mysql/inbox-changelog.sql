@@ -4,9 +4,10 @@
 --comment: q is the schema with a dot, or nothing; p is the prefix of all names; collation compares every byte, trailing spaces too
 
 -- The collation is utf8mb4_0900_bin on MySQL and utf8mb4_nopad_bin on MariaDB.
+-- Each statement commits by itself: what was interrupted is run again, and the version comes last.
 
 -- One row a key, from its begin until its retention is over.
-create table ${q}${p}message (
+create table if not exists ${q}${p}message (
   -- One longer than the limit, also below: where sql_mode is not strict, what is too long is cut off
   -- without an error, and must not look as if it fitted.
   consumer      varchar(256) not null,
@@ -40,7 +41,7 @@ create table ${q}${p}message (
   constraint ${p}message_result_size check (length(result) <= 1000000)
 ) engine = InnoDB default character set utf8mb4 collate ${collation};
 
-create table ${q}${p}schema (
+create table if not exists ${q}${p}schema (
   version  integer not null,
   primary key (version)
 ) engine = InnoDB;

@@ -128,13 +128,6 @@ create table ${q}${p}dedup (
 );
 create index ${p}dedup_age on ${q}${p}dedup (created_at);
 
-create table ${q}${p}schema (
-  version  integer not null,
-  constraint ${p}schema_pk primary key (version)
-);
-insert into ${q}${p}schema (version) values (1);
-
---changeset outbox:2
 -- What operators have paused, until they resume it.
 create table ${q}${p}pause (
   -- Empty: all messages.
@@ -144,3 +137,9 @@ create table ${q}${p}pause (
   reason          text collate "C",
   constraint ${p}pause_pk primary key (aggregate_type)
 );
+
+create table ${q}${p}schema (
+  version  integer not null,
+  constraint ${p}schema_pk primary key (version)
+);
+insert into ${q}${p}schema (version) values (1);

@@ -124,12 +124,6 @@ create table ${q}${p}dedup (
 create index ${p}dedup_age on ${q}${p}dedup (created_at) with (allow_page_locks = off);
 alter table ${q}${p}dedup set (lock_escalation = disable);
 
-create table ${q}${p}schema (
-  version  int not null
-);
-insert into ${q}${p}schema (version) values (1);
-
---changeset outbox:2
 -- What operators have paused, until they resume it.
 create table ${q}${p}pause (
   -- Empty: all messages. With a hash as its key, because texts are compared without trailing spaces.
@@ -140,3 +134,8 @@ create table ${q}${p}pause (
   reason          nvarchar(4000) collate Latin1_General_100_BIN2 null,
   constraint ${p}pause_pk primary key clustered (type_hash)
 );
+
+create table ${q}${p}schema (
+  version  int not null
+);
+insert into ${q}${p}schema (version) values (1);

@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.DisplayName;
@@ -56,6 +57,47 @@ public abstract class SchemaTests extends DatabaseTests {
     builder(late).build().migrate();
     assertThat(made).as("what another process made").hasSize(2);
     assertThatCode(store::verify).doesNotThrowAnyException();
+  }
+
+  @Test
+  @DisplayName("that was interrupted anywhere is not there yet, and migrate() goes on with it")
+  void interrupted() {
+    JdbcInboxStore inbox = tested().inbox(database.pool).build();
+    for (String last :
+        List.of(
+            "create table .*\\boutbox_blocked_key",
+            "insert .*into outbox_bucket",
+            "create table .*\\boutbox_pause",
+            "create table .*\\boutbox_schema",
+            "insert into outbox_schema")) {
+      assertThatThrownBy(builder(endingAt(last)).build()::migrate)
+          .as(last)
+          .isInstanceOf(PermanentOutboxException.class);
+      assertThatThrownBy(store::verify).as(last).isInstanceOf(SchemaException.class);
+    }
+    assertThatThrownBy(
+            tested().inbox(endingAt("insert into inbox_schema")).build()::migrate)
+        .isInstanceOf(PermanentOutboxException.class);
+    assertThatThrownBy(inbox::verify).isInstanceOf(SchemaException.class);
+    store.migrate();
+    inbox.migrate();
+    store.verify();
+    inbox.verify();
+    assertThat(database.query("select count(*) from outbox_bucket")).isEqualTo("64");
+    try (TestDatabase fresh = tested().database(config -> {})) {
+      builder(fresh.pool).build().migrate();
+      tested().inbox(fresh.pool).build().migrate();
+      assertThat(catalog(database)).isEqualTo(catalog(fresh)).contains("outbox_pause");
+    }
+  }
+
+  /** The pool, of which each statement like this fails. */
+  private DataSource endingAt(String statement) {
+    return watched(
+        DataSource.class,
+        database.pool,
+        sql ->
+            Pattern.compile(statement).matcher(sql).find() ? "a migration that is interrupted" : sql);
   }
 
   /**

@@ -1,6 +1,7 @@
 -- The collation is utf8mb4_0900_bin on MySQL and utf8mb4_nopad_bin on MariaDB.
+-- Each statement commits by itself: what was interrupted is run again, and the version comes last.
 
-create table outbox_message (
+create table if not exists outbox_message (
   -- The unit that a relay leases. Computed here, so that a producer in any language only inserts.
   -- A default and a check rather than a generated column: MariaDB has no key on one of those.
   bucket          tinyint unsigned not null default (crc32(coalesce(partition_key, concat(aggregate_type, '/', aggregate_id))) & 63),
@@ -75,7 +76,7 @@ create table outbox_message (
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_nopad_bin comment 'MERGE_THRESHOLD=1';
 
 -- One row a key that waits: for its next try, or for a person.
-create table outbox_blocked_key (
+create table if not exists outbox_blocked_key (
   bucket     tinyint unsigned not null,
   `key`      varchar(512) not null,
   retry_at   datetime(6) not null,
@@ -90,7 +91,7 @@ create table outbox_blocked_key (
   key outbox_blocked_key_due (bucket, due_at)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_nopad_bin;
 
-create table outbox_bucket (
+create table if not exists outbox_bucket (
   bucket       tinyint unsigned not null,
   -- Grows each time the bucket changes hands.
   token        bigint not null default 0,
@@ -110,11 +111,11 @@ create table outbox_bucket (
   constraint outbox_bucket_numbers check (token between 0 and 4611686018427387904 and takeovers >= 0 and singles >= 0),
   constraint outbox_bucket_served_at_real check ((dayofmonth(served_at) between 1 and dayofmonth(last_day(served_at))) is true)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_nopad_bin;
-insert into outbox_bucket (bucket)
+insert ignore into outbox_bucket (bucket)
 with recursive n as (select 0 as n union all select n + 1 from n where n < 63) select n from n;
 
 -- Outlives its message, until the window is over.
-create table outbox_dedup (
+create table if not exists outbox_dedup (
   dedup_key    varchar(256) not null,
   created_at   datetime(6) not null default (utc_timestamp(6)),
   -- Which append brought it: that is how it knows its own from others'.
@@ -124,14 +125,8 @@ create table outbox_dedup (
   constraint outbox_dedup_key_length check (char_length(dedup_key) <= 255)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_nopad_bin;
 
-create table outbox_schema (
-  version  integer not null,
-  primary key (version)
-) engine = InnoDB;
-insert into outbox_schema (version) values (1);
-
 -- What operators have paused, until they resume it.
-create table outbox_pause (
+create table if not exists outbox_pause (
   -- Empty: all messages.
   aggregate_type  varchar(256) not null,
   paused_at       datetime(6) not null default (utc_timestamp(6)),
@@ -139,3 +134,9 @@ create table outbox_pause (
   reason          text,
   primary key (aggregate_type)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_nopad_bin;
+
+create table if not exists outbox_schema (
+  version  integer not null,
+  primary key (version)
+) engine = InnoDB;
+insert into outbox_schema (version) values (1);

@@ -123,12 +123,6 @@ create table outbox_dedup (
 );
 create index outbox_dedup_age on outbox_dedup (created_at);
 
-create table outbox_schema (
-  version  integer not null,
-  constraint outbox_schema_pk primary key (version)
-);
-insert into outbox_schema (version) values (1);
-
 -- What operators have paused, until they resume it.
 create table outbox_pause (
   -- Empty: all messages.
@@ -138,3 +132,9 @@ create table outbox_pause (
   reason          text collate "C",
   constraint outbox_pause_pk primary key (aggregate_type)
 );
+
+create table outbox_schema (
+  version  integer not null,
+  constraint outbox_schema_pk primary key (version)
+);
+insert into outbox_schema (version) values (1);

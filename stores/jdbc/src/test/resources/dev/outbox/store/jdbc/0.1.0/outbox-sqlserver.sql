@@ -119,11 +119,6 @@ create table outbox_dedup (
 create index outbox_dedup_age on outbox_dedup (created_at) with (allow_page_locks = off);
 alter table outbox_dedup set (lock_escalation = disable);
 
-create table outbox_schema (
-  version  int not null
-);
-insert into outbox_schema (version) values (1);
-
 -- What operators have paused, until they resume it.
 create table outbox_pause (
   -- Empty: all messages. With a hash as its key, because texts are compared without trailing spaces.
@@ -134,3 +129,8 @@ create table outbox_pause (
   reason          nvarchar(4000) collate Latin1_General_100_BIN2 null,
   constraint outbox_pause_pk primary key clustered (type_hash)
 );
+
+create table outbox_schema (
+  version  int not null
+);
+insert into outbox_schema (version) values (1);
