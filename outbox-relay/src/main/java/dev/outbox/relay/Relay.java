@@ -36,7 +36,8 @@ import org.slf4j.LoggerFactory;
  * <p>Each worker makes one claim at a time. A call of the publisher runs on a thread of its own, so
  * that the worker can give up on it. While it runs, the worker renews the lease after each third of
  * its length. With {@code n} workers at most {@code n + 1} store calls run at once: one for each
- * worker, and one for housekeeping.
+ * worker, and one for housekeeping. Where the store is a {@link KeepingStore}, one more shows that
+ * the relay lives.
  *
  * <p>An outage of the broker costs no message an attempt, however long it is. Messages that the
  * broker could not take are released as they were, and all workers pause until a few messages get

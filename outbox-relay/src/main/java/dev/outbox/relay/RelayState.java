@@ -108,11 +108,18 @@ public final class RelayState implements RelayListener {
 
   private void found(RelayEvent.Unavailable event) {
     String destination = event.result().destination();
+    forgetOld();
     if (destination != null
         && (unavailable.size() < MOST_DESTINATIONS || unavailable.containsKey(destination))) {
       Unavailable now = new Unavailable(destination, event.result().error(), clock.instant());
       unavailable.put(destination, new Found(now, event.message().sequence()));
     }
+  }
+
+  /** Another relay may have delivered the message that found it out. */
+  private void forgetOld() {
+    Instant since = clock.instant().minus(LASTS);
+    unavailable.values().removeIf(one -> one.unavailable().at().isBefore(since));
   }
 
   /**
@@ -149,8 +156,7 @@ public final class RelayState implements RelayListener {
 
   /** What was found to be unavailable lately, by name; of very many, only some. */
   public List<Unavailable> unavailable() {
-    Instant since = clock.instant().minus(LASTS);
-    unavailable.values().removeIf(one -> one.unavailable().at().isBefore(since));
+    forgetOld();
     return unavailable.values().stream()
         .map(Found::unavailable)
         .sorted(Comparator.comparing(Unavailable::destination))

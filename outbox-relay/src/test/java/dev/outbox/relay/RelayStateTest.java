@@ -119,4 +119,16 @@ class RelayStateTest {
     }
     assertThat(state.unavailable()).hasSize(20);
   }
+
+  @Test
+  void oldOnesKeepNoNewOneOut() {
+    for (int i = 0; i < 20; i++) {
+      unavailable(i, "no leader", "topic" + i);
+    }
+    now = now.plus(RelayState.LASTS).plusSeconds(1);
+    unavailable(20, "no leader", "order");
+    assertThat(state.unavailable())
+        .extracting(RelayState.Unavailable::destination)
+        .containsExactly("order");
+  }
 }

@@ -23,7 +23,7 @@ import java.util.function.LongSupplier;
 public final class RelayClaims<H> implements Keeper {
   private final StoreOperations<H> operations;
   private final Runnable verify;
-  private final HeldBuckets held;
+  final HeldBuckets held;
   private final HeldClaims<H> claims;
   private final Holder<H> holder;
 
@@ -50,6 +50,7 @@ public final class RelayClaims<H> implements Keeper {
     if (!held.claims(request)) {
       return operations.claim(request);
     }
+    operations.noteLease(request);
     if (isFirst) {
       holder.tell();
     }

@@ -92,9 +92,14 @@ public final class StoreOperations<H> {
   // ---- claims
 
   public Claim claim(Claim.Request request) {
-    lease = request.lease();
+    noteLease(request);
     Claim claim = claims.claim(request);
     return claim.messages().isEmpty() && restoredNowAndThen() ? claims.claim(request) : claim;
+  }
+
+  /** How long a stalled client may keep what housekeeping frees. */
+  void noteLease(Claim.Request request) {
+    lease = request.lease();
   }
 
   /** Empty where the claim is not one of this store's, or is over. */

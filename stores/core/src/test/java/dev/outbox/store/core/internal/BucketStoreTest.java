@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.outbox.Archive;
 import dev.outbox.spi.store.Claim;
+import dev.outbox.store.core.internal.Database.Holding;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -108,6 +110,37 @@ class BucketStoreTest {
     assertThat(database.ran - transactions)
         .as("transactions: two own steps, halted, blocked keys, buckets, dedup keys")
         .isEqualTo(6);
+  }
+
+  @Test
+  @DisplayName("tells the database the lease of a relay that claims from what it holds, too")
+  void leaseOfWhoHolds() {
+    List<Object> leases = new ArrayList<>();
+    Object holding =
+        Proxy.newProxyInstance(
+            Holding.class.getClassLoader(), new Class<?>[] {Holding.class}, (p, m, a) -> null);
+    StoreOperations<String> operations =
+        new StoreOperations<>(
+            Fakes.database(
+                (proxy, method, arguments) ->
+                    switch (method.getName()) {
+                      case "holding" -> holding;
+                      case "ownSteps" -> {
+                        leases.add(arguments[1]);
+                        yield List.of();
+                      }
+                      case "blockedBuckets" -> List.of();
+                      case "restore", "purgeDedup" -> false;
+                      default -> null;
+                    }),
+            database.transactions,
+            Retention.of(Duration.ofDays(7)));
+    RelayClaims<String> relay = operations.forRelay(Duration.ofMinutes(1), () -> {});
+    relay.held.shown(true);
+    assertThat(relay.claim(new Claim.Request("relay", 1, 1, Duration.ofSeconds(7))).messages())
+        .isEmpty();
+    operations.housekeep();
+    assertThat(leases).containsExactly(Duration.ofSeconds(7));
   }
 
   @Test
