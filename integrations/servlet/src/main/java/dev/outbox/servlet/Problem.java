@@ -11,7 +11,7 @@ record Problem(int status, String title, String detail) {
 
   void send(HttpServletResponse response) throws IOException {
     byte[] body =
-        "{\"title\": %s, \"status\": %d, \"detail\": %s}"
+        "{\"title\": %s, \"status\": %s, \"detail\": %s}"
             .formatted(Texts.json(title), status, Texts.json(detail))
             .getBytes(UTF_8);
     response.setStatus(status);

@@ -58,7 +58,7 @@ public final class PageServer implements AutoCloseable {
     access =
         new Access(
             token, "outbox-" + port, name, server.getAddress().getAddress().isLoopbackAddress());
-    url = "http://%s:%d/?token=%s".formatted(name, port, URLEncoder.encode(token, UTF_8));
+    url = "http://%s:%s/?token=%s".formatted(name, port, URLEncoder.encode(token, UTF_8));
     threads =
         Executors.newFixedThreadPool(
             THREADS + pages.size() * THREADS_OF_PAGE,
@@ -102,7 +102,7 @@ public final class PageServer implements AutoCloseable {
       return started;
     } catch (IOException e) {
       throw new UncheckedIOException(
-          "the server cannot listen at %s, port %d: %s".formatted(host, port, e.getMessage()), e);
+          "the server cannot listen at %s, port %s: %s".formatted(host, port, e.getMessage()), e);
     }
   }
 

@@ -205,7 +205,7 @@ final class MysqlLeases implements Leases<Handle> {
 
   /** The bucket with this token. */
   static String asIs(int bucket, long token) {
-    return "b.bucket = %d and b.token = %d".formatted(bucket, token);
+    return "b.bucket = %s and b.token = %s".formatted(bucket, token);
   }
 
   @Override

@@ -41,7 +41,7 @@ final class MysqlServer extends Server {
       """
       set @outbox_idle = @@session.wait_timeout, @outbox_write = @@session.net_write_timeout,
         @outbox_zone = @@session.time_zone,
-        @@session.wait_timeout = %1$d, @@session.net_write_timeout = %1$d,
+        @@session.wait_timeout = %1$s, @@session.net_write_timeout = %1$s,
         @@session.time_zone = '+00:00', @@%2$s = 'READ-COMMITTED', @@%3$s = 0
       """;
 

@@ -53,7 +53,7 @@ final class MysqlWrites extends ListWrites {
       "delete /*+ index(m primary) */ from ${q}${p}message m where (${these}) and m.id in (${ids})";
 
   private static final String THESE_OF_BUCKET =
-      "m.bucket = %d and m.status = 'PENDING' and m.place = _binary'' and m.seq in (%s)";
+      "m.bucket = %s and m.status = 'PENDING' and m.place = _binary'' and m.seq in (%s)";
 
   /** A default is computed from the values set before it. */
   private static final String FAIL =

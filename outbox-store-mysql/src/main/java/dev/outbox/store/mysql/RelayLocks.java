@@ -53,13 +53,13 @@ final class RelayLocks {
               .replace(
                   "${code}",
                   IntStream.range(0, BITS)
-                      .mapToObj(i -> "((is_used_lock(%s) is not null) << %d)".formatted(bit(i), i))
+                      .mapToObj(i -> "((is_used_lock(%s) is not null) << %s)".formatted(bit(i), i))
                       .collect(Collectors.joining(" | ")))
           + FROM_PLACES
           + "is_used_lock(%s) is not null".formatted(bit(BITS));
 
   private static String bit(int i) {
-    return "concat('${names}', p.place, '.%d')".formatted(i);
+    return "concat('${names}', p.place, '.%s')".formatted(i);
   }
 
   private final String asksNames;
@@ -91,7 +91,7 @@ final class RelayLocks {
 
   /** The lock of a relay's number, in quotes. */
   String ofNumber(Handle handle, int number) {
-    return fill(handle, "'${names}n%d'".formatted(number));
+    return fill(handle, "'${names}n%s'".formatted(number));
   }
 
   /**
@@ -150,7 +150,7 @@ final class RelayLocks {
   private static String locks(String function, long place, int bits) {
     return IntStream.rangeClosed(0, BITS)
         .filter(i -> (bits & 1 << i) != 0)
-        .mapToObj(i -> " and " + function.formatted("${names}%d.%d".formatted(place, i)))
+        .mapToObj(i -> " and " + function.formatted("${names}%s.%s".formatted(place, i)))
         .collect(Collectors.joining("", "true", ""));
   }
 

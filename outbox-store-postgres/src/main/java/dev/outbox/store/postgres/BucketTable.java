@@ -29,7 +29,7 @@ final class BucketTable {
   private static final String MAY_MOVE = "has_table_privilege('${q}${p}bucket', 'delete')";
 
   private static final String CAN_MOVE =
-      "select true from ${q}${p}bucket where ctid >= '(%d,0)' and %s limit 1"
+      "select true from ${q}${p}bucket where ctid >= '(%s,0)' and %s limit 1"
           .formatted(FRONT, MAY_MOVE);
 
   private static final String BE_PATIENT = "select set_config('lock_timeout', ?, true)";
@@ -38,7 +38,7 @@ final class BucketTable {
 
   private static final String MOVE =
       """
-      with moved as (delete from ${q}${p}bucket where ctid >= '(%d,0)' returning *)
+      with moved as (delete from ${q}${p}bucket where ctid >= '(%s,0)' returning *)
       insert into ${q}${p}bucket select * from moved
       """
           .formatted(FRONT);
@@ -47,7 +47,7 @@ final class BucketTable {
       """
       select '${q}${p}bucket' as name, pages, %s as may_move
       from (select pg_relation_size('${q}${p}bucket') / current_setting('block_size')::int as pages) p
-      where pages >= %d
+      where pages >= %s
       """
           .formatted(MAY_MOVE, LONG);
 
@@ -80,7 +80,7 @@ final class BucketTable {
                 (row, context) ->
                     Finding.warning(
                         "bucket table",
-                        "table %s has %d pages for its 64 rows, and each lease reads them all"
+                        "table %s has %s pages for its 64 rows, and each lease reads them all"
                             .formatted(row.getString("name"), row.getLong("pages")),
                         "end transactions that stay open; then housekeeping moves the rows to the front%s, and autovacuum cuts off the rest"
                             .formatted(

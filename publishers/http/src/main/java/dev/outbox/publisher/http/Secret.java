@@ -26,7 +26,7 @@ final class Secret {
    * @throws IllegalArgumentException saying what is wrong with it, and nothing of it
    */
   static Secret of(String text) {
-    String form = "is not %s and then %d to %d bytes in Base64".formatted(PREFIX, LEAST, MOST);
+    String form = "is not %s and then %s to %s bytes in Base64".formatted(PREFIX, LEAST, MOST);
     if (!text.startsWith(PREFIX)) {
       throw new IllegalArgumentException("a secret for signing %s".formatted(form));
     }
@@ -38,7 +38,7 @@ final class Secret {
     }
     if (bytes.length < LEAST || bytes.length > MOST) {
       throw new IllegalArgumentException(
-          "a secret for signing has %d bytes, it %s".formatted(bytes.length, form));
+          "a secret for signing has %s bytes, it %s".formatted(bytes.length, form));
     }
     return new Secret(new SecretKeySpec(bytes, ALGORITHM));
   }
@@ -48,7 +48,7 @@ final class Secret {
     try {
       Mac mac = Mac.getInstance(ALGORITHM);
       mac.init(key);
-      mac.update("%s.%d.".formatted(id, timestamp).getBytes(UTF_8));
+      mac.update("%s.%s.".formatted(id, timestamp).getBytes(UTF_8));
       return "v1," + Base64.getEncoder().encodeToString(mac.doFinal(body));
     } catch (GeneralSecurityException e) {
       throw new IllegalStateException("this JDK cannot sign with " + ALGORITHM, e);

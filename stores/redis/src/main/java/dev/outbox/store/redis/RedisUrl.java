@@ -90,7 +90,7 @@ public record RedisUrl(
     int port = number(text, DEFAULT_PORT);
     if (port > LAST_PORT) {
       throw new IllegalArgumentException(
-          "its port is %d, at most %d is allowed".formatted(port, LAST_PORT));
+          "its port is %s, at most %s is allowed".formatted(port, LAST_PORT));
     }
     return port;
   }
@@ -180,7 +180,7 @@ public record RedisUrl(
     String options =
         (replicas == 0 ? "" : "&replicas=" + replicas)
             + (uncheckedDurability ? "&uncheckedDurability=true" : "");
-    return "redis%s://%s%s:%d/%d%s"
+    return "redis%s://%s%s:%s/%s%s"
         .formatted(
             tls ? "s" : "",
             who.isEmpty() ? "" : who + "@",

@@ -35,6 +35,6 @@ public record KeyCursor(int bucket, long behind, String key) {
   public String toString() {
     return Base64.getUrlEncoder()
         .withoutPadding()
-        .encodeToString("%d:%d:%s".formatted(bucket, behind, key).getBytes(UTF_8));
+        .encodeToString("%s:%s:%s".formatted(bucket, behind, key).getBytes(UTF_8));
   }
 }
