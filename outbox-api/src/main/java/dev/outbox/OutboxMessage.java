@@ -82,7 +82,7 @@ public final class OutboxMessage {
     payload = b.payload;
     if (payload.length > MAX_PAYLOAD) {
       throw new InvalidMessageException(
-          "payload has %d bytes, at most %d are allowed: store it elsewhere and send a reference"
+          "payload has %s bytes, at most %s are allowed: store it elsewhere and send a reference"
               .formatted(payload.length, MAX_PAYLOAD));
     }
     contentType = Texts.name("contentType", b.contentType);
@@ -102,7 +102,7 @@ public final class OutboxMessage {
     maxAttempts = b.maxAttempts;
     if (maxAttempts != null && maxAttempts < 1) {
       throw new InvalidMessageException(
-          "maxAttempts is %d, at least 1 is needed".formatted(maxAttempts));
+          "maxAttempts is %s, at least 1 is needed".formatted(maxAttempts));
     }
   }
 
@@ -280,14 +280,14 @@ public final class OutboxMessage {
   /** Names the message without its payload and headers, which may be secret. */
   @Override
   public String toString() {
-    return "%s %s of %s %s, key %s, %d bytes"
+    return "%s %s of %s %s, key %s, %s bytes"
         .formatted(eventType, id, aggregateType, aggregateId, key, payload.length);
   }
 
   private static void checkHeaders(List<Header> headers) {
     if (headers.size() > MAX_HEADER_COUNT) {
       throw new InvalidMessageException(
-          "there are %d headers, at most %d are allowed: move some into the payload"
+          "there are %s headers, at most %s are allowed: move some into the payload"
               .formatted(headers.size(), MAX_HEADER_COUNT));
     }
     int bytes = 0;
@@ -299,7 +299,7 @@ public final class OutboxMessage {
     }
     if (bytes > MAX_HEADERS) {
       throw new InvalidMessageException(
-          "headers have %d bytes, at most %d are allowed: move some into the payload"
+          "headers have %s bytes, at most %s are allowed: move some into the payload"
               .formatted(bytes, MAX_HEADERS));
     }
   }

@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HexFormat;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.TreeSet;
@@ -30,6 +31,7 @@ public final class Texts {
   private static final Pattern CONTROL =
       Pattern.compile("[\\p{Cc}\\p{Zl}\\p{Zp}\\x{202a}-\\x{202e}\\x{2066}-\\x{2069}]");
 
+  private static final HexFormat HEX = HexFormat.of();
   private static final BigDecimal MILLISECOND = BigDecimal.valueOf(1, 3);
 
   private Texts() {}
@@ -52,7 +54,7 @@ public final class Texts {
     // Characters are code points, of which there are never more than chars.
     if (value.length() > MAX && value.codePointCount(0, value.length()) > MAX) {
       throw new InvalidMessageException(
-          "%s has %d characters, at most %d are allowed: shorten it, or send its hash"
+          "%s has %s characters, at most %s are allowed: shorten it, or send its hash"
               .formatted(field, value.codePointCount(0, value.length()), MAX));
     }
     return value;
@@ -69,7 +71,7 @@ public final class Texts {
       char c = value.charAt(i);
       if (c == 0) {
         throw new InvalidMessageException(
-            "%s has a NUL at index %d, which databases do not store: remove it"
+            "%s has a NUL at index %s, which databases do not store: remove it"
                 .formatted(field, i));
       }
       if (Character.isHighSurrogate(c)
@@ -78,7 +80,7 @@ public final class Texts {
         i++;
       } else if (Character.isSurrogate(c)) {
         throw new InvalidMessageException(
-            "%s has half a surrogate pair at index %d, which is not Unicode: remove it"
+            "%s has half a surrogate pair at index %s, which is not Unicode: remove it"
                 .formatted(field, i));
       }
     }
@@ -118,7 +120,7 @@ public final class Texts {
   public static String printable(String text) {
     return CONTROL
         .matcher(text)
-        .replaceAll(control -> "\\\\u%04x".formatted((int) control.group().charAt(0)));
+        .replaceAll(control -> "\\\\u" + HEX.toHexDigits(control.group().charAt(0)));
   }
 
   /**
@@ -140,7 +142,7 @@ public final class Texts {
       if (c == '"' || c == '\\') {
         json.append('\\').append(c);
       } else if (c < ' ' || c >= from) {
-        json.append("\\u%04x".formatted((int) c));
+        json.append("\\u").append(HEX.toHexDigits(c));
       } else {
         json.append(c);
       }

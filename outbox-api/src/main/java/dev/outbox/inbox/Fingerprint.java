@@ -51,7 +51,7 @@ public final class Fingerprint {
   public static Fingerprint ofHash(byte[] hash) {
     if (hash.length > MAX) {
       throw new InvalidMessageException(
-          "the fingerprint has %d bytes, at most %d are allowed: give a hash"
+          "the fingerprint has %s bytes, at most %s are allowed: give a hash"
               .formatted(hash.length, MAX));
     }
     return new Fingerprint(hash.clone());

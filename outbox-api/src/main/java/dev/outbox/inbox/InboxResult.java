@@ -41,7 +41,7 @@ public final class InboxResult {
   public static InboxResult of(byte[] content, @Nullable String contentType) {
     if (requireNonNull(content, "content").length > MAX_CONTENT) {
       throw new InvalidMessageException(
-          "the result has %d bytes, at most %d are allowed: store it elsewhere and keep a reference"
+          "the result has %s bytes, at most %s are allowed: store it elsewhere and keep a reference"
               .formatted(content.length, MAX_CONTENT));
     }
     return new InboxResult(
@@ -73,6 +73,6 @@ public final class InboxResult {
   /** Without the content, which may be secret. */
   @Override
   public String toString() {
-    return "%d bytes of %s".formatted(content.length, contentType);
+    return "%s bytes of %s".formatted(content.length, contentType);
   }
 }

@@ -126,7 +126,7 @@ final class ArchiveCommand extends Verbs {
 
     private static void print(Archived one, PrintWriter out) {
       out.printf(
-          "%-27s %10d  %-9s %8d  %s%n",
+          "%-27s %10s  %-9s %8s  %s%n",
           one.at(),
           one.message().sequence(),
           one.outcome(),
@@ -152,7 +152,7 @@ final class ArchiveCommand extends Verbs {
       if (found.isEmpty()) {
         out.printf("Nothing left from %s to %s.%n", search.from(), search.to());
       } else if (found.size() == Replaying.PAGE) {
-        out.printf("These are the first %d; say which ones.%n", Replaying.PAGE);
+        out.printf("These are the first %s; say which ones.%n", Replaying.PAGE);
       }
       return found.isEmpty() ? Main.CHECK_FAILED : 0;
     }

@@ -53,7 +53,7 @@ record DeadLetterSummary(
               .computeIfAbsent(kind(letter), kind -> new LongSummaryStatistics())
               .accept(letter.sequence());
           if (sequences.size() % TELL == 0) {
-            progress.printf("%d %ss found%n", sequences.size(), subject);
+            progress.printf("%s %ss found%n", sequences.size(), subject);
             progress.flush();
           }
         });
@@ -74,23 +74,23 @@ record DeadLetterSummary(
   }
 
   void print(PrintWriter out) {
-    out.printf("%d %s%s%s%n", size(), subject, size() == 1 ? "" : "s", parts.isEmpty() ? "." : ":");
+    out.printf("%s %s%s%s%n", size(), subject, size() == 1 ? "" : "s", parts.isEmpty() ? "." : ":");
     kinds.entrySet().stream()
         .sorted(Comparator.comparing(kind -> -kind.getValue().getCount()))
         .limit(MOST_KINDS)
         .forEach(
             kind ->
                 out.printf(
-                    "%10d  %s, sequences %d to %d%n",
+                    "%10s  %s, sequences %s to %s%n",
                     kind.getValue().getCount(),
                     kind.getKey(),
                     kind.getValue().getMin(),
                     kind.getValue().getMax()));
     if (kinds.size() > MOST_KINDS) {
-      out.printf("            and %d other kinds%n", kinds.size() - MOST_KINDS);
+      out.printf("            and %s other kinds%n", kinds.size() - MOST_KINDS);
     }
     if (halting > 0) {
-      out.printf("%d of them halt their keys.%n", halting);
+      out.printf("%s of them halt their keys.%n", halting);
     }
     out.flush();
   }

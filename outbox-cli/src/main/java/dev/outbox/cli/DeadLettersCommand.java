@@ -133,7 +133,7 @@ final class DeadLettersCommand extends Verbs {
 
     /** What is said of a sequence with which nothing was done. */
     String missing(long sequence) {
-      return "There is no dead letter %d.".formatted(sequence);
+      return "There is no dead letter %s.".formatted(sequence);
     }
 
     /** Whether it is also said where all were asked for, and ends with 1. */
@@ -180,7 +180,7 @@ final class DeadLettersCommand extends Verbs {
           return Main.NOT_DONE;
         }
       }
-      out.printf("%d %s.%n", decisions.count(), done());
+      out.printf("%s %s.%n", decisions.count(), done());
       if (selection.all && !reportsMissingOfAll()) {
         return 0;
       }
@@ -283,7 +283,7 @@ final class DeadLettersCommand extends Verbs {
           || (agrees("Remove them for good, without publishing? Type yes: ", out)
               && (halting == 0
                   || agrees(
-                      "%d of them halt their keys, and later messages go on without them. Type yes once more: "
+                      "%s of them halt their keys, and later messages go on without them. Type yes once more: "
                           .formatted(halting),
                       out)));
     }
@@ -320,7 +320,7 @@ final class DeadLettersCommand extends Verbs {
                                   letter.haltsKey() && letter.message().sequence() == sequence))
               .toList();
       if (!halting.isEmpty()) {
-        requireAnswer("dead letter %d halts its key".formatted(halting.get(0)));
+        requireAnswer("dead letter %s halts its key".formatted(halting.get(0)));
       }
       return halting.size();
     }

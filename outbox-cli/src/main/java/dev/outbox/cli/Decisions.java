@@ -61,7 +61,7 @@ final class Decisions extends Steps {
     count += found.size();
     asked++;
     if (count / TELL > before / TELL) {
-      progress.printf("%d of %d %s%n", count, total, done);
+      progress.printf("%s of %s %s%n", count, total, done);
       progress.flush();
     }
     return asked < parts.size();
@@ -69,10 +69,10 @@ final class Decisions extends Steps {
 
   @Override
   void cutShort(boolean inDoubt) {
-    progress.printf("%d of %d %s before this.%n", count, total, done);
+    progress.printf("%s of %s %s before this.%n", count, total, done);
     if (inDoubt && asked < parts.size()) {
       progress.printf(
-          "The next %d may have been, too: those that are not there any more.%n",
+          "The next %s may have been, too: those that are not there any more.%n",
           parts.get(asked).size());
     }
     progress.println("The same command goes on with the others.");

@@ -36,12 +36,12 @@ record InboxStatus(@Nullable String place, InboxStatistics statistics, List<Stri
     List<String> passed = new ArrayList<>();
     if (maxExpired != null && statistics.expiredLocks() > maxExpired) {
       passed.add(
-          "%s locks have run out, --max-expired is %d"
+          "%s locks have run out, --max-expired is %s"
               .formatted(number(statistics, statistics.expiredLocks()), maxExpired));
     }
     if (maxFailed != null && statistics.failed() > maxFailed) {
       passed.add(
-          "%s keys have failed, --max-failed is %d"
+          "%s keys have failed, --max-failed is %s"
               .formatted(number(statistics, statistics.failed()), maxFailed));
     }
     String place = Stores.place(inbox);

@@ -44,7 +44,7 @@ final class KeysCommand extends StoreCommand {
 
   private static void print(WaitingKey key, PrintWriter out) {
     out.printf(
-        "%19d  %-27s %8s %8d  %s%n",
+        "%19s  %-27s %8s %8s  %s%n",
         key.behind(),
         key.halted() ? "somebody decides" : key.retryAt(),
         key.waiting() + (key.waiting() == InspectionStore.MOST_BEHIND ? "+" : ""),

@@ -17,7 +17,7 @@ final class ListedForm {
         Texts.printable(
             "%s of %s, id %s".formatted(String.valueOf(one.eventType()), one.key(), one.id()));
     out.printf(
-        "%19d  %-9s %-27s %8d  %s%s%s%n",
+        "%19s  %-9s %-27s %8s  %s%s%s%n",
         one.sequence(),
         one.status(),
         one.appendedAt(),

@@ -90,7 +90,7 @@ final class MessagesCommand extends Verbs {
       InspectionStore store = Stores.as(InspectionStore.class, outbox);
       Optional<Inspected> found = store.message(sequence);
       if (found.isEmpty()) {
-        out.printf("There is no message %d, or no more.%n", sequence);
+        out.printf("There is no message %s, or no more.%n", sequence);
         return Main.CHECK_FAILED;
       }
       print(found.get(), out);
@@ -171,7 +171,7 @@ final class MessagesCommand extends Verbs {
 
     @Override
     String missing(long sequence) {
-      return "Message %d was not cancelled: it is not delayed any more, or is gone."
+      return "Message %s was not cancelled: it is not delayed any more, or is gone."
           .formatted(sequence);
     }
 

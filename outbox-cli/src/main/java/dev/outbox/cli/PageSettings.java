@@ -28,7 +28,7 @@ record PageSettings(String host, int port, boolean allowChanges, @Nullable Strin
    */
   PageSettings {
     if (port < 0 || port > MOST_PORT) {
-      throw new Failure("the port is %d, it must be 0 to %d".formatted(port, MOST_PORT));
+      throw new Failure("the port is %s, it must be 0 to %s".formatted(port, MOST_PORT));
     }
     if (token != null && !token.matches("[A-Za-z0-9._~+/=-]+")) {
       throw new Failure("ui.token must have only letters, digits and . _ ~ + / = -");

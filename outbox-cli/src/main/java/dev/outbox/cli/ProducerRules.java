@@ -206,7 +206,7 @@ final class ProducerRules {
     if (!isKept) {
       broken
           .computeIfAbsent(rule, none -> new ArrayList<>())
-          .add("message %d %s".formatted(row.sequence(), problem));
+          .add("message %s %s".formatted(row.sequence(), problem));
     }
   }
 
@@ -223,7 +223,7 @@ final class ProducerRules {
     }
     String named = rows.stream().limit(MOST_NAMED).collect(Collectors.joining("; "));
     int more = rows.size() - MOST_NAMED;
-    String sentence = named + (more > 0 ? "; and %d more".formatted(more) : "");
+    String sentence = named + (more > 0 ? "; and %s more".formatted(more) : "");
     return rule == Rule.KEY
         ? Finding.warning(name, sentence, rule.remedy)
         : Finding.problem(name, sentence, rule.remedy);

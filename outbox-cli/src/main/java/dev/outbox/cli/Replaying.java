@@ -107,12 +107,12 @@ final class Replaying extends Steps {
 
   void printCounts() {
     out.printf(
-        "%d messages left from %s to %s: %s.%n", most(), search.from(), search.to(), outcome);
+        "%s messages left from %s to %s: %s.%n", most(), search.from(), search.to(), outcome);
     counts.forEach(
         (other, number) -> {
           if (other != outcome) {
             out.printf(
-                "%d more left %s, and are not replayed: --outcome=%s takes those.%n",
+                "%s more left %s, and are not replayed: --outcome=%s takes those.%n",
                 number, other, other.name().toLowerCase(Locale.ROOT));
           }
         });
@@ -120,7 +120,7 @@ final class Replaying extends Steps {
 
   void run() {
     if (doAll()) {
-      out.printf("%d replayed.%n", count);
+      out.printf("%s replayed.%n", count);
     }
   }
 
@@ -142,10 +142,10 @@ final class Replaying extends Steps {
 
   @Override
   void cutShort(boolean inDoubt) {
-    out.printf("%d replayed before this.%n", count);
+    out.printf("%s replayed before this.%n", count);
     if (inDoubt && !page.isEmpty()) {
       out.printf(
-          "The next %d may have been, too, up to %s: the audit has the last of them then.%n",
+          "The next %s may have been, too, up to %s: the audit has the last of them then.%n",
           page.size(), page.get(page.size() - 1).position());
     }
     out.println("Go on with: " + goOn(search));

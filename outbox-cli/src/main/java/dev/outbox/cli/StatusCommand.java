@@ -95,7 +95,7 @@ final class StatusCommand extends CliCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     if (cap < 1) {
-      throw wrong("--cap is %d, at least 1 is needed".formatted(cap));
+      throw wrong("--cap is %s, at least 1 is needed".formatted(cap));
     }
     tables.refuseOptionsOfTheOther(
         this, List.of("--max-age", "--max-dead"), List.of("--max-expired", "--max-failed"));
@@ -151,7 +151,7 @@ final class StatusCommand extends CliCommand implements Callable<Integer> {
     }
     if (maxDead != null && statistics.dead() > maxDead) {
       passed.add(
-          "there are %s dead letters, --max-dead is %d"
+          "there are %s dead letters, --max-dead is %s"
               .formatted(number(statistics, statistics.dead()), maxDead));
     }
     return passed;
@@ -201,7 +201,7 @@ final class StatusCommand extends CliCommand implements Callable<Integer> {
         .forEach((name, value) -> out.printf("%-22s %s%n", name, text(found.statistics(), value)));
     for (WorkerLease held : found.leases()) {
       out.printf(
-          "%-22s %s holds %d buckets since %s until %s%n",
+          "%-22s %s holds %s buckets since %s until %s%n",
           "worker", Texts.printable(held.worker()), held.buckets(), held.since(), held.until());
     }
     if (found.leases().isEmpty()) {

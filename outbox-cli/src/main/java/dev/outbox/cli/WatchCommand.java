@@ -71,7 +71,7 @@ final class WatchCommand extends StoreCommand {
   void check() {
     if (interval.compareTo(LEAST) < 0 || count < 1) {
       throw new Failure(
-          "--interval is %s and --count is %d, at least 100ms and 1 are needed"
+          "--interval is %s and --count is %s, at least 100ms and 1 are needed"
               .formatted(Texts.time(interval), count));
     }
   }

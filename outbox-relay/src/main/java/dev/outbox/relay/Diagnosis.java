@@ -186,7 +186,7 @@ public record Diagnosis(
                 DELIVERY,
                 "nothing to do but what is paused or halted"
                     + (figures.blockedKeys() + figures.haltedKeys() > MOST_PAUSED
-                        ? ", as far as %d keys that wait tell".formatted(MOST_PAUSED)
+                        ? ", as far as %s keys that wait tell".formatted(MOST_PAUSED)
                         : ""),
                 null));
   }
@@ -294,7 +294,7 @@ public record Diagnosis(
   private static Finding halted(WaitingKey key) {
     return Finding.problem(
         HALTED_KEY,
-        "key %s is halted by dead letter %d, %d%s behind it%s"
+        "key %s is halted by dead letter %s, %s%s behind it%s"
             .formatted(
                 key.key(),
                 key.behind(),
@@ -308,7 +308,7 @@ public record Diagnosis(
     long all = figures.blockedKeys();
     return Finding.warning(
         FAILED_KEY,
-        "%s waiting for a retry%s, as key %s behind message %d, tried %d times%s"
+        "%s waiting for a retry%s, as key %s behind message %s, tried %s times%s"
             .formatted(
                 all == 1 ? "1 key is" : number(all, figures) + " keys are",
                 anyPaused ? " or for the end of a pause" : "",
@@ -336,7 +336,7 @@ public record Diagnosis(
     return List.of(
         Finding.warning(
             DEAD_LETTERS,
-            "%s, as %d of key %s%s"
+            "%s, as %s of key %s%s"
                 .formatted(
                     all,
                     letter.message().sequence(),
@@ -346,7 +346,7 @@ public record Diagnosis(
   }
 
   private static String decide(long sequence) {
-    return "outbox dead-letters requeue %1$d, or outbox dead-letters discard %1$d"
+    return "outbox dead-letters requeue %1$s, or outbox dead-letters discard %1$s"
         .formatted(sequence);
   }
 

@@ -37,7 +37,7 @@ final class PayloadMemory {
     long fit = (most - REST) / TIMES / workers;
     if (fit < LEAST_BATCH) {
       throw new IllegalArgumentException(
-          "%d workers need a heap of %d MiB, this relay has at most %d MiB: use fewer workers, raise -Xmx, or set batchBytes where payloads are small"
+          "%s workers need a heap of %s MiB, this relay has at most %s MiB: use fewer workers, raise -Xmx, or set batchBytes where payloads are small"
               .formatted(workers, mib(needed(workers, LEAST_BATCH)), most / MIB));
     }
     return Math.min(wanted, fit);
@@ -51,7 +51,7 @@ final class PayloadMemory {
   void check(int workers, long batchBytes) {
     if (needed(workers, batchBytes) > most) {
       throw new IllegalArgumentException(
-          "%d workers with a batchBytes of %d need a heap of %d MiB, this relay has at most %d MiB: lower one of the two, or raise -Xmx"
+          "%s workers with a batchBytes of %s need a heap of %s MiB, this relay has at most %s MiB: lower one of the two, or raise -Xmx"
               .formatted(workers, batchBytes, mib(needed(workers, batchBytes)), most / MIB));
     }
   }

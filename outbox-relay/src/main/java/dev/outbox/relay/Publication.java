@@ -228,14 +228,14 @@ final class Publication {
   @SuppressWarnings("ConstantValue") // what publishers promise and what they do are two things
   private static @Nullable String problem(@Nullable List<Result> given, int expected) {
     if (given == null) {
-      return "publish returned null, expected were %d results (P1)".formatted(expected);
+      return "publish returned null, expected were %s results (P1)".formatted(expected);
     }
     if (given.size() != expected) {
-      return "publish returned %d results for %d messages (P1)".formatted(given.size(), expected);
+      return "publish returned %s results for %s messages (P1)".formatted(given.size(), expected);
     }
     for (Result result : given) {
       if (result == null) {
-        return "publish returned a null among %d results (P1)".formatted(expected);
+        return "publish returned a null among %s results (P1)".formatted(expected);
       }
     }
     return null;

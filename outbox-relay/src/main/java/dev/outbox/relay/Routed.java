@@ -73,7 +73,7 @@ final class Routed {
   synchronized @Nullable String refusal(boolean othersAnswer) {
     hanging.removeIf(Publication::isFinished);
     if (hanging.size() >= MOST_HANGING) {
-      return "%d calls of %s have not returned; none is begun until one does"
+      return "%s calls of %s have not returned; none is begun until one does"
           .formatted(hanging.size(), name);
     }
     if (othersAnswer && trouble != null && (trying || pausedUntil - clock.getAsLong() > 0)) {

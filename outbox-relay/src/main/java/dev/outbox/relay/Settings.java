@@ -5,6 +5,7 @@ import dev.outbox.spi.store.Claim;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.HexFormat;
 import java.util.concurrent.ThreadLocalRandom;
 
 /** The checked numbers of a relay. */
@@ -24,7 +25,7 @@ record Settings(
   Settings {
     if (name.isBlank() || name.length() > MAX_NAME) {
       throw new IllegalArgumentException(
-          "name has %d characters, allowed is from 1 to %d, not all blank: give a short one"
+          "name has %s characters, allowed is from 1 to %s, not all blank: give a short one"
               .formatted(name.length(), MAX_NAME));
     }
     between("workers", workers, 1, 1_000);
@@ -45,7 +46,7 @@ record Settings(
   void checkPool(int connections) {
     if (connections < workers + 1) {
       throw new IllegalArgumentException(
-          "the store has at most %d connections, %d workers need %d: enlarge its pool or use fewer workers"
+          "the store has at most %s connections, %s workers need %s: enlarge its pool or use fewer workers"
               .formatted(connections, workers, workers + 1));
     }
   }
@@ -57,8 +58,9 @@ record Settings(
     } catch (UnknownHostException e) {
       host = "unknown";
     }
-    int random = ThreadLocalRandom.current().nextInt(1 << 16);
-    return "%.100s-%d-%04x".formatted(host, ProcessHandle.current().pid(), random);
+    short random = (short) ThreadLocalRandom.current().nextInt();
+    return "%.100s-%s-%s"
+        .formatted(host, ProcessHandle.current().pid(), HexFormat.of().toHexDigits(random));
   }
 
   Claim.Request request(String worker, int most) {

@@ -36,7 +36,7 @@ final class TroubleLog {
           time.compareTo(Duration.ofMinutes(2)) < 0
               ? time.toSeconds() + " s"
               : time.toMinutes() + " min";
-      return "after %s and %d %s".formatted(length, count, count == 1 ? "try" : "tries");
+      return "after %s and %s %s".formatted(length, count, count == 1 ? "try" : "tries");
     }
   }
 

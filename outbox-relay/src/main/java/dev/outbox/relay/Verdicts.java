@@ -59,7 +59,7 @@ final class Verdicts {
     return message.attempts() >= maxAttempts(message, policy(message))
         ? dead(
             message,
-            "gave up after %d attempts; the last ended without a result"
+            "gave up after %s attempts; the last ended without a result"
                 .formatted(message.attempts()))
         : null;
   }

@@ -193,7 +193,7 @@ final class Worker {
     int calls = shared.publishing().getActiveCount();
     boolean hanging = next == null && calls >= settings.workers() * MAX_CALLS;
     if (hanging) {
-      String problem = "%d publish calls have not returned; none is begun until one does";
+      String problem = "%s publish calls have not returned; none is begun until one does";
       listener.on(new RelayEvent.PublisherBroken(name, problem.formatted(calls), null));
     }
     return hanging;

@@ -129,7 +129,7 @@ final class Containers {
           new RabbitMQContainer(TestServers.image("rabbitmq", "rabbitmq:4.1-alpine"));
       container.start();
       return new TestServer(
-          "amqp://%s:%s@%s:%d"
+          "amqp://%s:%s@%s:%s"
               .formatted(
                   container.getAdminUsername(),
                   container.getAdminPassword(),
@@ -163,7 +163,7 @@ final class Containers {
     private static TestServer start(String scheme, int port, GenericContainer<?> container) {
       container.withExposedPorts(port).start();
       return new TestServer(
-          "%s://%s:%d".formatted(scheme, container.getHost(), container.getMappedPort(port)),
+          "%s://%s:%s".formatted(scheme, container.getHost(), container.getMappedPort(port)),
           container::stop);
     }
   }

@@ -53,7 +53,7 @@ public final class DebianPackages {
 
   private static void download(List<String> packages, Path to) throws IOException {
     System.err.printf(
-        "%s is not here: downloading %d of this system's packages, once, to %s%n",
+        "%s is not here: downloading %s of this system's packages, once, to %s%n",
         packages.get(0), packages.size(), to.getParent());
     Path debs = Files.createDirectory(to.resolve("debs"));
     List<String> get = new ArrayList<>(List.of("sh", "-c", "cd \"$0\" && exec \"$@\""));

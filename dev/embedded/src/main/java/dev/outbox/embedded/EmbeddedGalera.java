@@ -26,7 +26,7 @@ public final class EmbeddedGalera implements AutoCloseable {
       # GALERA saved state
       version: 2.1
       uuid:    6f757462-6f78-4000-8000-000000000000
-      seqno:   %d
+      seqno:   %s
       safe_to_bootstrap: 1
       """;
 
@@ -73,7 +73,7 @@ public final class EmbeddedGalera implements AutoCloseable {
             .setting("wsrep_node_address", "127.0.0.1")
             .setting("wsrep_sst_method", "skip")
             .setting(
-                "wsrep_provider_options", "gmcast.listen_addr=tcp://127.0.0.1:%d".formatted(port))
+                "wsrep_provider_options", "gmcast.listen_addr=tcp://127.0.0.1:%s".formatted(port))
             .start());
   }
 
@@ -96,7 +96,7 @@ public final class EmbeddedGalera implements AutoCloseable {
   /** As {@code embedded MariaDB 11.4.5-MariaDB, 3 nodes of Galera}. */
   @Override
   public String toString() {
-    return "%s, %d nodes of Galera".formatted(nodes.get(0), nodes.size());
+    return "%s, %s nodes of Galera".formatted(nodes.get(0), nodes.size());
   }
 
   @Override

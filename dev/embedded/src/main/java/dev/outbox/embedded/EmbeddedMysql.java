@@ -54,7 +54,7 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
    */
   @Override
   public String jdbcUrl() {
-    return "jdbc:mysql://127.0.0.1:%d/outbox?sslMode=DISABLED&allowPublicKeyRetrieval=true"
+    return "jdbc:mysql://127.0.0.1:%s/outbox?sslMode=DISABLED&allowPublicKeyRetrieval=true"
         .formatted(port());
   }
 

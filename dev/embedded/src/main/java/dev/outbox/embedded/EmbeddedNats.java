@@ -69,7 +69,7 @@ public final class EmbeddedNats extends EmbeddedServer {
       Files.writeString(
           config,
           """
-          listen: "127.0.0.1:%d"
+          listen: "127.0.0.1:%s"
           jetstream { store_dir: "%s" }
           %s
           """

@@ -98,9 +98,9 @@ public final class EmbeddedPgBouncer extends EmbeddedServer implements DatabaseS
   ServerProcess launch() {
     String host = postgres.socketDirectory().map(Path::toString).orElse("127.0.0.1");
     StringBuilder ini = new StringBuilder("[databases]\n");
-    ini.append("* = host=%s port=%d%n".formatted(host, postgres.port()));
+    ini.append("* = host=%s port=%s%n".formatted(host, postgres.port()));
     ini.append("[pgbouncer]\nlisten_addr = 127.0.0.1\nunix_socket_dir =\nauth_type = plain\n");
-    ini.append("listen_port = %d%nauth_file = %s%n".formatted(port(), file("users.txt")));
+    ini.append("listen_port = %s%nauth_file = %s%n".formatted(port(), file("users.txt")));
     settings.forEach((name, value) -> ini.append(name).append(" = ").append(value).append('\n'));
     Path config = write("pgbouncer.ini", ini.toString());
     List<String> command = new ArrayList<>(PostgresBinaries.asOrdinaryUser());

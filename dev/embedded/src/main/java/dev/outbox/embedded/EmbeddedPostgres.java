@@ -148,7 +148,7 @@ public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseSe
       primary = stopped;
       return setting(
           "primary_conninfo",
-          "host=127.0.0.1 port=%d user=%s password=%s"
+          "host=127.0.0.1 port=%s user=%s password=%s"
               .formatted(stopped.port(), stopped.user(), stopped.password()));
     }
 

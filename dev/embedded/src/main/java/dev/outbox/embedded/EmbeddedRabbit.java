@@ -45,7 +45,7 @@ public final class EmbeddedRabbit extends EmbeddedServer {
   }
 
   public String uri() {
-    return "amqp://%s:%s@127.0.0.1:%d".formatted(USER, password, port());
+    return "amqp://%s:%s@127.0.0.1:%s".formatted(USER, password, port());
   }
 
   /** The same with TLS, where the builder was told {@link Builder#tls}. */
@@ -53,7 +53,7 @@ public final class EmbeddedRabbit extends EmbeddedServer {
     if (!tls) {
       throw new IllegalStateException("there is no TLS here: build it with tls()");
     }
-    return "amqps://%s:%s@127.0.0.1:%d".formatted(USER, password, tlsPort());
+    return "amqps://%s:%s@127.0.0.1:%s".formatted(USER, password, tlsPort());
   }
 
   /**

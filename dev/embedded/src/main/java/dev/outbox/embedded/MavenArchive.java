@@ -44,7 +44,7 @@ record MavenArchive(String name, String path, long bytes, String sha256) {
     try {
       URI source = source();
       say(
-          "%s is not here: downloading %d MB from %s, once; %d MB are kept in %s"
+          "%s is not here: downloading %s MB from %s, once; %s MB are kept in %s"
               .formatted(name, mega(bytes), source, keptMegabytes, scratch.getParent()));
       download(source, archive);
       user.use(archive);
@@ -107,7 +107,7 @@ record MavenArchive(String name, String path, long bytes, String sha256) {
         long before = done;
         done += n;
         if (!progressOf.isEmpty() && done * 10 / bytes > before * 10 / bytes) {
-          say("%s: %d of %d MB".formatted(progressOf, mega(done), mega(bytes)));
+          say("%s: %s of %s MB".formatted(progressOf, mega(done), mega(bytes)));
         }
       }
     }

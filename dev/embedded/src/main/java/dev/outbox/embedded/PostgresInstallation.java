@@ -81,7 +81,7 @@ record PostgresInstallation(String version, Path bin, boolean isInstalled) {
       }
     }
     throw new IllegalStateException(
-        "%s is %s, and there is no PostgreSQL %d or newer in %s or where the shell looks: install"
+        "%s is %s, and there is no PostgreSQL %s or newer in %s or where the shell looks: install"
                 .formatted(PROPERTY, Machine.INSTALLED, OLDEST, folder)
             + " one, on Debian with apt-get install postgresql, or name the folder with its"
             + " programs");
@@ -114,7 +114,7 @@ record PostgresInstallation(String version, Path bin, boolean isInstalled) {
     PostgresInstallation server = of(bin);
     if (!server.isNewEnough()) {
       throw new IllegalArgumentException(
-          "%s is %s, which has version %s: it must be %d or newer"
+          "%s is %s, which has version %s: it must be %s or newer"
               .formatted(PROPERTY, bin, server.version, OLDEST));
     }
     return server;

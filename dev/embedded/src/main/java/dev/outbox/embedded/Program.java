@@ -48,7 +48,7 @@ final class Program {
         }
         if (process.exitValue() != 0) {
           throw new IOException(
-              "%s failed with code %d; it said:%n%s".formatted(name, process.exitValue(), said));
+              "%s failed with code %s; it said:%n%s".formatted(name, process.exitValue(), said));
         }
         return said;
       } catch (InterruptedException e) {

@@ -212,7 +212,7 @@ final class ServerProcess {
     waitFor(patience, () -> ready.getAsBoolean() || !isAlive(), "is not ready");
     if (!isAlive()) {
       throw new IllegalStateException(
-          "%s ended with code %d while starting; it said:%n%s"
+          "%s ended with code %s while starting; it said:%n%s"
               .formatted(name, process.exitValue(), tail()));
     }
   }

@@ -184,7 +184,7 @@ public final class Site {
       boolean needed =
           page.startsWith("docs") && page.getNameCount() == 2 && !page.equals(CONTENTS);
       if (times > 1 || (times == 0 && needed)) {
-        problems.add("%s: it is %d times in the lists of %s".formatted(page, times, CONTENTS));
+        problems.add("%s: it is %s times in the lists of %s".formatted(page, times, CONTENTS));
       }
     }
   }

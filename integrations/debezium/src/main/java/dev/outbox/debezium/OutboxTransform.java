@@ -126,7 +126,7 @@ public final class OutboxTransform<R extends ConnectRecord<R>> implements Transf
     String topic = settings.deadLetterTopic();
     if (topic == null) {
       throw new DataException(
-          "message %d, key %s, cannot be published, and the task stops: %s. Set deadLetterTopic, so that such messages go there and the others go on, and restart the task"
+          "message %s, key %s, cannot be published, and the task stops: %s. Set deadLetterTopic, so that such messages go there and the others go on, and restart the task"
               .formatted(stored.sequence(), stored.key(), why));
     }
     return to(topic, record, key, payload, headers(stored).addString(ERROR_HEADER, why));

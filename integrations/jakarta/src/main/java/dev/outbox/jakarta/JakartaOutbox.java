@@ -105,7 +105,7 @@ public final class JakartaOutbox implements JoinedOutbox {
     }
     if (status != Status.STATUS_ACTIVE) {
       throw new NoTransactionException(
-          "no transaction is active, the status is %d of jakarta.transaction.Status: append in a method with @Transactional, or between begin and commit; what is called after a commit, as an observer with AFTER_SUCCESS, needs a transaction of its own, by @Transactional(REQUIRES_NEW)"
+          "no transaction is active, the status is %s of jakarta.transaction.Status: append in a method with @Transactional, or between begin and commit; what is called after a commit, as an observer with AFTER_SUCCESS, needs a transaction of its own, by @Transactional(REQUIRES_NEW)"
               .formatted(status));
     }
   }

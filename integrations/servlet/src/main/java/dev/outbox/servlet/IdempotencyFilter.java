@@ -141,7 +141,7 @@ public final class IdempotencyFilter implements Filter {
     if (kept == null) {
       closeUnlessRead(request, response);
       new Problem(
-              413, "Request is too large", "The body has more than %d bytes.".formatted(maxRequest))
+              413, "Request is too large", "The body has more than %s bytes.".formatted(maxRequest))
           .send(response);
       return;
     }
@@ -206,11 +206,11 @@ public final class IdempotencyFilter implements Filter {
 
   private void settle(Lock<?> lock, KeptResponse response) {
     if (response.isError()) {
-      release(lock, "sendError(%d)".formatted(response.getStatus()));
+      release(lock, "sendError(%s)".formatted(response.getStatus()));
     } else if (keep.test(response.getStatus())) {
       complete(lock, response.answer(headers).result());
     } else {
-      release(lock, "status %d".formatted(response.getStatus()));
+      release(lock, "status %s".formatted(response.getStatus()));
     }
   }
 
@@ -244,7 +244,7 @@ public final class IdempotencyFilter implements Filter {
       new Problem(
               410,
               "The answer was not kept",
-              "The request was handled, and answered with status %d; that answer was too large to be kept."
+              "The request was handled, and answered with status %s; that answer was too large to be kept."
                   .formatted(answer.status()))
           .send(response);
       return;
@@ -345,7 +345,7 @@ public final class IdempotencyFilter implements Filter {
     public Builder maxRequest(int maxRequest) {
       if (maxRequest < 0) {
         throw new IllegalArgumentException(
-            "maxRequest is %d, allowed is 0 and more".formatted(maxRequest));
+            "maxRequest is %s, allowed is 0 and more".formatted(maxRequest));
       }
       this.maxRequest = maxRequest;
       return this;
@@ -360,7 +360,7 @@ public final class IdempotencyFilter implements Filter {
     public Builder maxAnswer(int maxAnswer) {
       if (maxAnswer < 0 || maxAnswer > Answer.MAX_BODY) {
         throw new IllegalArgumentException(
-            "maxAnswer is %d, allowed is from 0 to %d".formatted(maxAnswer, Answer.MAX_BODY));
+            "maxAnswer is %s, allowed is from 0 to %s".formatted(maxAnswer, Answer.MAX_BODY));
       }
       this.maxAnswer = maxAnswer;
       return this;

@@ -43,7 +43,7 @@ final class IdempotencyKey {
       throw new InvalidMessageException(
           keys.isEmpty()
               ? "This request needs a header Idempotency-Key: a text of your choice that no other request has, as a UUID, and that this one keeps when it is sent again."
-              : "There are %d headers Idempotency-Key: send one.".formatted(keys.size()));
+              : "There are %s headers Idempotency-Key: send one.".formatted(keys.size()));
     }
     String key = keys.get(0).strip();
     boolean quoted = key.length() >= 2 && key.startsWith("\"") && key.endsWith("\"");

@@ -80,7 +80,7 @@ public final class MessageAssert extends AbstractAssert<MessageAssert, List<Outb
   public MessageAssert withPayload(byte[] payload) {
     byte[] expected = payload.clone();
     return keep(
-        "with a payload of %d bytes that were given".formatted(expected.length),
+        "with a payload of %s bytes that were given".formatted(expected.length),
         message -> Arrays.equals(message.payload(), expected));
   }
 
@@ -145,7 +145,7 @@ public final class MessageAssert extends AbstractAssert<MessageAssert, List<Outb
     if (actual.size() != count) {
       failWithMessage(
           "%s",
-          "%d and not %d messages were %s that are all of this:%s%s"
+          "%s and not %s messages were %s that are all of this:%s%s"
               .formatted(actual.size(), count, verb, lines(asked), shown(actual)));
     }
     return this;
@@ -162,7 +162,7 @@ public final class MessageAssert extends AbstractAssert<MessageAssert, List<Outb
     if (!found.isEmpty()) {
       failWithMessage(
           "%s",
-          "%d messages of type %s were %s, and there should be none.%s"
+          "%s messages of type %s were %s, and there should be none.%s"
               .formatted(found.size(), eventType, verb, shown(found)));
     }
   }

@@ -43,13 +43,13 @@ final class Shown {
     String shown =
         Texts.utf8(message.payload())
             .map(Shown::shortened)
-            .orElseGet(() -> "with %d bytes that are no text".formatted(message.payloadSize()));
+            .orElseGet(() -> "with %s bytes that are no text".formatted(message.payloadSize()));
     return message.contentType() + " " + shown;
   }
 
   private static String shortened(String text) {
     return text.length() > LONGEST
-        ? "%s… (%d characters)".formatted(text.substring(0, LONGEST), text.length())
+        ? "%s… (%s characters)".formatted(text.substring(0, LONGEST), text.length())
         : text;
   }
 }

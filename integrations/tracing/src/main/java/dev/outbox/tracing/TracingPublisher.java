@@ -123,7 +123,7 @@ final class TracingPublisher implements MessagePublisher {
     if (undelivered > 0) {
       batch.setStatus(
           StatusCode.ERROR,
-          "%d of %d messages were not delivered; the first: %s"
+          "%s of %s messages were not delivered; the first: %s"
               .formatted(undelivered, results.size(), first));
     }
   }

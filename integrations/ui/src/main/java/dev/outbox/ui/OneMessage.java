@@ -71,7 +71,7 @@ final class OneMessage {
             () ->
                 new Refusal(
                     404,
-                    "There is no message %d, or no more: it was delivered, discarded or cancelled."
+                    "There is no message %s, or no more: it was delivered, discarded or cancelled."
                         .formatted(sequence)));
   }
 

@@ -83,7 +83,7 @@ public final class Payload {
     int most = Math.min(payload.length, MOST_HEX);
     for (int from = 0; from < most; from += BYTES_IN_LINE) {
       int to = Math.min(from + BYTES_IN_LINE, most);
-      out.append("%06x  %s\n".formatted(from, HEX.formatHex(payload, from, to)));
+      out.append("%s  %s\n".formatted(HEX.toHexDigits(from, 6), HEX.formatHex(payload, from, to)));
     }
     return out.append(payload.length > most ? "…" : "").toString().stripTrailing();
   }

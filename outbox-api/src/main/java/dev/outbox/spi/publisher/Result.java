@@ -97,7 +97,7 @@ public sealed interface Result {
    */
   static Result notSent(StoredMessage earlier, Result why, String destination) {
     String text =
-        "not sent, because message %d of its key was not delivered".formatted(earlier.sequence());
+        "not sent, because message %s of its key was not delivered".formatted(earlier.sequence());
     return why instanceof Unavailable unavailable
         ? new Unavailable(text, unavailable.destination())
         : unavailable(text, destination);

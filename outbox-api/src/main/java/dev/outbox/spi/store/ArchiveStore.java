@@ -166,7 +166,7 @@ public interface ArchiveStore extends DeadLetterStore {
       int length = requireNonNull(name, "name").codePointCount(0, name.length());
       if (name.isBlank() || length > MAX_NAME) {
         throw new IllegalArgumentException(
-            "the name of who decides has %d characters, 1 to %d are needed, and not only spaces"
+            "the name of who decides has %s characters, 1 to %s are needed, and not only spaces"
                 .formatted(length, MAX_NAME));
       }
       name = Texts.clean(name);
@@ -225,7 +225,7 @@ public interface ArchiveStore extends DeadLetterStore {
     public OutboxMessage again() {
       if (!whole || message.problem() != null) {
         throw new IllegalArgumentException(
-            "message %d of %s cannot be replayed: %s"
+            "message %s of %s cannot be replayed: %s"
                 .formatted(
                     message.sequence(),
                     at,

@@ -75,7 +75,7 @@ public interface PauseStore {
     int length = aggregateType.codePointCount(0, aggregateType.length());
     if (aggregateType.isBlank() || length > OutboxMessage.MAX_TEXT) {
       throw new IllegalArgumentException(
-          "the aggregate type has %d characters, 1 to %d are needed, and not only spaces"
+          "the aggregate type has %s characters, 1 to %s are needed, and not only spaces"
               .formatted(length, OutboxMessage.MAX_TEXT));
     }
     return aggregateType;

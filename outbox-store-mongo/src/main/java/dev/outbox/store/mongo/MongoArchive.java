@@ -178,7 +178,7 @@ final class MongoArchive {
     MongoException conflict =
         new MongoException(
             WRITE_CONFLICT,
-            "%d messages were deleted of %d that were archived".formatted(deleted, found));
+            "%s messages were deleted of %s that were archived".formatted(deleted, found));
     conflict.addLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL);
     return conflict;
   }

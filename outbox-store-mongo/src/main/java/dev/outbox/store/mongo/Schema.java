@@ -194,7 +194,7 @@ class Schema {
     }
     if (version == 0) {
       throw new SchemaException(
-          "collection %s is empty, so its version is not known: put the document back (db.%s.insertOne({ _id: \"%s\", version: %d })), or migrate an empty database"
+          "collection %s is empty, so its version is not known: put the document back (db.%s.insertOne({ _id: \"%s\", version: %s })), or migrate an empty database"
               .formatted(collection, collection, contents.word, VERSION));
     }
     SchemaVersion.check(collection, version, VERSION, contents.migrate);

@@ -99,7 +99,7 @@ final class ServerSettings {
     return writers > 1
         ? Finding.warning(
             CLUSTER,
-            "%s, and what waits came in by %d servers in the last minute, so keys may lose their order"
+            "%s, and what waits came in by %s servers in the last minute, so keys may lose their order"
                 .formatted(is, writers),
             "let all producers, relays and operators write to one server")
         : Finding.fine(
@@ -127,7 +127,7 @@ final class ServerSettings {
   private static Finding old(long thread, long seconds) {
     return Finding.warning(
         OPEN,
-        "%s has been open for %d s, so what was delivered since cannot be purged, and claims get slower and slower"
+        "%s has been open for %s s, so what was delivered since cannot be purged, and claims get slower and slower"
             .formatted(
                 thread == 0 ? "a prepared transaction" : "a transaction of session " + thread,
                 seconds),

@@ -63,7 +63,7 @@ final class Pooler {
     int server = process(connection);
     if (server != driver.getBackendPID() && !carriesStatements(connection)) {
       throw new PermanentOutboxException(
-          "there is a pooler between the driver and the server (the driver was told process %d, the server's is %d), and with prepareThreshold=%d one that changes processes between transactions runs wrong statements: %s, or say poolerKeepsSessions() where it keeps a session's process, as with pool_mode=session"
+          "there is a pooler between the driver and the server (the driver was told process %s, the server's is %s), and with prepareThreshold=%s one that changes processes between transactions runs wrong statements: %s, or say poolerKeepsSessions() where it keeps a session's process, as with pool_mode=session"
               .formatted(driver.getBackendPID(), server, driver.getPrepareThreshold(), REMEDY));
     }
     seen.put(driver, true);

@@ -124,7 +124,7 @@ final class PostgresFigures {
                 (row, context) ->
                     Finding.problem(
                         "marks",
-                        "%s%d messages of bucket %d, from sequence %d on, lie below the bucket's mark, where no claim looks and no figure counts"
+                        "%s%s messages of bucket %s, from sequence %s on, lie below the bucket's mark, where no claim looks and no figure counts"
                             .formatted(
                                 row.getLong("messages") == MOST_HIDDEN ? "at least " : "",
                                 row.getLong("messages"),

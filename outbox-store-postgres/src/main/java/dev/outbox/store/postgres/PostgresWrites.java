@@ -217,7 +217,7 @@ final class PostgresWrites extends SqlWrites {
       exactDeletes.set(EXACT_DELETES);
       throw new TransactionException(
           new SQLException(
-              "%d messages were to be deleted, %d were".formatted(expected, deleted), "40001"));
+              "%s messages were to be deleted, %s were".formatted(expected, deleted), "40001"));
     }
   }
 

@@ -175,7 +175,7 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
     completed.forEach(
         (key, results) -> {
           if (results.size() != 1) {
-            wrong.add("%s was completed %d times".formatted(key, results.size()));
+            wrong.add("%s was completed %s times".formatted(key, results.size()));
           } else if (!begin(key).equals(new Begin.Done<T>(results.element()))) {
             wrong.add(
                 "%s was completed with %s, and begin says '%s'"

@@ -79,7 +79,7 @@ abstract class InboxResultTests<T> extends InboxTests<T> {
     for (int attempt = 1; attempt <= 4; attempt++) {
       Lock<T> lock = started("a released key", begin(KEY));
       assertThat(lock.attempts())
-          .as("attempts of a key that was begun for the %d. time", attempt)
+          .as("attempts of a key that was begun for the %s. time", attempt)
           .isEqualTo(attempt);
       expect("the lock's key", lock.key()).isEqualTo(KEY);
       expect("release", release(lock, "refused")).isTrue();

@@ -58,7 +58,7 @@ abstract class InboxStatisticsTests<T> extends InboxTests<T> {
     for (int cap : List.of(1, each - 1, each, each + 1, Integer.MAX_VALUE)) {
       long few = Math.min(cap, each);
       assertThat(statistics(cap))
-          .as("statistics with a cap of %d, beside %d keys of each kind", cap, each)
+          .as("statistics with a cap of %s, beside %s keys of each kind", cap, each)
           .isEqualTo(new InboxStatistics(cap, few, 0, few));
     }
   }
@@ -67,7 +67,7 @@ abstract class InboxStatisticsTests<T> extends InboxTests<T> {
   void statisticsRefuseNoCap() {
     InboxStatistics unused = statistics(1);
     for (int cap : List.of(0, -1, Integer.MIN_VALUE)) {
-      assertRefused("statistics(%d)".formatted(cap), "" + cap, () -> store().statistics(cap));
+      assertRefused("statistics(%s)".formatted(cap), "" + cap, () -> store().statistics(cap));
     }
   }
 }

@@ -192,12 +192,12 @@ final class InboxStory<T> extends InboxTests<T> implements Story<InboxStory.Step
               () -> lock.expected().renew(time));
       case COMPLETE ->
           compare(
-              "complete with 'result %d' %s".formatted(step.other(), what),
+              "complete with 'result %s' %s".formatted(step.other(), what),
               () -> lock.actual().complete(result),
               () -> lock.expected().complete(result));
       case COMPLETE_IN_TRANSACTION ->
           compare(
-              "complete in a transaction with 'result %d' %s%s"
+              "complete in a transaction with 'result %s' %s%s"
                   .formatted(step.other(), what, ending(step.commits())),
               () -> inTransaction(step.commits(), t -> lock.actual().complete(t, result)),
               () -> inMemory(step.commits(), t -> lock.expected().complete(t, result)));

@@ -233,7 +233,7 @@ public abstract class Frame
     if (skips > 0
         && context.getConfigurationParameter(SUMMARY).map(Boolean::parseBoolean).orElse(true)) {
       System.out.printf(
-          "%s: %d of %d tests were skipped:%n", context.getDisplayName(), skips, tests);
+          "%s: %s of %s tests were skipped:%n", context.getDisplayName(), skips, tests);
       skipped.forEach(
           (reason, rules) ->
               print("  ", reason.replaceFirst("^(skipped|Assumption failed): ", ""), rules));

@@ -11,6 +11,7 @@ import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.tck.SchemaFixture;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -200,7 +201,7 @@ public abstract class SuiteTests<P extends Patient<?, ?>> {
   public static String shown(String text) {
     String escaped =
         text.codePoints()
-            .mapToObj(c -> c >= ' ' && c < 127 ? Character.toString(c) : "\\u%04X".formatted(c))
+            .mapToObj(c -> c >= ' ' && c < 127 ? Character.toString(c) : "\\u" + HexFormat.of().withUpperCase().toHexDigits(c, 4))
             .collect(Collectors.joining());
     return '"' + escaped + '"';
   }

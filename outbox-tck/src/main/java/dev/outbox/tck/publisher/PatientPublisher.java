@@ -242,7 +242,7 @@ final class PatientPublisher {
       }
       if (!rest.isEmpty() && deadline.isOver()) {
         patience.waitedInVain();
-        return "after %s %d of %d messages were not delivered, the first was %s"
+        return "after %s %s of %s messages were not delivered, the first was %s"
             .formatted(
                 Patience.seconds(fixture.patience()),
                 rest.size(),

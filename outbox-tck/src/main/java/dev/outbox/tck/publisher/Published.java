@@ -78,11 +78,11 @@ record Published(
       return "publish returned null %s, not one result a message".formatted(when);
     }
     if (results.size() != messages.size()) {
-      return "publish returned %d results for %d messages %s"
+      return "publish returned %s results for %s messages %s"
           .formatted(results.size(), messages.size(), when);
     }
     int none = results.indexOf(null);
-    return none < 0 ? null : "the result of message %d is null %s".formatted(none + 1, when);
+    return none < 0 ? null : "the result of message %s is null %s".formatted(none + 1, when);
   }
 
   /**
@@ -95,7 +95,7 @@ record Published(
     for (int i = 0; wrong == null && inVain == null && i < messages.size(); i++) {
       if (delivered(i) && !arrived.contains(id(messages.get(i)))) {
         wrong =
-            "message %d was reported delivered %s, and the broker does not have it: wait for the acknowledgement of each message"
+            "message %s was reported delivered %s, and the broker does not have it: wait for the acknowledgement of each message"
                 .formatted(i + 1, when);
       }
     }
@@ -114,7 +114,7 @@ record Published(
       if (message.message().recordKey().equals(recordKey)
           && !delivered(i)
           && arrived.contains(id(message))) {
-        return "message %d of key \"%s\" arrived %s, and was reported %s: each message has a result of its own"
+        return "message %s of key \"%s\" arrived %s, and was reported %s: each message has a result of its own"
             .formatted(i + 1, recordKey, when, words(result(i)));
       }
     }
@@ -133,7 +133,7 @@ record Published(
       boolean came = arrived.contains(id(message));
       Integer first = stopped.get(message.key());
       if (first != null && came) {
-        return "message %d of key \"%s\" was delivered after message %d of that key was %s: send what is behind a message only when that one is acknowledged"
+        return "message %s of key \"%s\" was delivered after message %s of that key was %s: send what is behind a message only when that one is acknowledged"
             .formatted(i + 1, message.key(), first + 1, words(result(first)));
       }
       if (!came) {

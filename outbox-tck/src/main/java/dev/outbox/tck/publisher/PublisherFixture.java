@@ -144,7 +144,7 @@ public abstract class PublisherFixture {
 
     @Override
     public String toString() {
-      return "key %s, %d bytes, %s, headers %s".formatted(key, payload.length, attributes, headers);
+      return "key %s, %s bytes, %s, headers %s".formatted(key, payload.length, attributes, headers);
     }
   }
 }

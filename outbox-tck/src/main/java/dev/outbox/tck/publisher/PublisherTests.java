@@ -70,7 +70,7 @@ abstract class PublisherTests {
         unavailable.add(messages.get(i));
       } else if (!published.delivered(i)) {
         throw new AssertionError(
-            "message %d of %d was %s, and nothing is wrong with any"
+            "message %s of %s was %s, and nothing is wrong with any"
                 .formatted(i + 1, messages.size(), Published.words(published.result(i))),
             published.thrown());
       }
@@ -149,7 +149,7 @@ abstract class PublisherTests {
       List<PublisherFixture.Received> received = tck.await(r -> !r.isEmpty());
       check(
           received.size() == 1,
-          "received() has %d messages after one was published, whose result was %s",
+          "received() has %s messages after one was published, whose result was %s",
           received.size(),
           Published.words(published.result(0)));
       String id = PatientPublisher.ids(received).get(0);
@@ -159,7 +159,7 @@ abstract class PublisherTests {
           id);
       tck.clear();
       int left = tck.receive().size();
-      check(left == 0, "received() still has %d messages after reset()", left);
+      check(left == 0, "received() still has %s messages after reset()", left);
     }
   }
 

@@ -64,7 +64,7 @@ abstract class PublisherTroubleTests extends PublisherTests {
     for (int i : new int[] {0, 2, 4}) {
       check(
           published.delivered(i),
-          "message %d of key \"good\" was %s, because message 2 %s: one message or destination must not stop the others",
+          "message %s of key \"good\" was %s, because message 2 %s: one message or destination must not stop the others",
           i + 1,
           Published.words(published.result(i)),
           what);
@@ -95,7 +95,7 @@ abstract class PublisherTroubleTests extends PublisherTests {
       // One behind another of its key may say that it waits for that one.
       check(
           !keys.add(during.messages().get(i).key()) || destination == null,
-          "message %d was unavailable at %s while the broker was stopped: name no destination when the broker as a whole is away, so that the relay pauses",
+          "message %s was unavailable at %s while the broker was stopped: name no destination when the broker as a whole is away, so that the relay pauses",
           i + 1,
           destination);
     }
@@ -122,10 +122,10 @@ abstract class PublisherTroubleTests extends PublisherTests {
       return "publish threw %s, %s: the relay then tries the messages one at a time, and what throws again counts as failed, ten times to a dead letter. Return unavailable"
           .formatted(published.thrown(), when);
     } else if (result instanceof Result.Rejected) {
-      return "message %d was %s, %s: it becomes a dead letter at once. An outage is unavailable"
+      return "message %s was %s, %s: it becomes a dead letter at once. An outage is unavailable"
           .formatted(i + 1, Published.words(result), when);
     } else if (result instanceof Result.Failed) {
-      return "message %d %s, %s: that counts, and after ten times it becomes a dead letter. An outage is unavailable"
+      return "message %s %s, %s: that counts, and after ten times it becomes a dead letter. An outage is unavailable"
           .formatted(i + 1, Published.words(result), when);
     }
     return null;
@@ -139,7 +139,7 @@ abstract class PublisherTroubleTests extends PublisherTests {
     for (int i = 0; i < messages.size(); i++) {
       check(
           again.delivered(i),
-          "message %d was %s when it was published again: a relay that stopped before its settle repeats what was delivered, and must be told so. What the broker knows already is delivered",
+          "message %s was %s when it was published again: a relay that stopped before its settle repeats what was delivered, and must be told so. What the broker knows already is delivered",
           i + 1,
           Published.words(again.result(i)));
     }

@@ -330,16 +330,16 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     List<UUID> gone = ids(messages(archived(ALL)));
     OutboxMessage last = committed(message("k"));
     String what =
-        "a message appended to the key after its connection had broken at write %d of a settle"
+        "a message appended to the key after its connection had broken at write %s of a settle"
             .formatted(write);
     List<UUID> came = requires("C4", () -> awaitCame(what, List.of(), last));
     came.remove(last.id());
     assertCame(
-            "archived when write %d of a settle had broken, or still due then, which is one of the two"
+            "archived when write %s of a settle had broken, or still due then, which is one of the two"
                 .formatted(write),
             List.of(gone, came))
         .inAnyOrder(ids);
-    assertArchived("after write %d of a settle had broken".formatted(write), ids, last);
+    assertArchived("after write %s of a settle had broken".formatted(write), ids, last);
     return broke;
   }
 

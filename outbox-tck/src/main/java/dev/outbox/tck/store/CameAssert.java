@@ -65,7 +65,7 @@ final class CameAssert {
     int from = all ? 0 : same;
     throw failed(
         "%scame %s instead of %s",
-        all || from == 0 ? "" : "the first %d are right; then ".formatted(from),
+        all || from == 0 ? "" : "the first %s are right; then ".formatted(from),
         list(came.subList(from, came.size())),
         list(ids.subList(from, ids.size())));
   }
@@ -107,7 +107,7 @@ final class CameAssert {
 
   CameAssert hasSize(int expected) {
     if (came.size() != expected) {
-      throw failed("came %s, that is %d of %d expected", list(came), came.size(), expected);
+      throw failed("came %s, that is %s of %s expected", list(came), came.size(), expected);
     }
     return this;
   }

@@ -167,7 +167,7 @@ abstract class CancelTests<T> extends ArchiveStoreTests<T> {
     delivered.addAll(came);
     assertThat(cancelled).as("those that were cancelled and came").noneMatch(delivered::contains);
     assertThat(cancelled.size())
-        .as("of %d about to be due, how many were cancelled: some, and not all", RACES)
+        .as("of %s about to be due, how many were cancelled: some, and not all", RACES)
         .isBetween(1, RACES - 1);
     assertCame("all were delivered or cancelled", claim(by, request(100, LONG))).isEmpty();
   }

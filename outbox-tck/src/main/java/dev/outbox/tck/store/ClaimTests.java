@@ -78,7 +78,7 @@ abstract class ClaimTests<T> extends StoreTests<T> {
     for (Claim claim : claims) {
       for (StoredMessage message : claim.messages()) {
         assertThat(sequences.add(message.sequence()))
-            .as("message %d is in one live claim only", message.sequence())
+            .as("message %s is in one live claim only", message.sequence())
             .isTrue();
         assertThat(holders.computeIfAbsent(message.key(), key -> claim))
             .as("key %s is in one live claim only", message.key())

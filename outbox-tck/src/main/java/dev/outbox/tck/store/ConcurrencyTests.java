@@ -24,7 +24,7 @@ abstract class ConcurrencyTests<T> extends StoreTests<T> {
       workload.run();
     }
     assertThat(workload.oracle.violations(rule))
-        .as("violations of %s; the same load again with -Doutbox.tck.seed=%d", rule, seed)
+        .as("violations of %s; the same load again with -Doutbox.tck.seed=%s", rule, seed)
         .isEmpty();
   }
 

@@ -89,7 +89,7 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
     DeadLetterStore letters = letters();
     for (int limit : new int[] {0, -1}) {
       assertRefused(
-          "deadLetters with a limit of %d".formatted(limit),
+          "deadLetters with a limit of %s".formatted(limit),
           "" + limit,
           () -> letters.deadLetters(0, limit));
     }
@@ -166,7 +166,7 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
     Set<UUID> dead = new HashSet<>();
     for (int i = 0; i < 3; i++) {
       Claim claim = claim();
-      expect("a claim after %d messages died".formatted(i), ids(claim)).noneMatch(dead::contains);
+      expect("a claim after %s messages died".formatted(i), ids(claim)).noneMatch(dead::contains);
       expect("the head of the key", id(first(claim))).isEqualTo(messages.get(i).id());
       dead.add(id(first(claim)));
       settleFirst(claim, dead(false));
@@ -296,7 +296,7 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
     List<Long> left = sequences(listedDead());
     assertThat(left.size())
         .as(
-            "how many of 3 dead letters are left after write %d of a decision about all had broken",
+            "how many of 3 dead letters are left after write %s of a decision about all had broken",
             write)
         .isIn(0, 3);
     Set<Long> ignored = decide(requeue, Set.copyOf(left));

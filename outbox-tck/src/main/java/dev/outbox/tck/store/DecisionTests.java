@@ -63,7 +63,7 @@ abstract class DecisionTests<T> extends StoreTests<T> {
     settle(claim(), at(Duration.ZERO));
     for (int i = 0; i < 3; i++) {
       Claim claim = awaitClaim("the message after its retry delay");
-      expect("attempts after %d retries that do not count".formatted(i), first(claim).attempts())
+      expect("attempts after %s retries that do not count".formatted(i), first(claim).attempts())
           .isEqualTo(1);
       settle(claim, Decision.retryUncounted(tck.shortTime().dividedBy(10), "unavailable"));
     }
@@ -151,7 +151,7 @@ abstract class DecisionTests<T> extends StoreTests<T> {
       int made = attempts;
       Claim claim =
           await(
-              "the message after %d counted retries".formatted(attempts),
+              "the message after %s counted retries".formatted(attempts),
               () -> {
                 Claim next = claim();
                 return next.messages().isEmpty() ? noneDead(made) : next;
@@ -164,7 +164,7 @@ abstract class DecisionTests<T> extends StoreTests<T> {
   private <R> @Nullable R noneDead(int retries) {
     if (store() instanceof DeadLetterStore && !listedDead().isEmpty()) {
       throw failed(
-          "after %d counted retries the message is a dead letter, and no decision made it one: how often to try is the relay's choice, not the store's",
+          "after %s counted retries the message is a dead letter, and no decision made it one: how often to try is the relay's choice, not the store's",
           retries);
     }
     return null;

@@ -48,7 +48,7 @@ abstract class FairnessTests<T> extends StoreTests<T> {
       claim.messages().forEach(m -> decisions.put(m.sequence(), others.apply(m)));
       settle(claim, decisions);
     }
-    throw failed("a due message did not come in %d claims: others keep it away", MAX_CLAIMS);
+    throw failed("a due message did not come in %s claims: others keep it away", MAX_CLAIMS);
   }
 
   private static Decision again() {
@@ -138,7 +138,7 @@ abstract class FairnessTests<T> extends StoreTests<T> {
         new Episode(random, log).play();
       } catch (AssertionError e) {
         throw new AssertionError(
-            "%s, after: %s; again with -Doutbox.tck.seed=%d"
+            "%s, after: %s; again with -Doutbox.tck.seed=%s"
                 .formatted(e.getMessage(), String.join(", ", log), seed),
             e);
       }

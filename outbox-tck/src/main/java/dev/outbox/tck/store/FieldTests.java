@@ -179,9 +179,9 @@ abstract class FieldTests<T> extends StoreTests<T> {
     expect("contentType", came.contentType()).isEqualTo(sent.contentType());
     expect("number of headers", came.headers().size()).isEqualTo(sent.headers().size());
     for (int i = 0; i < sent.headers().size(); i++) {
-      expect("name of header %d".formatted(i), came.headers().get(i).name())
+      expect("name of header %s".formatted(i), came.headers().get(i).name())
           .isEqualTo(sent.headers().get(i).name());
-      expect("value of header %d".formatted(i), came.headers().get(i).value())
+      expect("value of header %s".formatted(i), came.headers().get(i).value())
           .isEqualTo(sent.headers().get(i).value());
     }
     expect("dedupKey", came.dedupKey()).isEqualTo(sent.dedupKey());

@@ -153,7 +153,7 @@ abstract class HandOverTests<T> extends KeeperTests<T> {
     assertThat(
             Stream.of("A1", "A4", "C1", "C2", "C3", "S2", "S4", "O1")
                 .flatMap(rule -> workload.oracle.violations(rule).stream()))
-        .as("violations; the same load again with -Doutbox.tck.seed=%d", seed)
+        .as("violations; the same load again with -Doutbox.tck.seed=%s", seed)
         .isEmpty();
   }
 }

@@ -58,7 +58,7 @@ abstract class InspectionTests<T> extends StoreTests<T> {
         return found;
       }
     }
-    throw failed("%s has given %d pages, and each names a next one", what, MOST_PAGES);
+    throw failed("%s has given %s pages, and each names a next one", what, MOST_PAGES);
   }
 
   private static List<String> listedIds(List<Listed> listed) {
@@ -207,7 +207,7 @@ abstract class InspectionTests<T> extends StoreTests<T> {
       String after = null;
       do {
         Page<Listed> page = page(Query.first(limit).after(after));
-        assertThat(page.found()).as("a page of at most %d", limit).hasSizeLessThanOrEqualTo(limit);
+        assertThat(page.found()).as("a page of at most %s", limit).hasSizeLessThanOrEqualTo(limit);
         found.addAll(listedIds(page.found()));
         after = page.next();
         if (after != null && found.size() < 5) {
@@ -216,7 +216,7 @@ abstract class InspectionTests<T> extends StoreTests<T> {
         }
       } while (after != null);
       assertThat(found)
-          .as("what came in pages of %d", limit)
+          .as("what came in pages of %s", limit)
           .doesNotHaveDuplicates()
           .containsAll(textsOf(messages));
     }
@@ -300,7 +300,7 @@ abstract class InspectionTests<T> extends StoreTests<T> {
     for (int limit : List.of(1, 2, 10)) {
       List<WaitingKey> keys = keys(false, limit);
       assertThat(keys)
-          .as("waiting keys in pages of %d", limit)
+          .as("waiting keys in pages of %s", limit)
           .extracting(WaitingKey::key)
           .containsExactlyInAnyOrder(key("retried"), key("halted"));
       for (WaitingKey key : keys) {
@@ -316,7 +316,7 @@ abstract class InspectionTests<T> extends StoreTests<T> {
             .isEqualTo(halted ? 1 : 2);
       }
       assertThat(keys(true, limit))
-          .as("halted keys in pages of %d", limit)
+          .as("halted keys in pages of %s", limit)
           .extracting(WaitingKey::key)
           .containsExactly(key("halted"));
     }

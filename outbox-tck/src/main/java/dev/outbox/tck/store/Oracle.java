@@ -51,7 +51,7 @@ public final class Oracle {
 
     @Override
     public String toString() {
-      return "number %d of key %s".formatted(order, key);
+      return "number %s of key %s".formatted(order, key);
     }
 
     boolean isDone() {
@@ -191,7 +191,7 @@ public final class Oracle {
               (life, last) -> {
                 // Whoever made it a dead letter may tell so after a worker that had stood still.
                 if (!life.dead) {
-                  all.add("%s was first delivered after number %d".formatted(life, last));
+                  all.add("%s was first delivered after number %s".formatted(life, last));
                 }
               });
       case "S4" ->
@@ -215,7 +215,7 @@ public final class Oracle {
       Held after = list.get(i);
       if (after.from() < before.until()) {
         violations.add(
-            "key %s was in two live claims for %d µs: %s, and %s, of its messages"
+            "key %s was in two live claims for %s µs: %s, and %s, of its messages"
                 .formatted(
                     key,
                     (Math.min(before.until(), after.until()) - after.from()) / 1_000,

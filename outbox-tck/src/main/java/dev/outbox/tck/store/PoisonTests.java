@@ -36,7 +36,7 @@ abstract class PoisonTests<T> extends StoreTests<T> {
     Claim claim = awaitClaim("the suspected message");
     expect("messages of a claim after many crashes", claim.messages()).hasSize(1);
     expect("attempts after one more crash", first(claim).attempts()).isEqualTo(before + 1);
-    expect("attempts after %d crashes".formatted(SOME), before).isGreaterThan(0);
+    expect("attempts after %s crashes".formatted(SOME), before).isGreaterThan(0);
   }
 
   @Sentence("an unavailable result gives the counted attempt back; a failed one counts once")

@@ -105,12 +105,12 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
       for (List<Archived> page = store.archived(rest, size);
           !page.isEmpty() && paged.size() <= ids.size();
           page = store.archived(rest, size)) {
-        expect("a page of %d".formatted(size), page).hasSizeLessThanOrEqualTo(size);
+        expect("a page of %s".formatted(size), page).hasSizeLessThanOrEqualTo(size);
         paged.addAll(messages(page));
         Position end = page.get(page.size() - 1).position();
         rest = ALL.after(Position.parse(end.toString())); // as a later process is told
       }
-      assertCame("all pages of %d".formatted(size), paged).inOrder(all);
+      assertCame("all pages of %s".formatted(size), paged).inOrder(all);
     }
   }
 

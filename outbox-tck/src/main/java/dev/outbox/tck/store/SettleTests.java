@@ -94,7 +94,7 @@ abstract class SettleTests<T> extends StoreTests<T> {
     Claim again = awaitClaim("the message due at once, after " + decision);
     expect("the head of the key", first(again).sequence()).isEqualTo(first(claim).sequence());
     assertThat(first(again).attempts())
-        .as("attempts after %s was settled %d times", decision, times)
+        .as("attempts after %s was settled %s times", decision, times)
         .isEqualTo(((Decision.Retry) decision).counts() ? 1 : 0);
   }
 
@@ -198,14 +198,14 @@ abstract class SettleTests<T> extends StoreTests<T> {
     Set<UUID> came =
         new HashSet<>(
             awaitCame(
-                "a message appended to the key after its connection had broken at write %d of a settle"
+                "a message appended to the key after its connection had broken at write %s of a settle"
                     .formatted(write),
                 List.of(),
                 last));
     came.retainAll(idsOf(messages));
     check(
         came.isEmpty() || came.size() == messages.size(),
-        "the connection broke at write %d of a settle that delivers 3 messages of a key, and %d are left: what a settle does to a key is one transaction",
+        "the connection broke at write %s of a settle that delivers 3 messages of a key, and %s are left: what a settle does to a key is one transaction",
         write,
         came.size());
     return broke;
@@ -273,7 +273,7 @@ abstract class SettleTests<T> extends StoreTests<T> {
     List<OutboxMessage> messages = committed("k", 5);
     Claim claim = claim(1, LONG);
     for (int i = 0; i < messages.size(); i++) {
-      assertCame("claim number %d".formatted(i), claim).inOrder(messages.get(i));
+      assertCame("claim number %s".formatted(i), claim).inOrder(messages.get(i));
       Settled settled = settleAndClaim(claim, all(claim, Decision.delivered()), request(1, LONG));
       expect("what settle says was lost", settled.lost()).isEmpty();
       claim = settled.next();

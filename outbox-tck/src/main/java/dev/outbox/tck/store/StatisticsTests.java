@@ -75,7 +75,7 @@ abstract class StatisticsTests<T> extends StoreTests<T> {
     }
     for (int cap : List.of(1, each - 1, each, each + 1, 2 * each, 2 * each + 1, MOST)) {
       assertThat(statistics(cap))
-          .as("statistics with a cap of %d, beside %d messages of each kind", cap, each)
+          .as("statistics with a cap of %s, beside %s messages of each kind", cap, each)
           .usingRecursiveComparison()
           .ignoringFieldsOfTypes(Duration.class)
           .ignoringFields("relays")
@@ -94,7 +94,7 @@ abstract class StatisticsTests<T> extends StoreTests<T> {
     committed("k", 90);
     for (int cap : List.of(80, 90, 91, 1_000)) {
       assertThat(statistics(cap).pending())
-          .as("pending with a cap of %d, beside 90 messages of a key", cap)
+          .as("pending with a cap of %s, beside 90 messages of a key", cap)
           .isEqualTo(Math.min(90, cap));
     }
   }
@@ -103,7 +103,7 @@ abstract class StatisticsTests<T> extends StoreTests<T> {
   void statisticsRefuseNoCap() {
     StatisticsStore store = tck.ability(StatisticsStore.class);
     for (int cap : List.of(0, -1, Integer.MIN_VALUE)) {
-      assertRefused("statistics(%d)".formatted(cap), "" + cap, () -> store.statistics(cap));
+      assertRefused("statistics(%s)".formatted(cap), "" + cap, () -> store.statistics(cap));
     }
   }
 }

@@ -144,7 +144,7 @@ final class StoreStory<T> extends StoreTests<T> implements Story<Step> {
   private void letPass(int hours) {
     if (clock != null && producers.openOnes().isEmpty()) {
       Duration time = Duration.ofHours(hours).plusMinutes(hours);
-      log.say("%d h pass", hours);
+      log.say("%s h pass", hours);
       clock.moveClock(time);
       reference.letPass(time);
     }
@@ -228,7 +228,7 @@ final class StoreStory<T> extends StoreTests<T> implements Story<Step> {
   }
 
   private String described(DeadLetter letter, int more) {
-    return "%s (attempts %d, %s%s)"
+    return "%s (attempts %s, %s%s)"
         .formatted(
             messages.of(letter.message()),
             letter.message().attempts() + more,
@@ -254,7 +254,7 @@ final class StoreStory<T> extends StoreTests<T> implements Story<Step> {
   }
 
   private static void compare(String rule, boolean so, long actual, String what, long expected) {
-    mustBe(rule, so, "statistics count %d %s %d", actual, what, expected);
+    mustBe(rule, so, "statistics count %s %s %s", actual, what, expected);
   }
 
   /** Everything that was appended and is not gone comes, and after it what was dead. */

@@ -170,7 +170,7 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
     assertSomeCame(claim);
     if (claim.messages().size() < count) {
       throw new TestAbortedException(
-          "skipped: the store hands out fewer than %d messages of a key in a claim"
+          "skipped: the store hands out fewer than %s messages of a key in a claim"
               .formatted(count));
     }
     return claim;

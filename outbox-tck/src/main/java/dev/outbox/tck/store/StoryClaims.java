@@ -115,7 +115,7 @@ final class StoryClaims<T> extends StoreTests<T> {
   }
 
   private String described(Step.Take take) {
-    return "%d (worker %d, %d h, at most %d%s): "
+    return "%s (worker %s, %s h, at most %s%s): "
         .formatted(
             claims.size() + 1,
             take.worker(),
@@ -136,11 +136,11 @@ final class StoryClaims<T> extends StoreTests<T> {
     int count = actual.messages().size();
     int bytes = claim.messages.values().stream().mapToInt(m -> m.content.payloadSize()).sum();
     mustBe("C2", claim.messages.size() == count, "the claim brings a message twice");
-    mustBe("C2", count <= take.most(), "the claim brings %d messages", count);
+    mustBe("C2", count <= take.most(), "the claim brings %s messages", count);
     mustBe(
         "C2",
         count == 1 || bytes <= (take.fewBytes() ? FEW_BYTES : MANY_BYTES),
-        "the claim brings %d bytes",
+        "the claim brings %s bytes",
         bytes);
     doubtWhatHasEnded();
     Map<String, List<StoredMessage>> byKey =
@@ -236,7 +236,7 @@ final class StoryClaims<T> extends StoreTests<T> {
         mustBe(
             "C1",
             !isLive(grip),
-            "the claim brings key %s, which claim %d holds",
+            "the claim brings key %s, which claim %s holds",
             shown(key),
             other.number);
         grip.lost = true;
@@ -251,7 +251,7 @@ final class StoryClaims<T> extends StoreTests<T> {
     mustBe(
         "S2",
         more >= 0 && more <= message.mayCount,
-        "message %s comes with %d attempts instead of %d",
+        "message %s comes with %s attempts instead of %s",
         message,
         brought.attempts(),
         expected + message.counted);
@@ -289,7 +289,7 @@ final class StoryClaims<T> extends StoreTests<T> {
               mustBe(
                   "S4",
                   grip.lost,
-                  "the claim is empty, though the lease of claim %d has ended and nobody holds key %s",
+                  "the claim is empty, though the lease of claim %s has ended and nobody holds key %s",
                   claim.number,
                   shown(key)));
     }
@@ -307,14 +307,14 @@ final class StoryClaims<T> extends StoreTests<T> {
   }
 
   void settle(Held held, List<Step.Verdict> verdicts) {
-    Map<Long, Decision> decisions = decisions(held, "settle claim %d: ", verdicts);
+    Map<Long, Decision> decisions = decisions(held, "settle claim %s: ", verdicts);
     Set<Long> lost = settle(held.actual, decisions);
     settled(held, decisions, lost);
   }
 
   void settleAndTake(Held held, Step.SettleAndTake step) {
     Map<Long, Decision> decisions =
-        decisions(held, "settle claim %d and claim " + described(step.next()), step.verdicts());
+        decisions(held, "settle claim %s and claim " + described(step.next()), step.verdicts());
     var settled = settleAndClaim(held.actual, decisions, request(step.next()));
     settled(held, decisions, settled.lost());
     log.add("; then ");
@@ -406,7 +406,7 @@ final class StoryClaims<T> extends StoreTests<T> {
     mustBe(
         "S1",
         !grip.lost || !ofKey.isEmpty(),
-        "claim %d is said to hold key %s, which it had lost",
+        "claim %s is said to hold key %s, which it had lost",
         held.number,
         shown(key));
     return !ofKey.isEmpty();
@@ -419,7 +419,7 @@ final class StoryClaims<T> extends StoreTests<T> {
     mustBe(
         "C4",
         !heldByReference || grip.doubtful || grip.lost,
-        "claim %d is said to have lost key %s, which nobody has taken over",
+        "claim %s is said to have lost key %s, which nobody has taken over",
         held.number,
         shown(key));
     grip.lost = true;
@@ -428,13 +428,13 @@ final class StoryClaims<T> extends StoreTests<T> {
   }
 
   void settleAgain(Held held) {
-    log.say("settle claim %d again, with the same decisions", held.number);
+    log.say("settle claim %s again, with the same decisions", held.number);
     Set<Long> ignored = settle(held.actual, requireNonNull(held.decisions));
   }
 
   void settleWhatItHasNot(Held held) {
     long other = Collections.max(held.messages.keySet()) + 1_000_000;
-    log.say("settle claim %d with a decision on a sequence that it does not have", held.number);
+    log.say("settle claim %s with a decision on a sequence that it does not have", held.number);
     Map<Long, Decision> decisions = new HashMap<>();
     held.messages.keySet().forEach(sequence -> decisions.put(sequence, Decision.delivered()));
     decisions.put(other, Decision.delivered());
@@ -447,7 +447,7 @@ final class StoryClaims<T> extends StoreTests<T> {
   }
 
   void renew(Held held, int hours) {
-    log.say("renew claim %d for %d h", held.number, hours);
+    log.say("renew claim %s for %s h", held.number, hours);
     Duration lease = Duration.ofHours(hours);
     Set<Long> lost = new HashSet<>(held.messages.keySet());
     lost.removeAll(call("renew", () -> held.actual.renew(lease)));

@@ -55,7 +55,7 @@ final class StoryMessages {
 
   static String described(StoryMessage message) {
     OutboxMessage m = message.content;
-    return "%d (%s%s%s%s)"
+    return "%s (%s%s%s%s)"
         .formatted(
             message.number,
             m.key().equals(m.id().toString()) ? "unordered" : "key " + StoreTests.shown(m.key()),
@@ -81,7 +81,7 @@ final class StoryMessages {
     mustBe(
         "S2",
         message.sequence == 0 || message.sequence == brought.sequence(),
-        "message %s has another sequence: it was %d and is %d",
+        "message %s has another sequence: it was %s and is %s",
         message,
         message.sequence,
         brought.sequence());

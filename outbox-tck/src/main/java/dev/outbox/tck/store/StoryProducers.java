@@ -179,7 +179,7 @@ final class StoryProducers<T> extends StoreTests<T> {
   /** Whether there was such a transaction. */
   boolean end(Step.EndTransaction end) {
     if (open.containsKey(end.transaction())) {
-      log.say("transaction %d %s", end.transaction(), end.commits() ? "commits" : "rolls back");
+      log.say("transaction %s %s", end.transaction(), end.commits() ? "commits" : "rolls back");
       end(end.transaction(), end.commits());
       return true;
     }

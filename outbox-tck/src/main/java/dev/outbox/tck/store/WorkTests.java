@@ -64,7 +64,7 @@ abstract class WorkTests<T> extends StoreTests<T> {
     long many = work(() -> build.accept(MANY));
     if (many > most(alone)) {
       throw failed(
-          "a claim costs %,d beside %,d %s, and %,d beside nothing: does it read or sort all that waits? An index that leads to what is due, and to no more, avoids that",
+          "a claim costs %s beside %s %s, and %s beside nothing: does it read or sort all that waits? An index that leads to what is due, and to no more, avoids that",
           many, MANY, what, alone);
     }
   }
@@ -81,7 +81,7 @@ abstract class WorkTests<T> extends StoreTests<T> {
     long after = work(() -> {});
     if (after > most(before)) {
       throw failed(
-          "a claim costs %,d after reset() of %,d messages, and %,d before: reset() has to leave an empty table, as TRUNCATE does and DELETE in many databases does not",
+          "a claim costs %s after reset() of %s messages, and %s before: reset() has to leave an empty table, as TRUNCATE does and DELETE in many databases does not",
           after, MANY, before);
     }
   }
@@ -184,9 +184,9 @@ abstract class WorkTests<T> extends StoreTests<T> {
         asks,
         build,
         page -> expect("whether there is another page of " + what, page.next()).isNotNull(),
-        "a page of %,d "
+        "a page of %s "
             + what
-            + " costs %,d beside %,d, and %,d beside nothing: does it sort all that there are? The order of an index, with a limit, needs no sort");
+            + " costs %s beside %s, and %s beside nothing: does it sort all that there are? The order of an index, with a limit, needs no sort");
   }
 
   /** That statistics count no further than the cap, beside what {@code build} makes wait. */
@@ -196,9 +196,9 @@ abstract class WorkTests<T> extends StoreTests<T> {
         store -> store.statistics(CAP),
         build,
         looks,
-        "statistics with a cap of %,d cost %,d beside %,d "
+        "statistics with a cap of %s cost %s beside %s "
             + what
-            + ", and %,d beside nothing: do they count to the end? A count of the first entries of an index, with a limit, does not");
+            + ", and %s beside nothing: do they count to the end? A count of the first entries of an index, with a limit, does not");
   }
 
   @Rule("F2")

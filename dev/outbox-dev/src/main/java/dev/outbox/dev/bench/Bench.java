@@ -146,7 +146,7 @@ final class Bench {
    * @param run from 1; 0: the warm-up
    */
   void say(String name, int run) {
-    say(name, run == 0 ? "warm-up" : "run %d of %d".formatted(run, runs));
+    say(name, run == 0 ? "warm-up" : "run %s of %s".formatted(run, runs));
   }
 
   /**

@@ -153,7 +153,7 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
     } catch (Exception e) {
       throw new IllegalStateException("no round trip can be measured: " + e.getMessage(), e);
     }
-    return "%.0f µs".formatted(Percentiles.of(micros, 50));
+    return Math.round(Percentiles.of(micros, 50)) + " µs";
   }
 
   /** What clients ask a server for, as "statements". */

@@ -112,7 +112,7 @@ public final class CpuClock {
 
   private static @Nullable Stat read(long pid) {
     try {
-      return Stat.parse(Files.readString(Path.of("/proc/%d/stat".formatted(pid))));
+      return Stat.parse(Files.readString(Path.of("/proc/%s/stat".formatted(pid))));
     } catch (IOException e) {
       return null; // it has ended
     }

@@ -69,7 +69,7 @@ final class Fleet implements AutoCloseable {
   private void load(int place, int rate) {
     Pod pod = pods.get(place);
     pod.send(
-        "%s %d %d %d %d"
+        "%s %s %s %s %s"
             .formatted(PodMain.LOAD, KEYS, rate, place * clients, pods.size() * clients));
     Usage ignored = pod.answer();
   }

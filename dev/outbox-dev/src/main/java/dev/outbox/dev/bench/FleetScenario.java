@@ -48,7 +48,7 @@ final class FleetScenario {
       }
     }
     int relays = Math.min(most, IN_ONE_PROCESS);
-    measure(bench, "%d relays in one process".formatted(relays), 1, relays);
+    measure(bench, "%s relays in one process".formatted(relays), 1, relays);
   }
 
   static void ends(Bench bench) throws Exception {

@@ -97,7 +97,7 @@ final class JdbcBench extends BenchDatabase<Connection> {
     execute("create table ${s}.number (n bigint not null primary key)");
     execute(
         IntStream.range(0, FILL_AT_ONCE)
-            .mapToObj("(%d)"::formatted)
+            .mapToObj("(%s)"::formatted)
             .collect(Collectors.joining(", ", "insert into ${s}.number values ", "")));
   }
 

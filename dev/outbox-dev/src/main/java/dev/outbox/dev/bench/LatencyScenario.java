@@ -148,10 +148,10 @@ final class LatencyScenario {
             measure(bench, business, HELD_RATE, WARM_UP, ledger, counter, nobodyElse);
         try (AutoCloseable held = pin == null ? () -> {} : database.pin(pin)) {
           for (int part = 1; part <= HELD_PARTS; part++) {
-            bench.say(beside, "run %d, part %d".formatted(run, part));
+            bench.say(beside, "run %s, part %s".formatted(run, part));
             Duration time = HELD_TIME.dividedBy(HELD_PARTS);
             OpenLoad done = measure(bench, business, HELD_RATE, time, ledger, counter, nobodyElse);
-            String name = "beside %s, fifth %d".formatted(beside, part);
+            String name = "beside %s, fifth %s".formatted(beside, part);
             OpenLoad.report(bench, name, done.called(), HELD_PERCENTILES);
             done.reportCost(bench, name);
           }

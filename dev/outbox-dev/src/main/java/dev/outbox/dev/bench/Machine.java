@@ -17,7 +17,7 @@ public final class Machine {
     Map<String, String> all = new LinkedHashMap<>();
     all.put(
         "CPU",
-        "%s, %d available"
+        "%s, %s available"
             .formatted(
                 value(CPU_INFO, "model name", System.getProperty("os.arch")),
                 Runtime.getRuntime().availableProcessors()));
@@ -25,7 +25,7 @@ public final class Machine {
     all.put("system", System.getProperty("os.name") + " " + System.getProperty("os.version"));
     all.put(
         "JVM",
-        "%s %s, at most %d MB of heap"
+        "%s %s, at most %s MB of heap"
             .formatted(
                 System.getProperty("java.vm.name"),
                 Runtime.version(),

@@ -29,7 +29,7 @@ final class Meter {
   Meter(long messages, LongSupplier clock) {
     if (messages < TENTHS) {
       throw new IllegalArgumentException(
-          "%d messages, at least %d are needed".formatted(messages, TENTHS));
+          "%s messages, at least %s are needed".formatted(messages, TENTHS));
     }
     this.messages = messages;
     this.clock = clock;
@@ -69,7 +69,7 @@ final class Meter {
       long now = done.get();
       if (now == before) {
         throw new IllegalStateException(
-            "%d of %d messages went through, then none for %s: %s"
+            "%s of %s messages went through, then none for %s: %s"
                 .formatted(now, messages, STUCK, trouble.get()));
       }
       before = now;

@@ -110,7 +110,7 @@ record OpenLoad(
     while (ledger.outstanding() > 0) {
       if (System.nanoTime() - end > 0) {
         throw new IllegalStateException(
-            "of %d messages %d were not delivered within %s"
+            "of %s messages %s were not delivered within %s"
                 .formatted(ledger.committed(), ledger.outstanding(), PATIENCE));
       }
       LockSupport.parkNanos(50_000_000);

@@ -120,12 +120,12 @@ public final class PodMain {
 
   private void committed(OutboxMessage message) {
     parent.say(
-        "%s %s %s %d".formatted(COMMITTED, message.id(), message.aggregateId(), System.nanoTime()));
+        "%s %s %s %s".formatted(COMMITTED, message.id(), message.aggregateId(), System.nanoTime()));
   }
 
   private void published(List<UUID> ids, long called, long acknowledged) {
     String all = ids.stream().map(UUID::toString).collect(Collectors.joining(" "));
-    parent.say("%s %d %d %s".formatted(PUBLISHED, called, acknowledged, all));
+    parent.say("%s %s %s %s".formatted(PUBLISHED, called, acknowledged, all));
   }
 
   private void start() {

@@ -73,7 +73,7 @@ final class PublishScenario {
                     (thread, work) ->
                         isOurs ? publish(publisher, work) : send(clients.get(thread), work));
             if (run > 0) {
-              Line line = bench.line("%s, %d keys".formatted(broker, keys), "messages/s");
+              Line line = bench.line("%s, %s keys".formatted(broker, keys), "messages/s");
               (isOurs ? line.ours() : line.limit()).add(timed.rate(), timed.cpu());
             }
           }
@@ -101,7 +101,7 @@ final class PublishScenario {
       int sent = messages / THREADS * THREADS;
       long arrived = broker.arrived() - before;
       if (arrived < sent) {
-        throw new IllegalStateException("%d of %d messages arrived".formatted(arrived, sent));
+        throw new IllegalStateException("%s of %s messages arrived".formatted(arrived, sent));
       }
       return new Timed(sent / seconds, cpuTime.perMessage(sent));
     }

@@ -257,7 +257,7 @@ public final class RedisPlace implements Tortured<RedisTransaction> {
     var unused =
         transaction.rpush(
             COMMITTED,
-            "%s %s %d %s %s"
+            "%s %s %s %s %s"
                 .formatted(
                     work.id(), work.key(), work.nth(), work.kind(), dedup == null ? "" : dedup));
   }

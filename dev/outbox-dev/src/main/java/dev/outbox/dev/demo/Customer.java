@@ -128,8 +128,8 @@ final class Customer implements Load.Client {
             .aggregate(type, type + "-" + order)
             .eventType(index == 0 ? "ItemAdded" : "ItemReserved")
             .payload(
-                "{\"order\":%d,\"version\":%d,\"item\":\"%x\"}"
-                    .formatted(order, version, random.nextLong()))
+                "{\"order\":%s,\"version\":%s,\"item\":\"%s\"}"
+                    .formatted(order, version, Long.toHexString(random.nextLong())))
             .header("tenant", "demo")
             .correlationId("purchase-" + order + "-" + version);
     int dice = random.nextInt(100);
@@ -140,7 +140,7 @@ final class Customer implements Load.Client {
     } else if (repeated) {
       message.dedupKey(dedupKeys.get(random.nextInt(dedupKeys.size())));
     } else if (dice % 10 == 0) {
-      message.dedupKey("purchase-%d-%s".formatted(number, id));
+      message.dedupKey("purchase-%s-%s".formatted(number, id));
     }
     return message.build();
   }

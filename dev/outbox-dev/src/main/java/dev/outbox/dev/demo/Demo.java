@@ -215,7 +215,7 @@ final class Demo {
     account.quietFromNow();
     customers.allow(settings.transactions(), settings.quietRate());
     progress.event(
-        "quiet times: nothing goes wrong, with %d transactions a second"
+        "quiet times: nothing goes wrong, with %s transactions a second"
             .formatted(settings.quietRate()));
     while (!customers.done()) {
       show();
@@ -395,7 +395,7 @@ final class Demo {
         lastChange = System.nanoTime();
       } else if (System.nanoTime() - lastChange > PATIENCE.toNanos()) {
         progress.event(
-            "nothing was delivered for %d s; %d committed messages are missing, and the outbox has %d pending, %d scheduled and %d blocked ones"
+            "nothing was delivered for %s s; %s committed messages are missing, and the outbox has %s pending, %s scheduled and %s blocked ones"
                 .formatted(
                     PATIENCE.toSeconds(),
                     account.outstanding(),

@@ -72,7 +72,7 @@ final class TckReport implements TestExecutionListener {
   @Override
   public synchronized void executionStarted(TestIdentifier test) {
     if (test.isTest()) {
-      progress.show("%d of %d: %s".formatted(done, Math.max(all, done + 1), sentence(test)));
+      progress.show("%s of %s: %s".formatted(done, Math.max(all, done + 1), sentence(test)));
     }
   }
 
@@ -168,7 +168,7 @@ final class TckReport implements TestExecutionListener {
     }
     printFailures(out);
     out.printf(
-        "%d passed, %d failed, %d skipped; %d rules.%n",
+        "%s passed, %s failed, %s skipped; %s rules.%n",
         count(Outcome.PASSED),
         count(Outcome.FAILED),
         count(Outcome.SKIPPED),
@@ -188,7 +188,7 @@ final class TckReport implements TestExecutionListener {
     }
     if (serverGone) {
       out.printf(
-          "The server was gone after %d of %d tests, so the others were not run.%n", done, all);
+          "The server was gone after %s of %s tests, so the others were not run.%n", done, all);
     }
   }
 

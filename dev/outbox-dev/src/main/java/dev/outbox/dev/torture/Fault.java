@@ -1,6 +1,7 @@
 package dev.outbox.dev.torture;
 
 import java.time.Duration;
+import java.util.Locale;
 
 /**
  * Something that goes wrong.
@@ -68,6 +69,6 @@ record Fault(int number, Duration after, Kind kind, double which, Duration lengt
   /** For the history. */
   @Override
   public String toString() {
-    return "%s which=%.2f millis=%d".formatted(kind, which, length.toMillis());
+    return String.format(Locale.ROOT, "%s which=%.2f millis=%s", kind, which, length.toMillis());
   }
 }

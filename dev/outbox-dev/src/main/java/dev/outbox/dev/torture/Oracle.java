@@ -132,7 +132,7 @@ public final class Oracle {
       }
       Integer before = last.merge(work.key(), work.nth(), Math::max);
       if (before > work.nth()) {
-        wrong(Wrong.OUT_OF_ORDER, "out of order, after number %d of its key: %s", before, delivery);
+        wrong(Wrong.OUT_OF_ORDER, "out of order, after number %s of its key: %s", before, delivery);
       }
     }
     return delivered;
@@ -278,7 +278,7 @@ public final class Oracle {
         long sequence = Long.parseLong(message.split("\\|", 2)[0]);
         if (line.number(1) > deliveredAt.getOrDefault(sequence, Long.MAX_VALUE)) {
           wrong(
-              "claimed by %s after it was settled as delivered: sequence %d",
+              "claimed by %s after it was settled as delivered: sequence %s",
               claim(line), sequence);
         }
       }
@@ -444,11 +444,11 @@ public final class Oracle {
       Kind kind = one == null ? Kind.PLAIN : one.work().kind();
       int failed = failures.getOrDefault(sequence, 0);
       if (one != null && rejected.contains(sequence) && !kind.rejected()) {
-        wrong("rejected, though the broker takes it: sequence %d, %s", sequence, one);
+        wrong("rejected, though the broker takes it: sequence %s, %s", sequence, one);
       }
       if (!rejected.contains(sequence) && failed < Work.attempts(kind)) {
         wrong(
-            "dead after %d failures, of %s: sequence %d, %s",
+            "dead after %s failures, of %s: sequence %s, %s",
             failed, Work.attempts(kind), sequence, one);
       }
     }

@@ -88,10 +88,10 @@ final class Servers {
         switch (settings.database()) {
           case REDIS -> "";
           case POSTGRES ->
-              "?socketTimeout=%d&connectTimeout=%d"
+              "?socketTimeout=%s&connectTimeout=%s"
                   .formatted(PATIENCE.toSeconds(), TO_CONNECT.toSeconds());
           default ->
-              "&socketTimeout=%d&connectTimeout=%d"
+              "&socketTimeout=%s&connectTimeout=%s"
                   .formatted(PATIENCE.toMillis(), TO_CONNECT.toMillis());
         };
     Address proxied = new Address(url + options, direct.user(), direct.password());

@@ -84,7 +84,7 @@ final class Torture {
     String text() {
       StringBuilder text = new StringBuilder();
       did.forEach((name, what) -> text.append("%-12s %s\n".formatted(name, what)));
-      text.append("%-12s %d\n".formatted("violations", violations.size()));
+      text.append("%-12s %s\n".formatted("violations", violations.size()));
       violations.stream().limit(SHOWN).forEach(v -> text.append("  ").append(v).append('\n'));
       return text.toString();
     }
@@ -192,7 +192,7 @@ final class Torture {
         calm();
         left = left.minus(length);
         progress.accept(
-            "round %d: %d faults so far, %d violations seen"
+            "round %s: %s faults so far, %s violations seen"
                 .formatted(round, havoc.count(), seen.size()));
         if (!left.isNegative() && !left.isZero()) {
           fleet.goOn();
@@ -273,7 +273,7 @@ final class Torture {
       if (standstill.compareTo(STANDSTILL) > 0) {
         saw(
             List.of(
-                "stuck: nothing has moved for %s, and %d messages wait, as %s"
+                "stuck: nothing has moved for %s, and %s messages wait, as %s"
                     .formatted(standstill, waiting, certainly(servers.place()::firstWaiting))));
         return;
       }
@@ -345,7 +345,7 @@ final class Torture {
     Map<String, String> did = new LinkedHashMap<>();
     did.put(
         "servers",
-        "%s and %s, %d relays, seed %d, %d s of faults"
+        "%s and %s, %s relays, seed %s, %s s of faults"
             .formatted(
                 settings.database(),
                 settings.broker(),
@@ -356,7 +356,7 @@ final class Torture {
     did.put("troubles", list(troubles(lines)));
     did.put(
         "messages",
-        "%d committed, %d deliveries of which %d again, %d dead letters left, %d discarded, %d cancelled and %d too late"
+        "%s committed, %s deliveries of which %s again, %s dead letters left, %s discarded, %s cancelled and %s too late"
             .formatted(
                 oracle.count(),
                 log.size(),
@@ -367,7 +367,7 @@ final class Torture {
                 Journal.of(lines, "cancel").size() - cancelled));
     did.put(
         "archive",
-        "%s, %d messages"
+        "%s, %s messages"
             .formatted(
                 settings.archive().name().toLowerCase(Locale.ROOT),
                 kept.map(archive -> archive.archived().size()).orElse(0)));
@@ -375,7 +375,7 @@ final class Torture {
     did.put("handed over", handedOver + " appends");
     did.put(
         "inboxes",
-        "%d effects, %d repetitions told, %d locks"
+        "%s effects, %s repetitions told, %s locks"
             .formatted(
                 effects.size() + inbox.count("completed"),
                 inbox.count("repeated"),
@@ -435,8 +435,9 @@ final class Torture {
             .sorted(Comparator.comparingLong(Line::at))
             .map(
                 line ->
-                    "%10.3f %-12s %s %s"
-                        .formatted(
+                    String.format(
+                            Locale.ROOT,
+                            "%10.3f %-12s %s %s",
                             (line.at() - begin) / 1e9,
                             line.process(),
                             line.what(),

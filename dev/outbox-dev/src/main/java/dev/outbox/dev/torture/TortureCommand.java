@@ -158,7 +158,7 @@ public final class TortureCommand implements Callable<Integer> {
     }
     if (summary.faultCount() < atLeast) {
       keep = true;
-      say("only %d faults have happened, not %d".formatted(summary.faultCount(), atLeast));
+      say("only %s faults have happened, not %s".formatted(summary.faultCount(), atLeast));
       return Main.CHECK_FAILED;
     }
     return 0;
@@ -180,7 +180,7 @@ public final class TortureCommand implements Callable<Integer> {
   private void check() {
     if (relays < 1 || relays > MOST_RELAYS) {
       throw new ParameterException(
-          spec.commandLine(), "--relays is %d, allowed are 1 to %d".formatted(relays, MOST_RELAYS));
+          spec.commandLine(), "--relays is %s, allowed are 1 to %s".formatted(relays, MOST_RELAYS));
     }
     if (time.toMillis() < 1) {
       throw new ParameterException(spec.commandLine(), "--time is 0, at least 1ms is needed");

@@ -534,7 +534,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
      */
     public Builder<T, K, V> giveUpAfter(int tries, DeadLetters<T, K, V> deadLetters) {
       if (tries < 1) {
-        throw new IllegalArgumentException("tries is %d, allowed is 1 and more".formatted(tries));
+        throw new IllegalArgumentException("tries is %s, allowed is 1 and more".formatted(tries));
       }
       this.maxTries = tries;
       this.deadLetters = requireNonNull(deadLetters, "deadLetters");
@@ -577,7 +577,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
       Header header = record.headers().lastHeader(ID_HEADER);
       if (header == null || header.value() == null) {
         throw new IllegalArgumentException(
-            "the record at offset %d of partition %d of topic %s has no header %s: give the builder a messageId, which says how a record is known when it arrives again"
+            "the record at offset %s of partition %s of topic %s has no header %s: give the builder a messageId, which says how a record is known when it arrives again"
                 .formatted(record.offset(), record.partition(), record.topic(), ID_HEADER));
       }
       return new String(header.value(), UTF_8);

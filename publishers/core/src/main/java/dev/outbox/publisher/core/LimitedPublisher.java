@@ -134,7 +134,7 @@ public final class LimitedPublisher implements MessagePublisher {
       given = publisher.publish(going.keySet().stream().map(messages::get).toList());
       if (given.size() != going.size()) {
         throw new IllegalStateException(
-            "publish returned %d results for %d messages (P1)"
+            "publish returned %s results for %s messages (P1)"
                 .formatted(given.size(), going.size()));
       }
     } catch (RuntimeException | Error e) { // the relay tries them again at once, one by one

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.Texts;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -28,7 +29,11 @@ public record Rate(int messages, Duration period) {
   public Rate {
     if (messages < 1 || messages > MOST) {
       throw new IllegalArgumentException(
-          "a rate of %d messages is given, allowed is from 1 to %,d".formatted(messages, MOST));
+          String.format(
+              Locale.ROOT,
+              "a rate of %s messages is given, allowed is from 1 to %,d",
+              messages,
+              MOST));
     }
     TimeLimits.check("the period of a rate", period, SHORTEST, LONGEST);
   }

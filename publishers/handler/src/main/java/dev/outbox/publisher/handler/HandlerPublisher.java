@@ -200,7 +200,7 @@ public final class HandlerPublisher implements MessagePublisher {
     public HandlerPublisher build() {
       if (concurrency < 1 || concurrency > MOST_CONCURRENCY) {
         throw new IllegalArgumentException(
-            "concurrency is %d, allowed is from 1 to %d".formatted(concurrency, MOST_CONCURRENCY));
+            "concurrency is %s, allowed is from 1 to %s".formatted(concurrency, MOST_CONCURRENCY));
       }
       if (byEventType.isEmpty() && byAggregateType.isEmpty() && others == null) {
         throw new IllegalArgumentException("there is no handler: add one with on(…)");

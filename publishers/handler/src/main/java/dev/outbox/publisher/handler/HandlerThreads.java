@@ -97,7 +97,7 @@ final class HandlerThreads {
 
   /** For a message that has not begun, because there was no thread for it. */
   Result isFull() {
-    return busy("%s: all of its %d threads are in use".formatted(name, threads.getCorePoolSize()));
+    return busy("%s: all of its %s threads are in use".formatted(name, threads.getCorePoolSize()));
   }
 
   /** For a message that has not begun, because the call's time went by. */

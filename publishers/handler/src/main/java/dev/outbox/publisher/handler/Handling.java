@@ -69,7 +69,7 @@ final class Handling implements Runnable {
   /** What a message of the same key is meanwhile; no reason to wait for those of other keys. */
   private Result isThere() {
     return Result.unavailable(
-        "%s has not returned from message %d, which has the same key"
+        "%s has not returned from message %s, which has the same key"
             .formatted(threads.name(), message.sequence()),
         "%s for the key %s".formatted(threads.name(), message.key()));
   }

@@ -29,7 +29,7 @@ record Endpoint(URI uri, String origin, String name) {
     try {
       return of(new URI(url), url);
     } catch (URISyntaxException e) {
-      throw wrong(url, "is not a URL: %s at index %d".formatted(e.getReason(), e.getIndex()));
+      throw wrong(url, "is not a URL: %s at index %s".formatted(e.getReason(), e.getIndex()));
     }
   }
 

@@ -278,7 +278,7 @@ public final class HttpPublisher implements MessagePublisher {
           given(source, "cloudEvents", "the URI of what sends, as https://shop.example/orders");
       if (maxInFlight < 1) {
         throw new IllegalArgumentException(
-            "maxInFlight is %d, at least 1 is needed".formatted(maxInFlight));
+            "maxInFlight is %s, at least 1 is needed".formatted(maxInFlight));
       }
       fixed.keySet().forEach(Builder::checkFixed);
       copied.forEach(this::checkCopied);

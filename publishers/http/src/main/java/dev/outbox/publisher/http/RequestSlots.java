@@ -162,7 +162,7 @@ final class RequestSlots {
 
   /** For people. */
   synchronized String words() {
-    return "%d requests to it have not been answered yet".formatted(taken + left);
+    return "%s requests to it have not been answered yet".formatted(taken + left);
   }
 
   private void answered(long time) {

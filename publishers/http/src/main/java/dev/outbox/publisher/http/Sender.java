@@ -270,7 +270,7 @@ final class Sender {
   private Result delivered(Sent sent, int status) {
     Endpoint endpoint = sent.endpoint();
     suspects.delivered(sent.message(), endpoint.place());
-    return Result.delivered(() -> "%s answered %d".formatted(endpoint.name(), status));
+    return Result.delivered(() -> "%s answered %s".formatted(endpoint.name(), status));
   }
 
   private Result broken(Sent sent, Throwable error) {

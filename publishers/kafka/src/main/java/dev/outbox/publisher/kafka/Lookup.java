@@ -55,7 +55,7 @@ final class Lookup {
 
   private Found reach(Place place, Found.Ready ready) {
     if (place.partition() >= ready.partitions()) {
-      String text = "%s: the topic has %d partitions".formatted(place, ready.partitions());
+      String text = "%s: the topic has %s partitions".formatted(place, ready.partitions());
       return new Found.Refused(Result.unavailable(text, place.destination()));
     }
     if (!parts.places().isStuck(place)) {

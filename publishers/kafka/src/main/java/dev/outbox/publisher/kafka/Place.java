@@ -25,6 +25,6 @@ record Place(String topic, int partition) {
   /** For people. */
   @Override
   public String toString() {
-    return isPartition() ? "topic %s, partition %d".formatted(topic, partition) : "topic " + topic;
+    return isPartition() ? "topic %s, partition %s".formatted(topic, partition) : "topic " + topic;
   }
 }

@@ -64,7 +64,7 @@ final class ProducerHolder {
       return get(patience);
     } catch (TimeoutException e) {
       throw new PermanentOutboxException(
-          "the Kafka producer is not made after %d ms: see whether the names in bootstrap.servers are found"
+          "the Kafka producer is not made after %s ms: see whether the names in bootstrap.servers are found"
               .formatted(TimeUnit.NANOSECONDS.toMillis(patience)));
     } catch (ExecutionException e) {
       forget(made);
@@ -114,7 +114,7 @@ final class ProducerHolder {
     long wait = pause == 0 ? 0 : notBefore - System.nanoTime();
     if (wait > 0) {
       throw new PermanentOutboxException(
-          "the next Kafka producer is made in %d ms; the last one failed with %s"
+          "the next Kafka producer is made in %s ms; the last one failed with %s"
               .formatted(TimeUnit.NANOSECONDS.toMillis(wait) + 1, reason));
     }
     current = BackgroundTasks.call("outbox-kafka-connect", this::make);

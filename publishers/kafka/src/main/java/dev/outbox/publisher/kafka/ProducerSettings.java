@@ -167,7 +167,7 @@ final class ProducerSettings {
       if (size != null && size < MIN_REQUEST_SIZE) {
         throw wrong(
             name,
-            "must be at least %d, for the largest message: leave it out or raise it"
+            "must be at least %s, for the largest message: leave it out or raise it"
                 .formatted(MIN_REQUEST_SIZE));
       }
     }
@@ -177,7 +177,7 @@ final class ProducerSettings {
       if (millis != null && millis > longest) {
         throw wrong(
             name,
-            "must be at most %d, half of the publisher's timeout: leave it out or lengthen the timeout"
+            "must be at most %s, half of the publisher's timeout: leave it out or lengthen the timeout"
                 .formatted(longest));
       }
     }

@@ -111,7 +111,7 @@ record Records(
     Integer given = chosen("partition", stored, message -> choice.applyAsInt(message, partitions));
     if (given == null || given < 0 || given >= partitions) {
       throw new IllegalArgumentException(
-          "the partition of %s is %s, topic has %d: give one from 0 to %d"
+          "the partition of %s is %s, topic has %s: give one from 0 to %s"
               .formatted(stored, given, partitions, partitions - 1));
     }
     return given;

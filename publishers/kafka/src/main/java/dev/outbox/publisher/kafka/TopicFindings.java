@@ -104,7 +104,7 @@ final class TopicFindings {
     }
     int least = Integer.parseInt(known.value());
     String mend =
-        "kafka-configs.sh%s --alter --entity-type topics --entity-name %s --add-config min.insync.replicas=%d"
+        "kafka-configs.sh%s --alter --entity-type topics --entity-name %s --add-config min.insync.replicas=%s"
             .formatted(server, name, Math.max(1, replicas - 1));
     String safe =
         replicas < SAFE
@@ -120,14 +120,14 @@ final class TopicFindings {
       found.add(
           Finding.problem(
               TOPICS,
-              "topic %s takes nothing: it has %d replicas, and min.insync.replicas is %d"
+              "topic %s takes nothing: it has %s replicas, and min.insync.replicas is %s"
                   .formatted(name, replicas, least),
               mend));
     } else if (!closed.isEmpty()) {
       found.add(
           Finding.problem(
               TOPICS,
-              "topic %s takes nothing in partition %s: fewer brokers have it than min.insync.replicas, %d, or it has no leader"
+              "topic %s takes nothing in partition %s: fewer brokers have it than min.insync.replicas, %s, or it has no leader"
                   .formatted(name, closed, least),
               "start the brokers that are away; messages wait meanwhile"));
     }
@@ -137,7 +137,7 @@ final class TopicFindings {
             : least == 1
                 ? "has min.insync.replicas=1: a message that only one broker has counts as delivered"
                 : replicas == least
-                    ? "has %1$d replicas and min.insync.replicas=%1$d: it takes nothing while one broker is away"
+                    ? "has %1$s replicas and min.insync.replicas=%1$s: it takes nothing while one broker is away"
                         .formatted(least)
                     : "";
     if (!risk.isEmpty()) {

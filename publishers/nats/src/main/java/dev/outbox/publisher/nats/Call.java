@@ -157,7 +157,7 @@ final class Call {
       if (most > 0 && outgoing.size() > most) {
         stop(
             Result.rejected(
-                "%s: the message has %d bytes with its headers, the server's max_payload is %d"
+                "%s: the message has %s bytes with its headers, the server's max_payload is %s"
                     .formatted(subject, outgoing.size(), most)));
         return;
       }

@@ -54,7 +54,7 @@ final class Subjects {
     }
     if (subject.length() > LONGEST) {
       throw new IllegalArgumentException(
-          "the subject has %d characters, at most %d fit: choose a shorter one"
+          "the subject has %s characters, at most %s fit: choose a shorter one"
               .formatted(subject.length(), LONGEST));
     }
     return subject;

@@ -464,7 +464,7 @@ final class Call {
 
   /** Holds no more than these, and nothing of the message. */
   private static Result delivered(Place to, long tag) {
-    return Result.delivered(() -> "%s, delivery tag %d".formatted(to.name(), tag));
+    return Result.delivered(() -> "%s, delivery tag %s".formatted(to.name(), tag));
   }
 
   private void decide(Item item, Result result) {

@@ -112,7 +112,7 @@ final class ConfirmChannel implements ConfirmListener, ReturnListener {
     synchronized (unconfirmed) {
       for (Sent sent : unconfirmed.values()) {
         if (sent.item.message().message().id().toString().equals(properties.getMessageId())) {
-          sent.returned("no queue takes it: %d %s".formatted(code, text));
+          sent.returned("no queue takes it: %s %s".formatted(code, text));
         }
       }
     }

@@ -119,7 +119,7 @@ record Mapping(Destination exchange, Destination routingKey, Function<StoredMess
   static @Nullable String tooLong(Place place) {
     for (String name : List.of(place.exchange(), String.valueOf(place.routingKey()))) {
       if (!isShort(name)) {
-        return "%s has %d bytes, and AMQP has room for %d: choose a shorter one"
+        return "%s has %s bytes, and AMQP has room for %s: choose a shorter one"
             .formatted(
                 name.equals(place.exchange()) ? "the exchange" : "the routing key",
                 name.getBytes(UTF_8).length,

@@ -333,10 +333,10 @@ public final class RedisOutboxStore extends RedisStore
         most > 0 && used * PERCENT >= most * MUCH
             ? Finding.warning(
                 "memory",
-                "Redis uses %d of %d bytes of memory, and when it is full every append is refused"
+                "Redis uses %s of %s bytes of memory, and when it is full every append is refused"
                     .formatted(used, most),
                 "deliver what waits, or give it more (config set maxmemory)")
-            : Finding.fine("memory", "%d bytes used".formatted(used)));
+            : Finding.fine("memory", "%s bytes used".formatted(used)));
   }
 
   /** Not safe for use by many threads. */

@@ -165,7 +165,7 @@ final class Server {
     return have >= replicas
         ? null
         : new TransientOutboxException(
-            "%d replicas of Redis have acknowledged within %d ms, and %d are asked for: nothing goes on that a failover may lose; start them, or ask for fewer with replicas(…)"
+            "%s replicas of Redis have acknowledged within %s ms, and %s are asked for: nothing goes on that a failover may lose; start them, or ask for fewer with replicas(…)"
                 .formatted(have, patience.toMillis(), replicas));
   }
 }

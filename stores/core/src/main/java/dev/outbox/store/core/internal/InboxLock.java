@@ -29,6 +29,6 @@ public abstract class InboxLock<T> implements Lock<T> {
 
   @Override
   public final String toString() {
-    return "lock of %s, attempt %d".formatted(key, attempts);
+    return "lock of %s, attempt %s".formatted(key, attempts);
   }
 }

@@ -40,7 +40,7 @@ public record PrefixedNames(@Nullable String schema, String prefix) {
   private static void check(String what, @Nullable String name, Pattern allowed, int most) {
     if (name != null && !allowed.matcher(name).matches()) {
       throw new IllegalArgumentException(
-          "%s '%s' is not a plain name: use 1 to %d lower-case letters, digits and underscores, not beginning with a digit"
+          "%s '%s' is not a plain name: use 1 to %s lower-case letters, digits and underscores, not beginning with a digit"
               .formatted(what, name, most));
     }
   }
@@ -71,7 +71,7 @@ public record PrefixedNames(@Nullable String schema, String prefix) {
   public PrefixedNames archive() {
     if (prefix.length() > MOST_WITH_ARCHIVE) {
       throw new IllegalArgumentException(
-          "prefix '%s' has %d characters, with an archive at most %d are allowed"
+          "prefix '%s' has %s characters, with an archive at most %s are allowed"
               .formatted(prefix, prefix.length(), MOST_WITH_ARCHIVE));
     }
     return new PrefixedNames(schema, prefix + ARCHIVE);

@@ -26,12 +26,12 @@ public final class SchemaVersion {
   public static void check(String schema, int version, int needed, String migrate) {
     if (version < needed) {
       throw new SchemaException(
-          "the schema of %s has version %d, this library needs %d: migrate the database (%s, or migrate() of the store)"
+          "the schema of %s has version %s, this library needs %s: migrate the database (%s, or migrate() of the store)"
               .formatted(schema, version, needed, migrate));
     }
     if (version > needed) {
       throw new SchemaException(
-          "the schema of %s has version %d, this library knows only %d: use a newer release of the library"
+          "the schema of %s has version %s, this library knows only %s: use a newer release of the library"
               .formatted(schema, version, needed));
     }
   }

@@ -186,7 +186,7 @@ public abstract class ArchiveTexts {
   static void requireSame(int copied, int deleted) {
     if (copied != deleted) {
       throw new TransientOutboxException(
-          "%d messages were copied into the archive, and %d were to be deleted: somebody changes them by hand, or something keeps them from the archive; nothing was changed"
+          "%s messages were copied into the archive, and %s were to be deleted: somebody changes them by hand, or something keeps them from the archive; nothing was changed"
               .formatted(copied, deleted));
     }
   }

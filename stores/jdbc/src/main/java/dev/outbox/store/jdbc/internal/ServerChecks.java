@@ -57,7 +57,7 @@ public record ServerChecks(String wrong, String clock, Map<String, Setting> sett
         ? Finding.fine("clock", "fine")
         : Finding.warning(
             "clock",
-            "the server's clock is %d s %s this machine's: leases and delays go by the server's, and what metrics and logs say of ages is wrong by as much"
+            "the server's clock is %s s %s this machine's: leases and delays go by the server's, and what metrics and logs say of ages is wrong by as much"
                 .formatted(behind.abs().toSeconds(), behind.isNegative() ? "ahead of" : "behind"),
             "timedatectl set-ntp true, on both machines");
   }
