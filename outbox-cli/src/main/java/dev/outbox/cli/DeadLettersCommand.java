@@ -1,6 +1,5 @@
 package dev.outbox.cli;
 
-import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.InspectionStore.Listed;
@@ -221,10 +220,7 @@ final class DeadLettersCommand extends Verbs {
 
     @Override
     Set<Long> decide(DeadLetterStore store, Set<Long> sequences) {
-      Who who = who();
-      return who == null
-          ? store.requeue(sequences)
-          : Stores.as(ArchiveStore.class, store).requeue(sequences, who);
+      return store.requeue(sequences, who());
     }
 
     @Override
@@ -327,10 +323,7 @@ final class DeadLettersCommand extends Verbs {
 
     @Override
     Set<Long> decide(DeadLetterStore store, Set<Long> sequences) {
-      Who who = who();
-      return who == null
-          ? store.discard(sequences)
-          : Stores.as(ArchiveStore.class, store).discard(sequences, who);
+      return store.discard(sequences, who());
     }
 
     @Override

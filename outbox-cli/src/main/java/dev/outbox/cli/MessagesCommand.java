@@ -1,8 +1,6 @@
 package dev.outbox.cli;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.store.ArchiveStore;
-import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.InspectionStore.Inspected;
@@ -154,11 +152,8 @@ final class MessagesCommand extends Verbs {
 
     @Override
     Set<Long> decide(DeadLetterStore store, Set<Long> sequences) {
-      Who who = who();
       try {
-        return who == null
-            ? store.cancel(sequences)
-            : Stores.as(ArchiveStore.class, store).cancel(sequences, who);
+        return store.cancel(sequences, who());
       } catch (UnsupportedOperationException e) {
         throw new Failure("this store cannot cancel messages", e);
       }

@@ -7,7 +7,6 @@ import static dev.outbox.ui.Html.el;
 import static dev.outbox.ui.Html.foreign;
 import static dev.outbox.ui.Html.link;
 
-import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.InspectionStore.Listed;
@@ -243,7 +242,7 @@ final class Deciding {
         Form.hidden("group", selection.group()),
         Form.hidden("seen", seen(found)),
         Form.hidden("token", tokens.of(subject())),
-        source.audit() == null
+        !source.hasAudit()
             ? el(
                 "p",
                 css("muted"),
@@ -258,8 +257,7 @@ final class Deciding {
 
   /** Does it, some in each transaction; returns how many were there. */
   private int decide(Found found) {
-    ArchiveStore audit = source.audit();
-    Who who = audit == null ? null : form.who();
+    Who who = source.hasAudit() ? form.who() : null;
     Instant end = source.clock().instant().plus(MOST_TIME);
     int done = 0;
     try {
@@ -268,7 +266,7 @@ final class Deciding {
           break; // what is left is still on the page that comes next
         }
         int to = Math.min(from + IN_A_TRANSACTION, found.sequences.size());
-        done += decide(Set.copyOf(found.sequences.subList(from, to)), audit, who).size();
+        done += decide(Set.copyOf(found.sequences.subList(from, to)), who).size();
       }
     } catch (RuntimeException e) {
       throw new Refusal(
@@ -279,18 +277,11 @@ final class Deciding {
     return done;
   }
 
-  private Set<Long> decide(Set<Long> some, @Nullable ArchiveStore audit, @Nullable Who who) {
-    if (audit == null || who == null) {
-      return switch (action) {
-        case REQUEUE -> letters.requeue(some);
-        case DISCARD -> letters.discard(some);
-        case CANCEL -> letters.cancel(some);
-      };
-    }
+  private Set<Long> decide(Set<Long> some, @Nullable Who who) {
     return switch (action) {
-      case REQUEUE -> audit.requeue(some, who);
-      case DISCARD -> audit.discard(some, who);
-      case CANCEL -> audit.cancel(some, who);
+      case REQUEUE -> letters.requeue(some, who);
+      case DISCARD -> letters.discard(some, who);
+      case CANCEL -> letters.cancel(some, who);
     };
   }
 }

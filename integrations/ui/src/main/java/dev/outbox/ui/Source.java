@@ -40,11 +40,9 @@ record Source(
     return ability;
   }
 
-  /** The archive in whose audit decisions are written down; null: there is none. */
-  @Nullable ArchiveStore audit() {
-    return letters instanceof ArchiveStore archive && archive.archive() != Archive.NONE
-        ? archive
-        : null;
+  /** Whether there is an audit, in which decisions are written down. */
+  boolean hasAudit() {
+    return letters instanceof ArchiveStore archive && archive.archive() != Archive.NONE;
   }
 
   /** Where the tables are; null: the store cannot say. */

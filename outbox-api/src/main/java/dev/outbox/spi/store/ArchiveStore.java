@@ -12,7 +12,6 @@ import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -65,51 +64,6 @@ public interface ArchiveStore extends DeadLetterStore {
    * @throws dev.outbox.OutboxException as {@link dev.outbox.Outbox#append}
    */
   Appended replay(List<Archived> messages, Who by);
-
-  /**
-   * As {@link #requeue(Set)}, with an entry for each.
-   *
-   * @throws dev.outbox.OutboxException when the store keeps no archive, and so no audit; nothing
-   *     was changed
-   */
-  Set<Long> requeue(Set<Long> sequences, Who by);
-
-  /**
-   * As {@link #discard(Set)}, with an entry for each.
-   *
-   * @throws dev.outbox.OutboxException when the store keeps no archive, and so no audit; nothing
-   *     was changed
-   */
-  Set<Long> discard(Set<Long> sequences, Who by);
-
-  /**
-   * As {@link #cancel(Set)}, with an entry for each as for {@link #discard(Set, Who)}.
-   *
-   * @throws UnsupportedOperationException when the store cannot
-   * @throws dev.outbox.OutboxException when the store keeps no archive, and so no audit; nothing
-   *     was changed
-   */
-  default Set<Long> cancel(Set<Long> sequences, Who by) {
-    throw new UnsupportedOperationException("this store cannot cancel messages");
-  }
-
-  /**
-   * As {@link #requeue(Set, Who)}, of one.
-   *
-   * @return false when there is no such dead letter
-   */
-  default boolean requeue(long sequence, Who by) {
-    return !requeue(Set.of(sequence), by).isEmpty();
-  }
-
-  /**
-   * As {@link #discard(Set, Who)}, of one.
-   *
-   * @return false when there is no such dead letter
-   */
-  default boolean discard(long sequence, Who by) {
-    return !discard(Set.of(sequence), by).isEmpty();
-  }
 
   /**
    * The entries of the audit, in the order of their times.
@@ -379,6 +333,20 @@ public interface ArchiveStore extends DeadLetterStore {
     public Search after(@Nullable Position newAfter) {
       return new Search(
           from, to, key, aggregateType, aggregateId, eventType, id, outcome, newAfter);
+    }
+  }
+
+  /**
+   * For stores: refuses to write down who decides where there is no audit.
+   *
+   * @param by null: nobody is named, which needs none
+   * @param archive what the store keeps
+   */
+  static void requireAudit(@Nullable Who by, Archive archive) {
+    if (by != null && archive == Archive.NONE) {
+      throw new PermanentOutboxException(
+          "this store keeps no archive, and so no audit: name nobody who decides, or make the store"
+              + " with Archive.METADATA or Archive.FULL, where it can keep one");
     }
   }
 

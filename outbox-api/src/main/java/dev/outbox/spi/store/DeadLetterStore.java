@@ -1,5 +1,6 @@
 package dev.outbox.spi.store;
 
+import dev.outbox.spi.store.ArchiveStore.Who;
 import java.time.Instant;
 import java.util.List;
 import java.util.Set;
@@ -23,46 +24,53 @@ public interface DeadLetterStore {
    * that producers and relays may wait for are held until the transaction ends. Pass a hundred at a
    * time, which are soon done.
    *
+   * @param by for the audit, which gets an entry for each; null: no entry is written
    * @return those that were dead letters
+   * @throws dev.outbox.OutboxException when somebody is named and the store keeps no archive, and
+   *     so no audit; nothing was changed
    */
-  Set<Long> requeue(Set<Long> sequences);
+  Set<Long> requeue(Set<Long> sequences, @Nullable Who by);
 
   /**
    * Removes dead letters for good, in one transaction: all of them, or none. A key that one of them
-   * halted goes on. Pass as many at a time as to {@link #requeue(Set)}.
+   * halted goes on. Pass as many at a time as to {@link #requeue(Set, Who)}.
    *
+   * @param by as of {@link #requeue(Set, Who)}
    * @return those that were dead letters
+   * @throws dev.outbox.OutboxException as {@link #requeue(Set, Who)}
    */
-  Set<Long> discard(Set<Long> sequences);
+  Set<Long> discard(Set<Long> sequences, @Nullable Who by);
 
   /**
    * Removes messages for good that are {@link InspectionStore.Status#SCHEDULED} and not yet due by
    * the store's clock, in one transaction (S8). Their dedup keys stay in use. Pass as many at a
-   * time as to {@link #requeue(Set)}.
+   * time as to {@link #requeue(Set, Who)}.
    *
+   * @param by as of {@link #requeue(Set, Who)}; the entry is that of {@link #discard(Set, Who)}
    * @return those that were removed: no relay has had them. For the others it is too late
    * @throws UnsupportedOperationException when the store cannot
+   * @throws dev.outbox.OutboxException as {@link #requeue(Set, Who)}
    */
-  default Set<Long> cancel(Set<Long> sequences) {
+  default Set<Long> cancel(Set<Long> sequences, @Nullable Who by) {
     throw new UnsupportedOperationException("this store cannot cancel messages");
   }
 
   /**
-   * As {@link #requeue(Set)}, of one.
+   * As {@link #requeue(Set, Who)}, of one, without an entry.
    *
    * @return false when there is no such dead letter
    */
   default boolean requeue(long sequence) {
-    return !requeue(Set.of(sequence)).isEmpty();
+    return !requeue(Set.of(sequence), null).isEmpty();
   }
 
   /**
-   * As {@link #discard(Set)}, of one.
+   * As {@link #discard(Set, Who)}, of one, without an entry.
    *
    * @return false when there is no such dead letter
    */
   default boolean discard(long sequence) {
-    return !discard(Set.of(sequence)).isEmpty();
+    return !discard(Set.of(sequence), null).isEmpty();
   }
 
   /**

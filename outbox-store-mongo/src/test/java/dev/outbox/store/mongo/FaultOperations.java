@@ -195,7 +195,7 @@ final class FaultOperations {
   }
 
   private Attempt discard(long sequence, Who by) {
-    Attempt discard = discard(sequence, () -> stage.store.discard(sequence, by));
+    Attempt discard = discard(sequence, () -> !stage.store.discard(Set.of(sequence), by).isEmpty());
     return new Attempt(
         discard.work(),
         failure -> {

@@ -28,6 +28,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -219,7 +220,7 @@ class MysqlGrantsTest extends HoldingTests {
     long delivered = claim.messages().get(1).sequence();
     assertThat(claim.settle(Map.of(dead, Decision.dead("no"), delivered, Decision.delivered())))
         .isEmpty();
-    assertThat(store.discard(dead, Who.named("alice"))).isTrue();
+    assertThat(store.discard(Set.of(dead), Who.named("alice"))).isNotEmpty();
     assertThat(
             store.archived(
                 Search.between(Instant.EPOCH, Instant.parse("2100-01-01T00:00:00Z")), 10))

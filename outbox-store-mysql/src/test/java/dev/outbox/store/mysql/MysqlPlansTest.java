@@ -182,7 +182,7 @@ class MysqlPlansTest extends HoldingTests {
             database.query(
                 "select max(seq) - 14 from outbox_message"
                     + " where status = 'SCHEDULED' and available_at > utc_timestamp(6)"));
-    assertThat(watched.cancel(LongStream.range(undue, undue + 15).boxed().collect(toSet())))
+    assertThat(watched.cancel(LongStream.range(undue, undue + 15).boxed().collect(toSet()), null))
         .hasSize(15);
     watched.statistics(10_000);
     look();

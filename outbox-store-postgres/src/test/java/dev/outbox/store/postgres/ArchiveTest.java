@@ -26,6 +26,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
@@ -413,10 +414,10 @@ class ArchiveTest extends ArchiveTests {
               claim.settle(
                   Map.of(dead, Decision.dead("rejected"), delivered, Decision.delivered())))
           .isEmpty();
-      assertThat(own.requeue(dead, Who.named("alice"))).isTrue();
+      assertThat(own.requeue(Set.of(dead), Who.named("alice"))).isNotEmpty();
       Claim again = own.claim(request());
       assertThat(again.settle(Map.of(dead, Decision.dead("rejected")))).isEmpty();
-      assertThat(own.discard(dead, Who.named("alice"))).isTrue();
+      assertThat(own.discard(Set.of(dead), Who.named("alice"))).isNotEmpty();
       own.housekeep();
       assertThat(isThere(40)).as("after housekeeping by the relay").isFalse();
       assertThat(

@@ -163,7 +163,7 @@ class PlanCostsTest extends DatabaseTest {
             database.query(
                 "select coalesce(min(seq), 0) from outbox_message"
                     + " where status = 'SCHEDULED' and available_at > now()"));
-    assertThat(watched.cancel(LongStream.range(undue, undue + 15).boxed().collect(toSet())))
+    assertThat(watched.cancel(LongStream.range(undue, undue + 15).boxed().collect(toSet()), null))
         .hasSize(undue == 0 ? 0 : 15);
     watched.statistics(
         100); // one with a larger cap looks dear, and is not compiled: TransactionSettings

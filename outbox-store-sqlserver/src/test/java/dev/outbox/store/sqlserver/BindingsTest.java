@@ -450,7 +450,7 @@ class BindingsTest {
     forgetting.housekeep();
     assertThat(executions("DISCARD")).as("dead letters that expired").hasSize(discards + 1);
     answers.put("UNDUE", List.of(row("bucket", 3, "key", "k", "seq", 5L)));
-    assertThat(store.cancel(Set.of(5L))).containsExactly(5L);
+    assertThat(store.cancel(Set.of(5L), null)).containsExactly(5L);
   }
 
   private void appends() throws SQLException {
@@ -601,8 +601,8 @@ class BindingsTest {
   private void decides() {
     Who alice = new Who("alice", "by hand");
     answers.put("LOCK_DEAD_LETTERS", List.of(row("bucket", 3, "key", "k", "seq", 5L)));
-    assertThat(store.requeue(5, alice)).isTrue();
-    assertThat(store.discard(5, alice)).isTrue();
+    assertThat(store.requeue(Set.of(5L), alice)).isNotEmpty();
+    assertThat(store.discard(Set.of(5L), alice)).isNotEmpty();
     answers.put("UNDUE", List.of(row("bucket", 3, "key", "k", "seq", 5L)));
     assertThat(store.cancel(Set.of(5L), alice)).containsExactly(5L);
     assertThat(

@@ -47,14 +47,14 @@ abstract class CancelTests<T> extends ArchiveStoreTests<T> {
   void unlock() {
     DeadLetterStore store = letters();
     try {
-      Set<Long> ignored = store.cancel(Set.of());
+      Set<Long> ignored = store.cancel(Set.of(), null);
     } catch (UnsupportedOperationException e) {
       throw new TestAbortedException("skipped: the store cannot cancel messages");
     }
   }
 
   private Set<Long> cancel(Long... sequences) {
-    return call("cancel", () -> letters().cancel(Set.of(sequences)));
+    return call("cancel", () -> letters().cancel(Set.of(sequences), null));
   }
 
   private boolean isCancelled(long sequence) {

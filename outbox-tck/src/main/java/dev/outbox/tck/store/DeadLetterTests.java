@@ -236,7 +236,7 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
   }
 
   private Set<Long> decide(boolean requeue, Set<Long> about) {
-    return call("decide", () -> requeue ? letters().requeue(about) : letters().discard(about));
+    return call("decide", () -> requeue ? letters().requeue(about, null) : letters().discard(about, null));
   }
 
   private static Set<Long> sequencesOf(List<Dead> dead) {
@@ -291,7 +291,7 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
         fixture.breakingAtWrite(
             write,
             () -> {
-              Set<Long> ignored = requeue ? letters().requeue(all) : letters().discard(all);
+              Set<Long> ignored = requeue ? letters().requeue(all, null) : letters().discard(all, null);
             });
     List<Long> left = sequences(listedDead());
     assertThat(left.size())

@@ -1497,7 +1497,7 @@ public final class BrokenStores {
   @Rule("S7")
   static final class SaysWhatWasAsked extends Broken {
     @Override
-    public synchronized Set<Long> requeue(Set<Long> sequences, Who by) {
+    public synchronized Set<Long> requeue(Set<Long> sequences, @Nullable Who by) {
       Set<Long> requeued = super.requeue(sequences, by);
       return requeued.isEmpty() ? requeued : sequences;
     }

@@ -2,7 +2,6 @@ package dev.outbox.dev.torture;
 
 import dev.outbox.OutboxException;
 import dev.outbox.dev.database.Work;
-import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
@@ -15,6 +14,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Somebody who repairs and requeues dead letters, or discards them, and cancels messages that are
@@ -26,7 +26,7 @@ final class Operator {
   private static final Who MYSELF = Who.named("operator");
 
   private final DeadLetterStore store;
-  private final boolean audited;
+  private final @Nullable Who who;
   private final Repairs repairs;
   private final Journal journal;
   private final Random random;
@@ -36,11 +36,11 @@ final class Operator {
    * Somebody.
    *
    * @param store which is an {@link InspectionStore}, too
-   * @param audited whether the store, which is then an {@link ArchiveStore}, remembers who decided
+   * @param audited whether the store remembers who decided
    */
   Operator(DeadLetterStore store, boolean audited, Repairs repairs, Journal journal, long seed) {
     this.store = store;
-    this.audited = audited;
+    who = audited ? MYSELF : null;
     this.repairs = repairs;
     this.journal = journal;
     random = new Random(seed);
@@ -79,12 +79,12 @@ final class Operator {
     long sequence = letter.message().sequence();
     if (random.nextInt(3) == 0) {
       discarded.add(work.id());
-      journal.write("discard", sequence, work.id(), discard(sequence));
+      journal.write("discard", sequence, work.id(), !store.discard(Set.of(sequence), who).isEmpty());
     } else {
       if (!repairs.has(work.id())) {
         repairs.add(work.id());
       }
-      journal.write("requeue", sequence, work.id(), requeue(sequence));
+      journal.write("requeue", sequence, work.id(), !store.requeue(Set.of(sequence), who).isEmpty());
     }
   }
 
@@ -93,25 +93,12 @@ final class Operator {
       if (random.nextInt(4) == 0) {
         UUID id = UUID.fromString(one.id());
         boolean isFirstTry = discarded.add(id);
-        boolean cancelled = cancel(one.sequence());
+        boolean cancelled = !store.cancel(Set.of(one.sequence()), who).isEmpty();
         if (!cancelled && isFirstTry) {
           discarded.remove(id); // it is too late: it has to come
         }
         journal.write("cancel", one.sequence(), id, cancelled);
       }
     }
-  }
-
-  private boolean cancel(long sequence) {
-    Set<Long> one = Set.of(sequence);
-    return !(audited ? ((ArchiveStore) store).cancel(one, MYSELF) : store.cancel(one)).isEmpty();
-  }
-
-  private boolean discard(long sequence) {
-    return audited ? ((ArchiveStore) store).discard(sequence, MYSELF) : store.discard(sequence);
-  }
-
-  private boolean requeue(long sequence) {
-    return audited ? ((ArchiveStore) store).requeue(sequence, MYSELF) : store.requeue(sequence);
   }
 }

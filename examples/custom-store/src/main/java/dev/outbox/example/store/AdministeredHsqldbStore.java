@@ -1,6 +1,9 @@
 package dev.outbox.example.store;
 
+import dev.outbox.Archive;
 import dev.outbox.SchemaException;
+import dev.outbox.spi.store.ArchiveStore;
+import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
@@ -119,13 +122,15 @@ final class AdministeredHsqldbStore extends HsqldbOutboxStore
   }
 
   @Override
-  public Set<Long> requeue(Set<Long> sequences) {
+  public Set<Long> requeue(Set<Long> sequences, @Nullable Who by) {
+    ArchiveStore.requireAudit(by, Archive.NONE);
     return change(
         "update outbox_message set dead = false, attempts = 0 where seq = ? and dead", sequences);
   }
 
   @Override
-  public Set<Long> discard(Set<Long> sequences) {
+  public Set<Long> discard(Set<Long> sequences, @Nullable Who by) {
+    ArchiveStore.requireAudit(by, Archive.NONE);
     return change("delete from outbox_message where seq = ? and dead", sequences);
   }
 

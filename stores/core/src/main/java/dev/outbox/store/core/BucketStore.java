@@ -138,36 +138,21 @@ public abstract class BucketStore<T>
   }
 
   @Override
-  public final Set<Long> requeue(Set<Long> sequences) {
-    return operations.ask((asked, handle) -> asked.requeue(handle, sequences, null));
-  }
-
-  @Override
-  public final Set<Long> cancel(Set<Long> sequences) {
-    return operations.ask((asked, handle) -> asked.cancel(handle, sequences, null));
-  }
-
-  @Override
-  public final Set<Long> cancel(Set<Long> sequences, Who by) {
-    operations.requireArchive();
-    return operations.ask((asked, handle) -> asked.cancel(handle, sequences, by));
-  }
-
-  @Override
-  public final Set<Long> discard(Set<Long> sequences) {
-    return operations.ask((asked, handle) -> asked.discard(handle, sequences, null));
-  }
-
-  @Override
-  public final Set<Long> requeue(Set<Long> sequences, Who by) {
-    operations.requireArchive();
+  public final Set<Long> requeue(Set<Long> sequences, @Nullable Who by) {
+    ArchiveStore.requireAudit(by, archive());
     return operations.ask((asked, handle) -> asked.requeue(handle, sequences, by));
   }
 
   @Override
-  public final Set<Long> discard(Set<Long> sequences, Who by) {
-    operations.requireArchive();
+  public final Set<Long> discard(Set<Long> sequences, @Nullable Who by) {
+    ArchiveStore.requireAudit(by, archive());
     return operations.ask((asked, handle) -> asked.discard(handle, sequences, by));
+  }
+
+  @Override
+  public final Set<Long> cancel(Set<Long> sequences, @Nullable Who by) {
+    ArchiveStore.requireAudit(by, archive());
+    return operations.ask((asked, handle) -> asked.cancel(handle, sequences, by));
   }
 
   @Override

@@ -6,7 +6,6 @@ import dev.outbox.Appended;
 import dev.outbox.Archive;
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
-import dev.outbox.PermanentOutboxException;
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
@@ -274,8 +273,8 @@ public class MemoryOutboxStore extends MemoryKeys
   }
 
   @Override
-  public synchronized Set<Long> requeue(Set<Long> sequences) {
-    return decide(dead(), sequences, this::requeue);
+  public synchronized Set<Long> requeue(Set<Long> sequences, @Nullable Who by) {
+    return decide(dead(), sequences, noting(Action.REQUEUED, by).andThen(this::requeue));
   }
 
   void requeue(Row row) {
@@ -286,8 +285,8 @@ public class MemoryOutboxStore extends MemoryKeys
   }
 
   @Override
-  public synchronized Set<Long> discard(Set<Long> sequences) {
-    return decide(dead(), sequences, this::discard);
+  public synchronized Set<Long> discard(Set<Long> sequences, @Nullable Who by) {
+    return decide(dead(), sequences, noting(Action.DISCARDED, by).andThen(this::discard));
   }
 
   void discard(Row row) {
@@ -295,8 +294,8 @@ public class MemoryOutboxStore extends MemoryKeys
   }
 
   @Override
-  public synchronized Set<Long> cancel(Set<Long> sequences) {
-    return decide(undue(), sequences, this::cancel);
+  public synchronized Set<Long> cancel(Set<Long> sequences, @Nullable Who by) {
+    return decide(undue(), sequences, noting(Action.DISCARDED, by).andThen(this::cancel));
   }
 
   void cancel(Row row) {
@@ -341,46 +340,20 @@ public class MemoryOutboxStore extends MemoryKeys
     return !dead.haltsKey && dead.failedAt != null && dead.failedAt.isBefore(before);
   }
 
-  @Override
-  public synchronized Set<Long> requeue(Set<Long> sequences, Who by) {
-    requireArchive();
-    return decide(dead(), sequences, noting(Action.REQUEUED, by).andThen(this::requeue));
-  }
-
-  @Override
-  public synchronized Set<Long> discard(Set<Long> sequences, Who by) {
-    requireArchive();
-    return decide(dead(), sequences, noting(Action.DISCARDED, by).andThen(this::discard));
-  }
-
-  @Override
-  public synchronized Set<Long> cancel(Set<Long> sequences, Who by) {
-    requireArchive();
-    return decide(undue(), sequences, noting(Action.DISCARDED, by).andThen(this::cancel));
-  }
-
-  private Consumer<Row> noting(Action action, Who by) {
+  private Consumer<Row> noting(Action action, @Nullable Who by) {
+    ArchiveStore.requireAudit(by, archive);
     return row ->
         note(action, row.sequence, row.message == null ? "" : row.message.id().toString(), by);
   }
 
-  private void note(Action action, long sequence, String id, Who by) {
-    if (archive != Archive.NONE) {
+  private void note(Action action, long sequence, String id, @Nullable Who by) {
+    if (by != null && archive != Archive.NONE) {
       audit.add(new Entry(now(), action, by.name(), by.reason(), sequence, id));
-    }
-  }
-
-  private void requireArchive() {
-    if (archive == Archive.NONE) {
-      throw new PermanentOutboxException(
-          "this store keeps no archive, and so no audit: make it with Archive.METADATA or"
-              + " Archive.FULL");
     }
   }
 
   @Override
   public synchronized List<Entry> audit(Instant from, int limit) {
-    requireArchive();
     return audit.stream()
         .filter(entry -> !entry.at().isBefore(from))
         .limit(ArchiveStore.checked(limit))
@@ -409,7 +382,7 @@ public class MemoryOutboxStore extends MemoryKeys
 
   @Override
   public synchronized Appended replay(List<Archived> messages, Who by) {
-    requireArchive();
+    ArchiveStore.requireAudit(by, archive);
     List<OutboxMessage> again = messages.stream().map(Archived::again).toList();
     List<Appended> appended = new ArrayList<>();
     inTransaction(transaction -> appended.add(append(transaction, again)));

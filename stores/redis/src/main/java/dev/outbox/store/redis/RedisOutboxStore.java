@@ -3,9 +3,11 @@ package dev.outbox.store.redis;
 import static java.util.stream.Collectors.toSet;
 
 import dev.outbox.Appended;
+import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.Texts;
 import dev.outbox.spi.store.ArchiveStore;
+import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.Finding;
@@ -221,21 +223,22 @@ public final class RedisOutboxStore extends RedisStore
   }
 
   @Override
-  public Set<Long> requeue(Set<Long> sequences) {
-    return decide(REQUEUE, sequences);
+  public Set<Long> requeue(Set<Long> sequences, @Nullable Who by) {
+    return decide(REQUEUE, sequences, by);
   }
 
   @Override
-  public Set<Long> discard(Set<Long> sequences) {
-    return decide(DISCARD, sequences);
+  public Set<Long> discard(Set<Long> sequences, @Nullable Who by) {
+    return decide(DISCARD, sequences, by);
   }
 
   @Override
-  public Set<Long> cancel(Set<Long> sequences) {
-    return decide(CANCEL, sequences);
+  public Set<Long> cancel(Set<Long> sequences, @Nullable Who by) {
+    return decide(CANCEL, sequences, by);
   }
 
-  private Set<Long> decide(Script script, Set<Long> sequences) {
+  private Set<Long> decide(Script script, Set<Long> sequences, @Nullable Who by) {
+    ArchiveStore.requireAudit(by, Archive.NONE);
     Arguments arguments = Server.arguments();
     sequences.forEach(arguments::add);
     Reply reply = Reply.of(server.run(script, arguments));

@@ -352,21 +352,21 @@ public record Database<H>(
     List<DeadLetter> deadLetters(H handle, long afterSequence, int limit);
 
     /**
-     * As {@link DeadLetterStore#requeue(Set)}.
+     * As {@link DeadLetterStore#requeue(Set, Who)}.
      *
      * @param by whom the audit names, as {@link ArchiveStore}; null: no entry is written
      */
     Set<Long> requeue(H handle, Set<Long> sequences, @Nullable Who by);
 
     /**
-     * As {@link DeadLetterStore#discard(Set)}; into the archive, where there is one.
+     * As {@link DeadLetterStore#discard(Set, Who)}; into the archive, where there is one.
      *
      * @param by whom the audit names, as {@link ArchiveStore}; null: no entry is written
      */
     Set<Long> discard(H handle, Set<Long> sequences, @Nullable Who by);
 
     /**
-     * As {@link DeadLetterStore#cancel(Set)}; into the archive, where there is one. A claim locks a
+     * As {@link DeadLetterStore#cancel(Set, Who)}; into the archive, where there is one. A claim locks a
      * bucket before it reads what is SCHEDULED in it. So a message that is not due once its bucket
      * is locked here was in no claim, and will be in none.
      *

@@ -3,7 +3,6 @@ package dev.outbox.store.core.internal;
 import dev.outbox.Appended;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
-import dev.outbox.PermanentOutboxException;
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Action;
 import dev.outbox.spi.store.ArchiveStore.Archived;
@@ -186,7 +185,7 @@ public final class StoreOperations<H> {
    */
   public Appended replay(
       List<Archived> messages, Who by, BiFunction<H, List<OutboxMessage>, Appended> append) {
-    requireArchive();
+    ArchiveStore.requireAudit(by, retention.archive());
     List<OutboxMessage> again = messages.stream().map(Archived::again).toList();
     List<Noted> noted =
         messages.stream()
@@ -199,15 +198,6 @@ public final class StoreOperations<H> {
           administration.note(handle, Action.REPLAYED, by, noted);
           return appended;
         });
-  }
-
-  /** Refuses to do what needs an audit. */
-  public void requireArchive() {
-    if (retention.archive() == Archive.NONE) {
-      throw new PermanentOutboxException(
-          "this store keeps no archive, and so no audit: make it with archive(Archive.METADATA) or"
-              + " archive(Archive.FULL)");
-    }
   }
 
   public Statistics statistics(int cap) {
