@@ -121,9 +121,17 @@ public interface StoreProvider {
     /** Nothing is kept, and dead letters stay. */
     public static final History NONE = new History(Archive.NONE, null, null);
 
+    /** How long what is archived is kept, unless told otherwise. */
+    public static final Duration DEFAULT_RETENTION = Duration.ofDays(30);
+
     /** With the usual retention; dead letters stay. */
     public static History of(Archive archive) {
       return new History(archive, null, null);
+    }
+
+    /** How long what is archived is kept. */
+    public Duration retentionOrDefault() {
+      return retention == null ? DEFAULT_RETENTION : retention;
     }
 
     /**

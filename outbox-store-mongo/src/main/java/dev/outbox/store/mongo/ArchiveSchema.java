@@ -6,8 +6,8 @@ import com.mongodb.MongoCommandException;
 import com.mongodb.client.MongoClient;
 import dev.outbox.Texts;
 import dev.outbox.spi.store.Finding;
+import dev.outbox.spi.store.StoreProvider.History;
 import dev.outbox.store.core.internal.PrefixedNames;
-import dev.outbox.store.core.internal.Retention;
 import java.time.Duration;
 import java.util.List;
 import org.bson.Document;
@@ -37,7 +37,7 @@ final class ArchiveSchema extends Schema {
     super(
         client,
         database,
-        Changelog.of(names, seconds(retention == null ? Retention.DEFAULT_ARCHIVED : retention)),
+        Changelog.of(names, seconds(retention == null ? History.DEFAULT_RETENTION : retention)),
         names);
     seconds = retention == null ? null : seconds(retention);
   }

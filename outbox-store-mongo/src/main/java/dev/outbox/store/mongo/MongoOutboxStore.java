@@ -10,10 +10,10 @@ import dev.outbox.Appended;
 import dev.outbox.Archive;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.StoreProvider.History;
 import dev.outbox.store.core.BucketStore;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.PrefixedNames;
-import dev.outbox.store.core.internal.Retention;
 import dev.outbox.store.core.internal.StoreOperations;
 import java.time.Duration;
 import java.util.List;
@@ -185,9 +185,7 @@ public final class MongoOutboxStore extends BucketStore<ClientSession> {
     private final String database;
     private String prefix = PrefixedNames.DEFAULT_PREFIX;
     private Duration dedupWindow = DEFAULT_DEDUP_WINDOW;
-    private Archive archive = Archive.NONE;
-    private @Nullable Duration archiveRetention;
-    private @Nullable Duration deadLetterRetention;
+    private History history = History.NONE;
 
     private Builder(MongoClient client, String database) {
       this.client = requireNonNull(client, "client");
@@ -212,8 +210,8 @@ public final class MongoOutboxStore extends BucketStore<ClientSession> {
      * one outbox that settle or discard should be told the same. Default: {@link Archive#NONE}.
      */
     public Builder archive(Archive archive) {
-      this.archive = requireNonNull(archive, "archive");
-      return this;
+      requireNonNull(archive, "archive");
+      return history(new History(archive, history.retention(), history.deadLetters()));
     }
 
     /**
@@ -222,8 +220,7 @@ public final class MongoOutboxStore extends BucketStore<ClientSession> {
      * changes nothing about it. Default: null, as it is set already; 30 days for a new archive.
      */
     public Builder archiveRetention(@Nullable Duration archiveRetention) {
-      this.archiveRetention = archiveRetention;
-      return this;
+      return history(new History(history.archive(), archiveRetention, history.deadLetters()));
     }
 
     /**
@@ -232,7 +229,12 @@ public final class MongoOutboxStore extends BucketStore<ClientSession> {
      * null, all stay.
      */
     public Builder deadLetterRetention(@Nullable Duration deadLetterRetention) {
-      this.deadLetterRetention = deadLetterRetention;
+      return history(new History(history.archive(), history.retention(), deadLetterRetention));
+    }
+
+    /** All three. */
+    Builder history(History history) {
+      this.history = history;
       return this;
     }
 
@@ -242,12 +244,7 @@ public final class MongoOutboxStore extends BucketStore<ClientSession> {
      * @throws IllegalArgumentException naming the setting, its value and what is allowed
      */
     public MongoOutboxStore build() {
-      Retention retention =
-          new Retention(
-              dedupWindow,
-              archive,
-              archiveRetention == null ? Retention.DEFAULT_ARCHIVED : archiveRetention,
-              deadLetterRetention);
+      Archive archive = history.archive();
       PrefixedNames names = new PrefixedNames(null, prefix);
       OutboxCollections collections = OutboxCollections.of(client, database, names);
       Errors errors = new Errors(CollectionKind.OUTBOX, names);
@@ -255,7 +252,7 @@ public final class MongoOutboxStore extends BucketStore<ClientSession> {
       ArchiveSchema archiveSchema =
           archive == Archive.NONE
               ? null
-              : new ArchiveSchema(client, database, names.archive(), archiveRetention);
+              : new ArchiveSchema(client, database, names.archive(), history.retention());
       ServerClock clock =
           new ServerClock(collections.schema(), CollectionKind.OUTBOX, schema::check);
       MongoArchive archived = new MongoArchive(client, database, names, archive);
@@ -272,7 +269,8 @@ public final class MongoOutboxStore extends BucketStore<ClientSession> {
           errors,
           collections.message(),
           new Append(collections, clock, errors, dedupWindow),
-          new StoreOperations<>(outbox, new MongoTransactions(client, errors), retention));
+          new StoreOperations<>(
+              outbox, new MongoTransactions(client, errors), dedupWindow, history));
     }
   }
 }

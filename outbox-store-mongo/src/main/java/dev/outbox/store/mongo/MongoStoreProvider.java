@@ -68,12 +68,8 @@ public final class MongoStoreProvider implements StoreProvider {
       if (settings.dedupWindow() != null) {
         store.dedupWindow(settings.dedupWindow());
       }
-      History history = settings.history();
-      store
-          .archive(history.archive())
-          .archiveRetention(history.retention())
-          .deadLetterRetention(history.deadLetters());
-      return new OpenedByMongo(settings, url, client, store.build());
+      return new OpenedByMongo(
+          settings, url, client, store.history(settings.history()).build());
     } catch (RuntimeException e) {
       client.close();
       throw e;

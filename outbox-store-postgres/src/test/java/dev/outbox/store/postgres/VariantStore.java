@@ -2,7 +2,6 @@ package dev.outbox.store.postgres;
 
 import dev.outbox.Archive;
 import dev.outbox.store.core.internal.PrefixedNames;
-import dev.outbox.store.core.internal.Retention;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.time.Duration;
@@ -13,7 +12,7 @@ final class VariantStore extends JdbcOutboxStore {
   private static final PrefixedNames NAMES = new PrefixedNames(null, PrefixedNames.DEFAULT_PREFIX);
 
   VariantStore(DataSource dataSource, SqlDialect dialect) {
-    super(dataSource, Retention.of(DEFAULT_DEDUP_WINDOW), dialect);
+    super(dataSource, dialect);
   }
 
   /** The dialect that is right. */

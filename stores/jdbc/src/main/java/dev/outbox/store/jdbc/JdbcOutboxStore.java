@@ -8,12 +8,12 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
+import dev.outbox.spi.store.StoreProvider.History;
 import dev.outbox.store.core.BucketStore;
 import dev.outbox.store.core.internal.AppendReport;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.core.internal.RelayClaims;
-import dev.outbox.store.core.internal.Retention;
 import dev.outbox.store.core.internal.StoreOperations;
 import dev.outbox.store.jdbc.internal.Grants;
 import dev.outbox.store.jdbc.internal.JdbcTransactions;
@@ -61,21 +61,35 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> {
       Builder<?, ?> b, BiFunction<PrefixedNames, Archive, SqlDialect> dialect) {
     this(
         b.dataSource,
-        new Retention(b.dedupWindow, b.archive, b.archiveRetention, b.deadLetterRetention),
-        dialect.apply(b.names(), b.archive));
+        b.dedupWindow,
+        b.history,
+        dialect.apply(b.names(), b.history.archive()));
   }
 
-  protected JdbcOutboxStore(DataSource dataSource, Retention retention, SqlDialect dialect) {
-    this(dataSource, retention, dialect, transactions(dataSource, dialect.server()));
+  /** With the usual dedup window; keeps nothing of messages that leave. */
+  protected JdbcOutboxStore(DataSource dataSource, SqlDialect dialect) {
+    this(dataSource, DEFAULT_DEDUP_WINDOW, History.NONE, dialect);
+  }
+
+  private JdbcOutboxStore(
+      DataSource dataSource, Duration dedupWindow, History history, SqlDialect dialect) {
+    this(
+        dataSource,
+        dedupWindow,
+        history,
+        dialect,
+        transactions(dataSource, dialect.server()));
   }
 
   private JdbcOutboxStore(
       DataSource dataSource,
-      Retention retention,
+      Duration dedupWindow,
+      History history,
       SqlDialect dialect,
       JdbcTransactions transactions) {
     super(
-        new StoreOperations<>(dialect.database(), transactions, retention), Handle::getConnection);
+        new StoreOperations<>(dialect.database(), transactions, dedupWindow, history),
+        Handle::getConnection);
     this.dataSource = dataSource;
     this.transactions = transactions;
     this.dialect = dialect;
@@ -211,9 +225,7 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> {
   public abstract static class Builder<S extends JdbcOutboxStore, B extends Builder<S, B>>
       extends JdbcBuilder<S, B> {
     private Duration dedupWindow = DEFAULT_DEDUP_WINDOW;
-    private Archive archive = Archive.NONE;
-    private Duration archiveRetention = Retention.DEFAULT_ARCHIVED;
-    private @Nullable Duration deadLetterRetention;
+    private History history = History.NONE;
 
     protected Builder(DataSource dataSource, Function<B, S> build) {
       super(dataSource, PrefixedNames.DEFAULT_PREFIX, build);
@@ -231,8 +243,8 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> {
      * outbox that settle or discard should be told the same. Default: {@link Archive#NONE}.
      */
     public B archive(Archive archive) {
-      this.archive = requireNonNull(archive, "archive");
-      return self();
+      requireNonNull(archive, "archive");
+      return history(new History(archive, history.retention(), history.deadLetters()));
     }
 
     /**
@@ -240,8 +252,8 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> {
      * removes it a day later. Default: 30 days.
      */
     public B archiveRetention(Duration archiveRetention) {
-      this.archiveRetention = requireNonNull(archiveRetention, "archiveRetention");
-      return self();
+      requireNonNull(archiveRetention, "archiveRetention");
+      return history(new History(history.archive(), archiveRetention, history.deadLetters()));
     }
 
     /**
@@ -250,7 +262,12 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> {
      * null, all stay.
      */
     public B deadLetterRetention(@Nullable Duration deadLetterRetention) {
-      this.deadLetterRetention = deadLetterRetention;
+      return history(new History(history.archive(), history.retention(), deadLetterRetention));
+    }
+
+    /** All three. */
+    B history(History history) {
+      this.history = history;
       return self();
     }
   }

@@ -68,11 +68,7 @@ public abstract class JdbcStoreProvider implements StoreProvider {
     if (settings.dedupWindow() != null) {
       builder.dedupWindow(settings.dedupWindow());
     }
-    History history = settings.history();
-    if (history.retention() != null) {
-      builder.archiveRetention(history.retention());
-    }
-    return builder.archive(history.archive()).deadLetterRetention(history.deadLetters()).build();
+    return builder.history(settings.history()).build();
   }
 
   /**

@@ -3,6 +3,7 @@ package dev.outbox.store.core.internal;
 import dev.outbox.Appended;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
+import dev.outbox.Texts;
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Action;
 import dev.outbox.spi.store.ArchiveStore.Archived;
@@ -13,6 +14,7 @@ import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
+import dev.outbox.spi.store.StoreProvider.History;
 import dev.outbox.store.core.internal.Database.Administration;
 import dev.outbox.store.core.internal.Database.Expired;
 import dev.outbox.store.core.internal.Database.Holding;
@@ -52,7 +54,8 @@ public final class StoreOperations<H> {
   private final Database<H> database;
   private final Administration<H> administration;
   private final Transactions<H> transactions;
-  private final Retention retention;
+  private final Duration dedupWindow;
+  private final History history;
   private final LongSupplier clock;
   private volatile Duration lease = PATIENCE;
   private volatile int housekept;
@@ -62,30 +65,50 @@ public final class StoreOperations<H> {
 
   private volatile long restoredAt;
 
-  public StoreOperations(Database<H> database, Transactions<H> transactions, Retention retention) {
-    this(database, transactions, retention, System::nanoTime);
+  /**
+   * @param dedupWindow how long a dedup key is remembered
+   * @throws IllegalArgumentException when a time is less than 1 ms, naming it
+   */
+  public StoreOperations(
+      Database<H> database, Transactions<H> transactions, Duration dedupWindow, History history) {
+    this(database, transactions, dedupWindow, history, System::nanoTime);
   }
 
   /**
    * @param clock for what is not the database's to time
    */
   StoreOperations(
-      Database<H> database, Transactions<H> transactions, Retention retention, LongSupplier clock) {
+      Database<H> database,
+      Transactions<H> transactions,
+      Duration dedupWindow,
+      History history,
+      LongSupplier clock) {
+    check("dedupWindow", dedupWindow);
+    check("archiveRetention", history.retention());
+    check("deadLetterRetention", history.deadLetters());
     this.database = database;
     this.administration = database.administration();
     this.transactions = transactions;
-    this.retention = retention;
+    this.dedupWindow = dedupWindow;
+    this.history = history;
     this.clock = clock;
     restoredAt = clock.getAsLong() - RESTORE_NANOS;
     claims = new Claims<>(database, transactions, clock);
   }
 
+  private static void check(String name, @Nullable Duration value) {
+    if (value != null && value.toMillis() < 1) {
+      throw new IllegalArgumentException(
+          name + " is " + Texts.time(value) + ", at least 1 ms is needed");
+    }
+  }
+
   public Duration dedupWindow() {
-    return retention.dedupWindow();
+    return dedupWindow;
   }
 
   public Archive archive() {
-    return retention.archive();
+    return history.archive();
   }
 
   // ---- claims
@@ -185,7 +208,7 @@ public final class StoreOperations<H> {
    */
   public Appended replay(
       List<Archived> messages, Who by, BiFunction<H, List<OutboxMessage>, Appended> append) {
-    ArchiveStore.requireAudit(by, retention.archive());
+    ArchiveStore.requireAudit(by, history.archive());
     List<OutboxMessage> again = messages.stream().map(Archived::again).toList();
     List<Noted> noted =
         messages.stream()
@@ -235,10 +258,10 @@ public final class StoreOperations<H> {
     housekept = round + 1;
     // In small transactions, so that nobody waits for long for a key that is being purged.
     while (!isStopping()
-        && run(handle -> administration.purgeDedup(handle, retention.dedupWindow()))) {}
+        && run(handle -> administration.purgeDedup(handle, dedupWindow))) {}
     // What may fail because of the archive comes last, and the archive is seen to all the same: it
     // may be its missing day that dead letters cannot expire into.
-    Duration deadLetters = retention.deadLetters();
+    Duration deadLetters = history.deadLetters();
     try {
       if (deadLetters != null) {
         expireDeadLetters(deadLetters);
@@ -249,9 +272,9 @@ public final class StoreOperations<H> {
   }
 
   private void keepArchive() {
-    boolean more = retention.archive() != Archive.NONE;
+    boolean more = history.archive() != Archive.NONE;
     for (int steps = 0; more && steps < ARCHIVE_STEPS && !isStopping(); steps++) {
-      more = run(handle -> administration.keepArchive(handle, retention.archived()));
+      more = run(handle -> administration.keepArchive(handle, history.retentionOrDefault()));
     }
   }
 

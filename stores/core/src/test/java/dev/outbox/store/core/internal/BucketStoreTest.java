@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.outbox.Archive;
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.StoreProvider.History;
 import dev.outbox.store.core.internal.Database.Holding;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -134,7 +135,8 @@ class BucketStoreTest {
                       default -> null;
                     }),
             database.transactions,
-            Retention.of(Duration.ofDays(7)));
+            Duration.ofDays(7),
+            History.NONE);
     RelayClaims<String> relay = operations.forRelay(Duration.ofMinutes(1), () -> {});
     relay.held.shown(true);
     assertThat(relay.claim(new Claim.Request("relay", 1, 1, Duration.ofSeconds(7))).messages())
@@ -161,8 +163,8 @@ class BucketStoreTest {
                   };
                 }),
             database.transactions,
-            new Retention(
-                Duration.ofDays(7), Archive.FULL, Duration.ofDays(30), Duration.ofDays(9)));
+            Duration.ofDays(7),
+            new History(Archive.FULL, null, Duration.ofDays(9)));
     assertThatIllegalStateException().isThrownBy(operations::housekeep).withMessage("no such day");
     assertThat(asked.stream().distinct())
         .containsExactly(

@@ -2,6 +2,7 @@ package dev.outbox.store.core.internal;
 
 import dev.outbox.Appended;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.StoreProvider.History;
 import dev.outbox.store.core.BucketStore;
 import java.util.List;
 import java.util.OptionalInt;
@@ -17,7 +18,8 @@ final class FakeStore extends BucketStore<Void> {
         new StoreOperations<>(
             database.asked(),
             database.transactions,
-            Retention.of(DEFAULT_DEDUP_WINDOW),
+            DEFAULT_DEDUP_WINDOW,
+            History.NONE,
             () -> database.clock),
         handle -> {
           throw new UnsupportedOperationException();

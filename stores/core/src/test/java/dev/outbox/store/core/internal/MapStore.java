@@ -2,6 +2,7 @@ package dev.outbox.store.core.internal;
 
 import dev.outbox.Appended;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.StoreProvider.History;
 import dev.outbox.store.core.BucketStore;
 import dev.outbox.store.core.internal.MapDatabase.Producer;
 import java.time.Duration;
@@ -14,7 +15,7 @@ final class MapStore extends BucketStore<Producer> {
 
   MapStore(MapDatabase database, Duration dedupWindow) {
     super(
-        new StoreOperations<>(database.asked(), database, Retention.of(dedupWindow)),
+        new StoreOperations<>(database.asked(), database, dedupWindow, History.NONE),
         MapDatabase::begin);
     this.database = database;
   }
