@@ -85,7 +85,6 @@ final class RelayConfig {
               "relay.lease", (relay, value) -> relay.lease(value.duration()),
               "relay.publishTimeout", (relay, value) -> relay.publishTimeout(value.duration()),
               "relay.idlePause", (relay, value) -> relay.idlePause(value.duration()),
-              "relay.wakeUps", (relay, value) -> relay.wakeUps(value.bool()),
               "relay.stopTimeout", (relay, value) -> relay.stopTimeout(value.duration())));
 
   private static final String OF_DATABASE = "database.";

@@ -197,7 +197,7 @@ final class LoggingListener implements RelayListener {
   /** While the store is down, failures of side tasks are no news. */
   private void storeFailed(RelayEvent.StoreFailed e) {
     String operation = e.operation();
-    boolean beside = Set.of("housekeep", "listen", "pauses").contains(operation);
+    boolean beside = Set.of("housekeep", "pauses").contains(operation);
     boolean ignored =
         lasting(
             beside && !troubles.lasts(STORE) ? operation : STORE,

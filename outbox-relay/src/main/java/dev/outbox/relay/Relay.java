@@ -2,8 +2,6 @@ package dev.outbox.relay;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.Appended;
-import dev.outbox.Outbox;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.KeepingStore;
@@ -11,7 +9,6 @@ import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
 import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.spi.store.OutboxStore.WakeUps;
 import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StoredMessage;
@@ -71,19 +68,16 @@ public final class Relay implements AutoCloseable {
   private final RelayThreads threads;
   private final Keeper keeper;
   private final Worker.Shared shared;
-  private final boolean listens;
   private final Duration housekeeping;
 
   /** Rounds of housekeeping while the relay stands by. Used by the thread that housekeeps. */
   private int round;
 
   private State state = State.NEW;
-  private @Nullable WakeUps wakeUps;
 
   private Relay(Builder builder, Settings settings) {
     this.settings = settings;
     store = builder.store;
-    listens = builder.wakeUps;
     housekeeping = builder.housekeeping;
     listener = new Listeners(builder.listeners);
     DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
@@ -136,10 +130,8 @@ public final class Relay implements AutoCloseable {
    *
    * @throws dev.outbox.SchemaException when the store's tables are missing or of another version;
    *     the relay can be started later
-   * @throws dev.outbox.OutboxException when the store cannot check them, or cannot tell of appends;
-   *     the relay can be started later
-   * @throws IllegalArgumentException when {@link Builder#wakeUps} are asked for, of a store that
-   *     cannot tell of appends
+   * @throws dev.outbox.OutboxException when the store cannot check them; the relay can be started
+   *     later
    * @throws IllegalStateException after {@link #close}
    */
   public void start() {
@@ -151,24 +143,7 @@ public final class Relay implements AutoCloseable {
       schema.verify();
       place = schema.place();
     }
-    WakeUps listening = listens ? listen() : null;
-    if (!begin(listening, place)) {
-      end(listening);
-      refuseWhenClosed();
-    }
-  }
-
-  private WakeUps listen() {
-    WakeUps listening =
-        store.listen(
-            waiting::committed,
-            e -> listener.on(new RelayEvent.StoreFailed(settings.name(), "listen", e)));
-    if (listening == null) {
-      throw new IllegalArgumentException(
-          "wakeUps is true, but this store cannot tell of appends: leave it out, and shorten"
-              + " idlePause where the first message must not wait");
-    }
-    return listening;
+    begin(place);
   }
 
   private synchronized boolean isRunning() {
@@ -176,19 +151,16 @@ public final class Relay implements AutoCloseable {
     return state == State.RUNNING;
   }
 
-  /** Returns false where somebody was quicker: with a start of their own, or a close. */
-  private synchronized boolean begin(@Nullable WakeUps listening, @Nullable String place) {
-    if (state != State.NEW) {
-      return false;
+  /**
+   * Unless another start was quicker. When a thread cannot be started, the relay is closed.
+   *
+   * @param place where the tables are, if the store can say
+   */
+  private synchronized void begin(@Nullable String place) {
+    if (isRunning()) {
+      return;
     }
     state = State.RUNNING;
-    wakeUps = listening;
-    startThreads(place);
-    return true;
-  }
-
-  /** Closes the relay when a thread cannot be started. */
-  private void startThreads(@Nullable String place) {
     try {
       listener.on(new RelayEvent.Started(settings.name(), settings.workers(), place));
       if (store instanceof KeepingStore<?>) {
@@ -276,7 +248,7 @@ public final class Relay implements AutoCloseable {
    * @param store the relay's own
    * @return its {@code committed} is to be called only after a commit that is known to have
    *     succeeded. Where it is not called, as after a rollback, nothing happens
-   * @throws dev.outbox.OutboxException as {@link Outbox#append}
+   * @throws dev.outbox.OutboxException as {@link dev.outbox.Outbox#append}
    */
   public <T> Uncommitted append(OutboxStore<T> store, T transaction, List<OutboxMessage> messages) {
     if (store != this.store) {
@@ -313,23 +285,6 @@ public final class Relay implements AutoCloseable {
   }
 
   /**
-   * A view of an outbox that tells this relay of its appends: the relay polls quickly until it has
-   * found their messages, for a moment at most.
-   *
-   * @param outbox as a rule the relay's own store, or a view of it
-   */
-  public <T> Outbox<T> wakeOnAppend(Outbox<T> outbox) {
-    requireNonNull(outbox, "outbox");
-    return (transaction, messages) -> {
-      Appended appended = outbox.append(transaction, messages);
-      if (!appended.stored().isEmpty()) {
-        waiting.appended(appended.stored().size());
-      }
-      return appended;
-    };
-  }
-
-  /**
    * Stops. Hands its keys to another relay, if there is one, for a second or two at most. Then it
    * claims nothing more, and waits for running publish calls for most of the stop timeout before it
    * interrupts them. It settles what has a result and releases the rest as it was. Returns after
@@ -348,7 +303,6 @@ public final class Relay implements AutoCloseable {
     long began = System.nanoTime();
     leave();
     waiting.stop(Duration.ofNanos(System.nanoTime() - began));
-    end(wakeUps);
     listener.on(new RelayEvent.Stopped(settings.name(), threads.stop()));
   }
 
@@ -361,26 +315,11 @@ public final class Relay implements AutoCloseable {
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       } catch (RuntimeException | Error e) {
-        failed("let go", e);
+        listener.on(
+            new RelayEvent.StoreFailed(
+                settings.name(), "let go", SupervisedLoop.asRuntimeException(e)));
       }
     }
-  }
-
-  private void end(@Nullable WakeUps listening) {
-    try {
-      if (listening != null) {
-        listening.close();
-      }
-    } catch (RuntimeException | Error e) {
-      failed("listen", e);
-    }
-  }
-
-  /** Tells of what a close could not do; the close goes on. */
-  private void failed(String operation, Throwable e) {
-    listener.on(
-        new RelayEvent.StoreFailed(
-            settings.name(), operation, SupervisedLoop.asRuntimeException(e)));
   }
 
   /** Collects the settings; {@link #build} checks them. Not safe for use by many threads. */
@@ -417,7 +356,6 @@ public final class Relay implements AutoCloseable {
     private Function<StoredMessage, RetryPolicy> retryPolicy = m -> RetryPolicy.ofDefaults();
     private Predicate<StoredMessage> haltKeyWhenDead = m -> false;
     private Duration idlePause = DEFAULT_IDLE_PAUSE;
-    private boolean wakeUps;
     private Duration stopTimeout = DEFAULT_STOP_TIMEOUT;
     private LongSupplier clock = System::nanoTime;
     private Duration housekeeping = RelayThreads.HOUSEKEEPING;
@@ -533,15 +471,6 @@ public final class Relay implements AutoCloseable {
      */
     public Builder idlePause(Duration idlePause) {
       this.idlePause = requireNonNull(idlePause, "idlePause");
-      return this;
-    }
-
-    /**
-     * Whether to let the store tell of appends by any process ({@link OutboxStore#listen}), so that
-     * their messages do not wait for the next poll; default false. The relay polls as well.
-     */
-    public Builder wakeUps(boolean wakeUps) {
-      this.wakeUps = wakeUps;
       return this;
     }
 

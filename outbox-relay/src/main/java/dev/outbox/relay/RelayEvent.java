@@ -137,8 +137,8 @@ public sealed interface RelayEvent {
   /**
    * The store threw.
    *
-   * @param operation claim, renew, settle, let go (of what is kept), pauses (what operators have
-   *     paused), housekeep or listen; work when it is not known which
+   * @param operation claim, renew, settle, hold or let go (of keys), pauses (what operators have
+   *     paused) or housekeep; work when it is not known which
    */
   record StoreFailed(String who, String operation, RuntimeException error) implements RelayEvent {
     private static final Set<String> STOPPING = Set.of("claim", "settle", "work", "pauses");

@@ -17,17 +17,15 @@ import org.jspecify.annotations.Nullable;
  * that waits, and does the work. A poller that does not come back, because the store does not
  * answer it, loses its turn.
  *
- * <p>An append happens before its commit, and nobody says when the commit is. So after an append
- * the poller polls quickly, at first after {@value #QUICK_MICROS} microseconds, until as many
- * messages were found as were announced, or for {@value #EXPECTED_MILLIS} ms. It polls once more in
- * any case, because a poll may miss what was appended while it ran. After a commit it polls at
- * once; quickly after that only where the claim of another relay may have kept the messages from
- * it. Announced messages do not change how often it polls for others: where all is announced, it
- * polls as if there were no work.
+ * <p>After a commit that is announced the poller polls at once. Where the claim of another relay
+ * may have kept the messages from that poll, it goes on quickly, at first after {@value
+ * #QUICK_MICROS} microseconds, until as many messages were found as were announced, or for {@value
+ * #EXPECTED_MILLIS} ms. Announced messages do not change how often it polls for others: where all
+ * is announced, it polls as if there were no work.
  */
 final class Waiting {
   private static final long EXPECTED_MILLIS = 50;
-  private static final long QUICK_MICROS = 500;
+  private static final long QUICK_MICROS = 750;
   private static final long EXPECTED_FOR = TimeUnit.MILLISECONDS.toNanos(EXPECTED_MILLIS);
   private static final long QUICK_PAUSE = TimeUnit.MICROSECONDS.toNanos(QUICK_MICROS);
 
@@ -56,29 +54,22 @@ final class Waiting {
 
   private volatile long expectedUntil;
   private volatile long quickUntil;
-  private volatile boolean committed;
-  private volatile Nap nap = Nap.NONE;
+
+  /** Whether {@link #wake} was called since the last look. */
+  private volatile boolean told;
+
+  /** Whether the poller waits, and {@link #wake} has to end that. */
+  private volatile boolean napping;
+
   private volatile boolean stopping;
   private volatile long stopBy;
   private @Nullable Object poller;
   private long pollerBackBy;
 
-  /** How often something had been announced at the last look. */
-  private int looked;
-
-  /** Whether that look was made because something was committed. */
+  /** Whether the last look was made because of such a call. */
   private boolean wasTold;
 
   private long quickPause = QUICK_PAUSE;
-
-  /**
-   * How the poller waits: a short nap ends when something is committed, a long one by appends too.
-   */
-  private enum Nap {
-    NONE,
-    SHORT,
-    LONG
-  }
 
   /**
    * @param clock as {@link System#nanoTime}
@@ -102,16 +93,6 @@ final class Waiting {
     int ignored = expected.updateAndGet(before -> Math.max(0, before - messages));
   }
 
-  /** Messages were appended, and will be committed. Cheap while the poller polls quickly. */
-  void appended(int messages) {
-    expect(messages);
-    quickUntil = expectedUntil;
-    int ignored = announcements.incrementAndGet();
-    if (nap == Nap.LONG) {
-      wakePoller();
-    }
-  }
-
   /** Messages were committed that claims find unless another one has their key for a moment. */
   void committed() {
     quickUntil = clock.getAsLong() + EXPECTED_FOR;
@@ -131,18 +112,14 @@ final class Waiting {
 
   /** There is something for whoever claims next. */
   void wake() {
-    committed = true;
-    if (nap != Nap.NONE) {
-      wakePoller();
-    }
-  }
-
-  private void wakePoller() {
-    lock.lock();
-    try {
-      announcement.signal();
-    } finally {
-      lock.unlock();
+    told = true;
+    if (napping) {
+      lock.lock();
+      try {
+        announcement.signal();
+      } finally {
+        lock.unlock();
+      }
     }
   }
 
@@ -191,7 +168,7 @@ final class Waiting {
     try {
       boolean wereExpected = expected.get() > 0;
       expectLess(messages);
-      if (!wereExpected && !wasTold && !committed) {
+      if (!wereExpected && !wasTold && !told) {
         pauses.worked();
       }
       handOver(worker);
@@ -221,7 +198,6 @@ final class Waiting {
     lock.lockInterruptibly();
     try {
       if (announcements.get() != announced) {
-        quickPause = QUICK_PAUSE;
         looks();
         return;
       }
@@ -243,33 +219,25 @@ final class Waiting {
 
   private void pause() throws InterruptedException {
     try {
-      nap = Nap.LONG; // before the look at what was announced: an append sees this, or we see it
-      if (!isAnnounced()) {
-        nap(isExpecting() ? quickly() : pauses.next());
-      }
-      if (isAnnounced()) {
-        quickPause = QUICK_PAUSE;
-        nap = Nap.SHORT;
-        if (!committed) {
-          nap(quickPause);
-        }
+      napping = true; // before it is asked what was told: who tells sees this, or we see that
+      if (!told) {
+        long nanos = isExpecting() ? quickly() : pauses.next();
+        pollerBackBy = clock.getAsLong() + nanos + GRACE;
+        await(announcement, nanos);
       }
     } finally {
-      nap = Nap.NONE;
+      napping = false;
       looks();
     }
   }
 
-  /** What was announced until now is found by the claim that comes next. */
+  /** What was told until now is found by the claim that comes next. */
   private void looks() {
-    wasTold = committed;
-    committed = false;
-    looked = announcements.get();
-  }
-
-  /** Whether messages were announced since the last look. */
-  private boolean isAnnounced() {
-    return committed || announcements.get() != looked;
+    wasTold = told;
+    told = false;
+    if (wasTold) {
+      quickPause = QUICK_PAUSE;
+    }
   }
 
   /** Whether messages that were announced are still to be found. */
@@ -285,16 +253,12 @@ final class Waiting {
   }
 
   private long quickly() {
-    quickPause = Math.min(quickPause + quickPause / 2, Pauses.LIVELY.toNanos());
-    return quickPause;
+    long pause = quickPause;
+    quickPause = Math.min(pause + pause / 2, Pauses.LIVELY.toNanos());
+    return pause;
   }
 
-  private void nap(long nanos) throws InterruptedException {
-    pollerBackBy = clock.getAsLong() + nanos + GRACE;
-    await(announcement, nanos);
-  }
-
-  /** Waits because something is wrong; an append does not end it, and others may poll. */
+  /** Waits because something is wrong; nothing that is told ends it, and others may poll. */
   void pause(Object worker, long nanos) throws InterruptedException {
     long until = clock.getAsLong() + nanos;
     lock.lockInterruptibly();

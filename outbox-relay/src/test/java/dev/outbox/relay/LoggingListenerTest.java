@@ -176,7 +176,7 @@ class LoggingListenerTest {
             new RelayEvent.StoreFailed("relay/" + i % 3, i % 2 == 0 ? "claim" : "settle", down));
       }
       listener.on(new RelayEvent.StoreFailed("relay", "housekeep", down));
-      listener.on(new RelayEvent.StoreFailed("relay", "listen", down));
+      listener.on(new RelayEvent.StoreFailed("relay", "pauses", down));
       minutesLater(1);
     }
     listener.on(new RelayEvent.StoreRecovered("relay/1"));

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-import dev.outbox.Outbox;
 import dev.outbox.OutboxMessage;
 import dev.outbox.SchemaException;
 import dev.outbox.spi.publisher.Result;
@@ -104,29 +103,6 @@ class RelayTest {
     assertThat(relay.isAlive()).isTrue();
     relay.close();
     assertThat(relay.isAlive()).isFalse();
-  }
-
-  @Test
-  void anAppendWakesIt() {
-    relay = builder().idlePause(Duration.ofHours(1)).clock(this::clock).build();
-    ahead.set(Duration.ofDays(100).toNanos()); // nothing happened for long
-    Outbox<MemoryTransaction> waking = relay.wakeOnAppend(store);
-    relay.start();
-    await().until(() -> store.claims.get() >= 10);
-    // Pauses are about half a second by now, and double: sixteen claims more would take longer
-    // than this test waits.
-    int before = store.claims.get();
-    await()
-        .until(
-            () -> {
-              MemoryTransaction uncommitted = store.begin();
-              assertThat(waking.append(uncommitted, Samples.message("a", "never")).allStored())
-                  .isTrue();
-              uncommitted.rollback();
-              return store.claims.get() >= before + 16;
-            });
-    store.inTransaction(t -> waking.append(t, Samples.message("a", "event")));
-    awaitDelivered(1);
   }
 
   /** Neither a look nor what is expected: a message that nobody told of is news, as ever. */

@@ -4,14 +4,12 @@ import static dev.outbox.relay.Waits.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.OutboxException;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,24 +24,12 @@ class SupervisedLoopTest {
 
   private static final class Store extends FaultyStore {
     final AtomicInteger housekeepings = new AtomicInteger();
-    final AtomicInteger closed = new AtomicInteger();
     Runnable inHousekeeping = NOTHING;
-    Runnable inListen = NOTHING;
-    Runnable inClose = NOTHING;
 
     @Override
     public void housekeep() {
       housekeepings.incrementAndGet();
       inHousekeeping.run();
-    }
-
-    @Override
-    public WakeUps listen(Runnable wake, Consumer<OutboxException> failed) {
-      inListen.run();
-      return () -> {
-        closed.incrementAndGet();
-        inClose.run();
-      };
     }
   }
 
@@ -188,30 +174,6 @@ class SupervisedLoopTest {
   }
 
   @Test
-  void wakeUpsThatCannotBeClosedLeaveNothingRunning() {
-    relay = builder().wakeUps(true).listener(events).build();
-    store.inClose = () -> raise("memory");
-    relay.start();
-    await().until(() -> !threads().isEmpty());
-    relay.close();
-    await().untilAsserted(() -> assertThat(threads()).isEmpty());
-    assertThat(events.of("storeFailed listen")).hasSize(1);
-    assertThat(events.all()).endsWith("stopped 0");
-  }
-
-  @Test
-  void aStartThatCannotListenLeavesNothingRunningAndMayBeRepeated() {
-    relay = builder().wakeUps(true).listener(events).build();
-    store.inListen = raising(1, "no stream");
-    assertThatThrownBy(relay::start).hasMessage("no stream");
-    assertThat(threads()).isEmpty();
-    assertThat(events.all()).isEmpty();
-    relay.start();
-    store.append("a", "1");
-    await().untilAsserted(() -> assertThat(events.of("delivered")).hasSize(1));
-  }
-
-  @Test
   void aStartThatCannotHaveItsThreadsLeavesNothingRunning() {
     AtomicInteger left = new AtomicInteger(2);
     InheritableThreadLocal<String> scarce =
@@ -224,7 +186,7 @@ class SupervisedLoopTest {
             return parent;
           }
         };
-    relay = builder().workers(4).wakeUps(true).listener(events).build();
+    relay = builder().workers(4).listener(events).build();
     scarce.set("of this thread");
     try {
       assertThatThrownBy(relay::start).isInstanceOf(OutOfMemoryError.class);
@@ -232,7 +194,6 @@ class SupervisedLoopTest {
       scarce.remove();
     }
     await().untilAsserted(() -> assertThat(threads()).isEmpty());
-    assertThat(store.closed).hasValue(1);
     assertThat(events.all()).startsWith("started survivor 4").endsWith("stopped 0");
     assertThatThrownBy(relay::start).isInstanceOf(IllegalStateException.class);
   }

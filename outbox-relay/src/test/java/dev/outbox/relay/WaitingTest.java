@@ -55,18 +55,8 @@ class WaitingTest {
   }
 
   @Test
-  void anAppendEndsAnIdleWaitAndMakesTheNextOnesShort() throws Exception {
-    CompletableFuture<Void> idle = inBackground(() -> idle(one));
-    assertThat(idle).isNotDone();
-    waiting.appended(1);
-    idle.get(1, TimeUnit.MINUTES);
-    waiting.appended(1);
-    idle(one); // returns, though the pause would be an hour
-  }
-
-  @Test
-  void anAppendDuringAPollThatTookLongIsNotForgotten() throws Exception {
-    waiting.appended(1);
+  void aCommitDuringAPollThatTookLongIsNotForgotten() throws Exception {
+    committed(1);
     time.addAndGet(Duration.ofSeconds(1).toNanos());
     idle(one); // returns, though the pause would be an hour
     idle(one); // pauses are small again
@@ -78,8 +68,8 @@ class WaitingTest {
   }
 
   @Test
-  void anAppendWhoseMessagesDoNotComeMakesPausesBeginSmallAgain() throws Exception {
-    waiting.appended(1);
+  void aCommitWhoseMessagesDoNotComeMakesPausesBeginSmallAgain() throws Exception {
+    committed(1);
     idle(one);
     time.addAndGet(Duration.ofMillis(50).toNanos());
     idle(one); // returns, though the pause would be an hour
@@ -87,9 +77,9 @@ class WaitingTest {
   }
 
   @Test
-  void polledQuicklyUntilAsManyMessagesWereFoundAsWereAppended() throws Exception {
-    waiting.appended(2);
-    waiting.appended(1);
+  void itPollsQuicklyUntilAsManyMessagesWereFoundAsWereCommitted() throws Exception {
+    committed(2);
+    committed(1);
     idle(one);
     waiting.working(one, 2);
     idle(one); // returns, though the pause would be an hour
@@ -103,8 +93,9 @@ class WaitingTest {
 
   @Test
   void messagesThatWereNotAnnouncedMakePausesBeginSmallAgain() throws Exception {
-    waiting.appended(1);
+    committed(1);
     idle(one);
+    idle(one); // quickly, and told of nothing
     waiting.working(one, 2);
     assertThat(pauses.next())
         .as("what was announced tells nothing of others")
@@ -200,16 +191,17 @@ class WaitingTest {
   void oneWorkerPollsAndHandsItsTurnOverWhenItFindsWork() throws Exception {
     CompletableFuture<Void> poller = inBackground(() -> idle(one));
     CompletableFuture<Void> next = inBackground(() -> idle(other));
-    waiting.appended(1);
+    committed(1);
     poller.get(1, TimeUnit.MINUTES);
     waiting.working(other, 1);
     assertThat(next).as("it was not the other's turn").isNotDone();
+    pauses.worked();
     waiting.working(one, 1);
-    next.get(1, TimeUnit.MINUTES); // its pause is short: there was work
+    next.get(1, TimeUnit.MINUTES); // its pause is short
 
     nothingHappensForLong();
     CompletableFuture<Void> first = inBackground(() -> idle(one));
-    waiting.appended(1);
+    committed(1);
     idle(other); // still the other's turn
     assertThat(first).isNotDone();
     waiting.stop(Duration.ZERO);
@@ -218,7 +210,7 @@ class WaitingTest {
 
   @Test
   void whoPausesBecauseOfTroubleLetsAnotherPoll() throws Exception {
-    waiting.appended(1);
+    committed(1);
     idle(one);
     pauses.worked();
     CompletableFuture<Void> next = inBackground(() -> idle(other));
@@ -231,7 +223,8 @@ class WaitingTest {
 
   @Test
   void aPollerThatDoesNotComeBackLosesItsTurn() throws Exception {
-    waiting.appended(1);
+    committed(1);
+    idle(one);
     idle(one); // and then the store does not answer it
     pauses.worked();
     time.addAndGet(Duration.ofSeconds(2).toNanos());
@@ -240,7 +233,7 @@ class WaitingTest {
     nothingHappensForLong();
     CompletableFuture<Void> late = inBackground(() -> idle(one));
     CompletableFuture<Void> poller = inBackground(() -> idle(other));
-    waiting.appended(1);
+    committed(1);
     poller.get(1, TimeUnit.MINUTES);
     assertThat(late).isNotDone();
     waiting.stop(Duration.ZERO);
@@ -263,10 +256,10 @@ class WaitingTest {
   }
 
   @Test
-  void anAppendDoesNotEndAPause() throws Exception {
+  void aCommitDoesNotEndAPause() throws Exception {
     CompletableFuture<Void> pause = inBackground(() -> waiting.pause(other, FOREVER.toNanos()));
     CompletableFuture<Void> idle = inBackground(() -> idle(one));
-    waiting.appended(1);
+    committed(1);
     idle.get(1, TimeUnit.MINUTES);
     assertThat(pause).isNotDone();
     waiting.stop(Duration.ZERO);

@@ -21,8 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RelayMeters {
   private static final List<String> OPERATIONS =
-      List.of(
-          "claim", "settle", "renew", "let go", "housekeep", "hold", "listen", "work", "pauses");
+      List.of("claim", "settle", "renew", "let go", "housekeep", "hold", "work", "pauses");
 
   private static final Duration[] LAGS =
       Stream.of(

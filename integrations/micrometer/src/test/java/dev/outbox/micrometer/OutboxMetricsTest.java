@@ -138,7 +138,7 @@ class OutboxMetricsTest {
       assertThat(count("outbox.deadlettered", "reason", reason)).isZero();
     }
     for (String operation :
-        List.of("claim", "settle", "renew", "let go", "housekeep", "listen", "work")) {
+        List.of("claim", "settle", "renew", "let go", "housekeep", "hold", "work")) {
       assertThat(count("outbox.store.failures", "operation", operation)).isZero();
     }
     assertThat(count("outbox.delivered", "aggregate.type", CountersByTag.OTHERS)).isZero();

@@ -1,10 +1,7 @@
 package dev.outbox.spi.store;
 
 import dev.outbox.Outbox;
-import dev.outbox.OutboxException;
 import java.util.OptionalInt;
-import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * One database behind the outbox: append, claim, renew, settle. Everything about time is the
@@ -31,25 +28,4 @@ public interface OutboxStore<T> extends Outbox<T>, Claim.Source {
    * Does nothing by default.
    */
   default void housekeep() {}
-
-  /**
-   * Listens for appends, by whichever process, until it is closed. A wake-up is a hint: it may come
-   * late, more than once, or not at all while a connection is lost, and a relay polls as well.
-   *
-   * @param wake called soon after messages were committed, by a thread of the store's; returns at
-   *     once
-   * @param failed called when listening broke off; the store tries again by itself
-   * @return null when the store cannot tell, which is the default
-   */
-  default @Nullable WakeUps listen(Runnable wake, Consumer<OutboxException> failed) {
-    return null;
-  }
-
-  /** Ends the listening when it is closed. */
-  interface WakeUps extends AutoCloseable {
-
-    /** Returns when {@code wake} is not called any more, after a second at the latest. */
-    @Override
-    void close();
-  }
 }

@@ -5,10 +5,8 @@ import static java.util.Objects.requireNonNull;
 import com.mongodb.MongoException;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
-import com.mongodb.client.MongoCollection;
 import dev.outbox.Appended;
 import dev.outbox.Archive;
-import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.StoreProvider.History;
 import dev.outbox.store.core.BucketStore;
@@ -19,9 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
-import java.util.function.Consumer;
 import java.util.stream.Collectors;
-import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -94,19 +90,16 @@ public final class MongoOutboxStore extends BucketStore<ClientSession> {
   private final List<Schema> schemas;
 
   private final Errors errors;
-  private final MongoCollection<Document> messages;
   private final Append append;
 
   private MongoOutboxStore(
       List<Schema> schemas,
       Errors errors,
-      MongoCollection<Document> messages,
       Append append,
       StoreOperations<MongoTransaction> operations) {
     super(operations, MongoTransaction::session);
     this.schemas = schemas;
     this.errors = errors;
-    this.messages = messages;
     this.append = append;
   }
 
@@ -164,12 +157,6 @@ public final class MongoOutboxStore extends BucketStore<ClientSession> {
   @Override
   public OptionalInt maxConnections() {
     return OptionalInt.empty();
-  }
-
-  /** By a change stream, which the server keeps open as long as it is listened to. */
-  @Override
-  public WakeUps listen(Runnable wake, Consumer<OutboxException> failed) {
-    return new ChangeStream(messages, wake, e -> failed.accept(errors.translate(e)));
   }
 
   /** For mongosh; users get the roles that it makes. */
@@ -267,7 +254,6 @@ public final class MongoOutboxStore extends BucketStore<ClientSession> {
       return new MongoOutboxStore(
           archiveSchema == null ? List.of(schema) : List.of(schema, archiveSchema),
           errors,
-          collections.message(),
           new Append(collections, clock, errors, dedupWindow),
           new StoreOperations<>(
               outbox, new MongoTransactions(client, errors), dedupWindow, history));

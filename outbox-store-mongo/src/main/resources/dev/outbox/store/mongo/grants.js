@@ -17,7 +17,7 @@ db.runCommand({
   createRole: "${relay}",
   roles: [],
   privileges: [
-    { resource: { db: "${d}", collection: "${p}message" }, actions: ["find", "update", "remove", "listIndexes", "changeStream"] },
+    { resource: { db: "${d}", collection: "${p}message" }, actions: ["find", "update", "remove", "listIndexes"] },
     { resource: { db: "${d}", collection: "${p}blocked_key" }, actions: ["find", "insert", "update", "remove", "listIndexes"] },
     { resource: { db: "${d}", collection: "${p}bucket" }, actions: ["find", "insert", "update"] },
     { resource: { db: "${d}", collection: "${p}dedup" }, actions: ["find", "remove"] },

@@ -63,7 +63,7 @@ class GrantsTest {
             "shop on app.x_message: insert",
             "shop on app.x_dedup: find, insert, update",
             "shop on app.x_schema: find",
-            "mail on app.x_message: find, update, remove, listIndexes, changeStream",
+            "mail on app.x_message: find, update, remove, listIndexes",
             "mail on app.x_blocked_key: find, insert, update, remove, listIndexes",
             "mail on app.x_bucket: find, insert, update",
             "mail on app.x_dedup: find, remove",

@@ -4,14 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.outbox.OutboxException;
 import dev.outbox.relay.Relay;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.store.memory.MemoryOutboxStore;
 import dev.outbox.testing.RecordingPublisher;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.support.GenericApplicationContext;
 
@@ -41,17 +41,29 @@ class OutboxRelayTest {
   void aStartThatHangsHoldsUpNoStop() {
     CountDownLatch asked = new CountDownLatch(1);
     CountDownLatch answered = new CountDownLatch(1);
-    MemoryOutboxStore store =
-        new MemoryOutboxStore() {
-          @Override
-          public WakeUps listen(Runnable wake, Consumer<OutboxException> failed) {
-            asked.countDown();
-            hang(answered);
-            return () -> {};
-          }
-        };
+    class Hanging extends MemoryOutboxStore implements SchemaStore {
+      @Override
+      public void migrate() {}
+
+      @Override
+      public String ddl() {
+        return "";
+      }
+
+      @Override
+      public void verify() {
+        asked.countDown();
+        hang(answered);
+      }
+
+      @Override
+      public String place() {
+        return "here";
+      }
+    }
+    OutboxStore<?> store = new Hanging();
     OutboxRelay relay =
-        new OutboxRelay(() -> Relay.builder(store, new RecordingPublisher()).wakeUps(true).build());
+        new OutboxRelay(() -> Relay.builder(store, new RecordingPublisher()).build());
     CompletableFuture<Void> started = inThread(relay::start);
     try {
       awaitZero(asked);

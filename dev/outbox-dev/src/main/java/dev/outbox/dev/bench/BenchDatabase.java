@@ -1,7 +1,6 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.Archive;
-import dev.outbox.Outbox;
 import dev.outbox.OutboxMessage;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Failure;
@@ -259,7 +258,6 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
 
   /** Who tells a relay that there is something. */
   enum Woken {
-    BY_APPENDS("same process, woken by appends"),
     AFTER_COMMITS("same process, woken after commits"),
     NOT("another process"),
     HANDED_OVER("same process, handed over");
@@ -299,7 +297,7 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
 
     /** One client with business transactions, with a connection of its own. */
     BenchClient<T> business() {
-      return client(store, () -> {});
+      return client(() -> {});
     }
 
     /**
@@ -310,8 +308,7 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
     BenchClient<T> business(Relay relay, OutboxStore<T> relays, Woken woken) {
       return switch (woken) {
         case NOT -> business();
-        case BY_APPENDS -> client(relay.wakeOnAppend(store), () -> {});
-        case AFTER_COMMITS -> client(store, relay::wake);
+        case AFTER_COMMITS -> client(relay::wake);
         case HANDED_OVER ->
             client((transaction, all) -> relay.append(relays, transaction, all)::committed);
       };
@@ -322,10 +319,10 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
       return business(relay, store, Woken.HANDED_OVER);
     }
 
-    private BenchClient<T> client(Outbox<T> outbox, Runnable committed) {
+    private BenchClient<T> client(Runnable committed) {
       return client(
           (transaction, messages) -> {
-            outbox.append(transaction, messages);
+            store.append(transaction, messages);
             return committed;
           });
     }

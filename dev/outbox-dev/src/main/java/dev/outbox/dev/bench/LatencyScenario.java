@@ -140,7 +140,7 @@ final class LatencyScenario {
           Relay relay = Relay.builder(access.store(), Stamps.into(ledger, Drain.NO_OP)).build()) {
         relay.start();
         List<BenchClient<T>> business =
-            Stream.generate(() -> clients.business(relay, access.store(), Woken.BY_APPENDS))
+            Stream.generate(() -> clients.business(relay, access.store(), Woken.AFTER_COMMITS))
                 .limit(CLIENTS)
                 .toList();
         bench.say(beside, "warm-up " + run);

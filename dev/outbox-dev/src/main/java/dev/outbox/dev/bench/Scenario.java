@@ -53,15 +53,15 @@ enum Scenario {
       """
       From when a commit has returned to the call of the publisher, and to the end of that call, when Kafka has \
       acknowledged all of it. Transactions with one message of 200 bytes, 10,000 keys, 4 clients on a fixed schedule; \
-      a relay in the same process, woken by appends or after each commit, or given what was committed where the \
-      store can, or in another process, which polls. Of a message also the statements of clients and \
-      relay together, and the CPU time of their processes. There is no limit to compare with."""),
+      a relay in the same process, woken after each commit, or given what was committed where the store can, or in \
+      another process, which polls. Of a message also the statements of clients and relay together, and the CPU time \
+      of their processes. There is no limit to compare with."""),
 
   HELD(
       LatencyScenario::held,
       """
       From when a commit has returned to the call of the publisher, with 2,000 transactions a second for 10 minutes: \
-      4 clients and a relay in the same process, which is woken by appends. Beside nothing, and beside a \
+      4 clients and a relay in the same process, which is woken after each commit. Beside nothing, and beside a \
       transaction that has appended a message and stays open all the time. In each fifth, with the CPU time of a \
       message. There is no limit to compare with."""),
 

@@ -1,6 +1,7 @@
 package dev.outbox.example.readme;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Outbox;
 import dev.outbox.OutboxMessage;
@@ -11,6 +12,7 @@ import dev.outbox.relay.RetryPolicy;
 import dev.outbox.relay.RoutingPublisher;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import dev.outbox.testing.RecordingPublisher;
@@ -39,7 +41,7 @@ class SettingsTest {
               .haltKeyWhenDead(List.of("account"))
               .build();
       // end::settings
-      append(shop, relay.wakeOnAppend(outbox), "opened");
+      append(shop, outbox, "opened");
       append(shop, outbox, "closed");
       relay.runOnce();
       assertThat(outbox.statistics(10_000).dead()).isEqualTo(1);
@@ -53,6 +55,27 @@ class SettingsTest {
           .extracting(stored -> stored.message().eventType())
           .startsWith("opened");
       relay.close();
+    }
+  }
+
+  @Test
+  void aRelayIsToldOfACommit() throws Exception {
+    try (Shop shop = new Shop()) {
+      PostgresOutboxStore outbox = PostgresOutboxStore.of(shop.dataSource);
+      outbox.migrate();
+      RecordingPublisher kafka = new RecordingPublisher();
+      try (Relay relay = Relay.builder(outbox, kafka).build();
+          Connection connection = shop.dataSource.getConnection()) {
+        relay.start();
+        connection.setAutoCommit(false);
+        OutboxMessage message = Shop.paid("order-1");
+        // tag::committed
+        Uncommitted uncommitted = relay.append(outbox, connection, List.of(message));
+        connection.commit();
+        uncommitted.committed(); // only after a commit that succeeded
+        // end::committed
+        await().atMost(Duration.ofMinutes(1)).until(() -> !kafka.delivered().isEmpty());
+      }
     }
   }
 

@@ -129,7 +129,6 @@ record OutboxProperties(
    * @param publishTimeout When the relay gives up on a call of the publisher; below the lease. By
    *     default five sixths of it.
    * @param idlePause The longest pause between two polls. By default 500ms.
-   * @param wakeUps Whether the store tells of appends by other processes, where it can.
    * @param stopTimeout How long stopping may take. By default 20s.
    * @param haltKeyWhenDead Aggregate types of which a dead letter stops the later messages of its
    *     key.
@@ -144,7 +143,6 @@ record OutboxProperties(
       @Nullable Duration lease,
       @Nullable Duration publishTimeout,
       @Nullable Duration idlePause,
-      @DefaultValue("false") boolean wakeUps,
       @Nullable Duration stopTimeout,
       @DefaultValue List<String> haltKeyWhenDead,
       @DefaultValue Retry retry) {
@@ -158,7 +156,7 @@ record OutboxProperties(
       set(publishTimeout, relay::publishTimeout);
       set(idlePause, relay::idlePause);
       set(stopTimeout, relay::stopTimeout);
-      relay.wakeUps(wakeUps).retryPolicy(retry.policy()).haltKeyWhenDead(haltKeyWhenDead);
+      relay.retryPolicy(retry.policy()).haltKeyWhenDead(haltKeyWhenDead);
     }
 
     /** As the relay itself has it. */
