@@ -58,7 +58,7 @@ public final class OpenWork<T> implements AutoCloseable {
         t -> {
           try {
             result.complete(action.apply(t));
-          } catch (RuntimeException e) {
+          } catch (RuntimeException | Error e) {
             result.completeExceptionally(e);
             throw e;
           }

@@ -3,9 +3,9 @@ package dev.outbox.tck.publisher;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.tck.publisher.PatientPublisher.Asked;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -16,9 +16,7 @@ import org.jspecify.annotations.Nullable;
  * once in a run, and several tests ask about it.
  *
  * @param during the one call while the broker was away
- * @param unreachable what the publisher said when it was asked for its broker; null when it cannot
- *     be asked
- * @param asked how long that took
+ * @param asked what came of asking the publisher for its broker; null when it cannot be asked
  * @param closing why one of two other publishers, which published at the same time, could not be
  *     closed while the broker was away; null when both could
  * @param late why not all was delivered afterwards; null when it was
@@ -27,8 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 record Outage(
     Published during,
-    @Nullable Optional<String> unreachable,
-    Duration asked,
+    @Nullable Asked asked,
     @Nullable String closing,
     @Nullable String late,
     List<String> arrived,
@@ -59,8 +56,7 @@ record Outage(
             .mapToObj(i -> tck.stored(tck.message("k" + i % KEYS)))
             .toList();
     Published during;
-    Optional<String> unreachable = null;
-    Duration asked = Duration.ZERO;
+    Asked asked = null;
     String closing;
     Published large;
     begin.run();
@@ -71,9 +67,7 @@ record Outage(
       during = tck.start(publisher, when, messages).await();
       Published ignored = beside.await();
       if (publisher.address() != null) {
-        long start = System.nanoTime();
-        unreachable = tck.ask(TO_ASK);
-        asked = Duration.ofNanos(System.nanoTime() - start);
+        asked = tck.ask(TO_ASK);
       }
       closing = tck.close(second);
       large = much.await();
@@ -89,7 +83,7 @@ record Outage(
             during.hung() != null || late != null
                 ? tck.receive()
                 : tck.await(r -> PatientPublisher.ids(r).containsAll(expected)));
-    return new Outage(during, unreachable, asked, closing, late, arrived, large);
+    return new Outage(during, asked, closing, late, arrived, large);
   }
 
   private static List<StoredMessage> large(PatientPublisher tck) {

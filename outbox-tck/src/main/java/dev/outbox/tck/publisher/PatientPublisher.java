@@ -254,16 +254,35 @@ final class PatientPublisher {
     return null;
   }
 
-  /** Asks, for a time; what does not return has said nothing. */
-  Optional<String> ask(Duration time) {
+  /**
+   * What came of the question whether the broker answers.
+   *
+   * @param trouble why it cannot be reached
+   * @param wrong why nothing was said; else null
+   */
+  record Asked(Optional<String> trouble, @Nullable String wrong) {}
+
+  /** Asks the publisher whether its broker answers. */
+  Asked ask(Duration time) {
+    MessagePublisher asking = publisher();
+    InThread<Optional<String>> answer =
+        new InThread<>("publisher tck ask", () -> asking.unreachable(time));
+    Duration limit = time.plus(BUSY_MACHINE);
+    String call = "unreachable(%s)".formatted(Patience.seconds(time));
     try {
-      return patience.callUnchecked(
-          "unreachable()",
-          "",
-          time.plus(BUSY_MACHINE),
-          () -> requireNonNull(publisher).unreachable(time));
-    } catch (Patience.Hung e) {
-      return Optional.empty();
+      return new Asked(new Deadline(limit).get(answer), null);
+    } catch (TimeoutException e) {
+      answer.interrupt();
+      stuck.add(asking);
+      patience.waitedInVain();
+      return new Asked(
+          Optional.empty(),
+          "%s did not return in %s: keep to the time it is given"
+              .formatted(call, Patience.seconds(limit)));
+    } catch (ExecutionException e) {
+      return new Asked(
+          Optional.empty(),
+          "%s threw %s: say why the broker cannot be reached".formatted(call, e.getCause()));
     }
   }
 

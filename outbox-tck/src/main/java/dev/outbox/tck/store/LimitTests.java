@@ -86,6 +86,15 @@ abstract class LimitTests<T> extends StoreTests<T> {
     RawRows<T> raw = tck.fixture(RawRows.class);
     String tooLong = EMOJI.repeat(OutboxMessage.MAX_TEXT + 1);
     byte[] payload = new byte[0];
+    RawRow good = row("t", "k", "e", payload, null);
+    requires(
+        "A6",
+        () -> {
+          run(
+              "a plain insert of a row within all limits",
+              () -> tck.inTransaction(t -> raw.insertRaw(t, good)));
+          assertCame("due after a row by plain SQL", drain()).hasSize(1);
+        });
     for (RawRow bad :
         List.of(
             row(tooLong, "k", "e", payload, null),

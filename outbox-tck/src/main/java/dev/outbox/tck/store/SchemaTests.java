@@ -30,15 +30,10 @@ abstract class SchemaTests<T> extends StoreTests<T> {
           OutboxStore<T> store = tck.createStore();
           tck.inTransaction(t -> store.append(t, List.of(message("k").build())));
         });
-    assertSaid(
-        what + ", by a new store's verify",
-        () -> {
-          if (tck.createStore() instanceof SchemaStore schema) {
-            schema.verify();
-          } else {
-            throw new SchemaException("the store has no verify");
-          }
-        });
+    if (store() instanceof SchemaStore) {
+      assertSaid(
+          what + ", by a new store's verify", () -> ((SchemaStore) tck.createStore()).verify());
+    }
   }
 
   @Sentence("a missing schema is said in a sentence")

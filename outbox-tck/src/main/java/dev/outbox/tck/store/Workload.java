@@ -124,7 +124,7 @@ final class Workload<T> {
   private boolean runs(String name, Runnable loop) {
     try {
       loop.run();
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
       oracle.failed("S4", name + " ended by " + e);
     }
     return true;

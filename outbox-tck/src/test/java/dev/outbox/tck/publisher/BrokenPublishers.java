@@ -22,6 +22,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -108,6 +109,19 @@ public final class BrokenPublishers {
     @Override
     public Optional<String> unreachable(Duration patience) {
       return Optional.empty();
+    }
+  }
+
+  /** Asks for a sign of life without a time limit, and where all is well none comes. */
+  @Rule("P6")
+  static final class WaitsForASign extends PublisherInMemory {
+    @Override
+    public Optional<String> unreachable(Duration patience) throws InterruptedException {
+      Optional<String> trouble = super.unreachable(patience);
+      if (trouble.isEmpty()) {
+        new CountDownLatch(1).await();
+      }
+      return trouble;
     }
   }
 

@@ -376,6 +376,58 @@ class FrameTest {
             "  not checked until the store implements\n    SchemaStore (E1)\n");
   }
 
+  /** As one whose driver lacks a class on a way that is rarely gone. */
+  static class DiesUnderLoad extends Suite {
+    @Override
+    protected OutboxStore<MemoryTransaction> createStore() {
+      return new Behind(super.createStore()) {
+        @Override
+        public Claim claim(Claim.Request request) {
+          if (request.worker().equals("worker 1")) {
+            throw new NoClassDefFoundError("dev/example/Rare");
+          }
+          return super.claim(request);
+        }
+      };
+    }
+  }
+
+  @Test
+  @DisplayName("a worker that an error ends is seen under load")
+  void diesUnderLoad() {
+    assertThat(
+            failures(
+                results(
+                    selectNestedMethod(
+                        List.of(DiesUnderLoad.class),
+                        OutboxStoreTck.Concurrency.class,
+                        "nothingLost"))))
+        .singleElement()
+        .asString()
+        .contains("worker ended by java.lang.NoClassDefFoundError: dev/example/Rare");
+  }
+
+  static class InsertsNothing extends Suite {
+    @Override
+    public void insertRaw(MemoryTransaction transaction, RawRows.RawRow row) {
+      throw new IllegalStateException("no such table");
+    }
+  }
+
+  @Test
+  @DisplayName("where no row can be inserted, limits of rows are not shown by that")
+  void insertsNothing() {
+    assertThat(
+            failures(
+                results(
+                    selectNestedMethod(
+                        List.of(InsertsNothing.class), OutboxStoreTck.Limits.class, "rawRows"))))
+        .singleElement()
+        .asString()
+        .contains("a plain insert of a row within all limits threw")
+        .contains("no such table");
+  }
+
   // ---- time
 
   /** Gives leases that never end. */
