@@ -127,11 +127,6 @@ public abstract class Patient<T, S> {
     return Objects.requireNonNull(store, "no store: createStore() was not called yet");
   }
 
-  /** The class of what {@code createStore()} makes. */
-  public final Class<?> storeClass() {
-    return Objects.requireNonNull(actual(store), "store").getClass();
-  }
-
   /** The store as one that has an optional ability. */
   public final <A> A ability(Class<A> type) {
     if (!type.isInstance(store)) {

@@ -10,14 +10,11 @@ import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Patience;
 import dev.outbox.tck.internal.Sentence;
-import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.BiConsumer;
-import org.opentest4j.TestAbortedException;
 
 /** T1. */
 @Rule("T1")
@@ -90,21 +87,6 @@ abstract class ClockTests<T> extends StoreTests<T> {
   private static void assertNotOver(String what, Claim next) {
     if (!next.messages().isEmpty()) {
       throw failed("%s is over at once%s", what, OTHER_CLOCK);
-    }
-  }
-
-  @Sentence("no class of the store asks the clock of its own machine")
-  void asksNoClientsClock() {
-    Set<String> calls;
-    try {
-      calls = ClockCalls.of(tck.storeClass());
-    } catch (IOException e) {
-      throw new TestAbortedException("skipped: the store's classes cannot be looked at: " + e, e);
-    }
-    if (!calls.isEmpty()) {
-      throw new TestAbortedException(
-          "skipped: %s: ClientClocks shows whether that matters"
-              .formatted(String.join(", ", calls)));
     }
   }
 

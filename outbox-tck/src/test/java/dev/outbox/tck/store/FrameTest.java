@@ -325,7 +325,7 @@ class FrameTest {
 
   /** The three methods, and nothing else. */
   static class Least extends OutboxStoreTck<MemoryTransaction> {
-    private final MemoryOutboxStore store = new MemoryOutboxStore(); // by this machine's clock
+    private final MemoryOutboxStore store = new MemoryOutboxStore();
 
     @Override
     protected OutboxStore<MemoryTransaction> createStore() {
@@ -354,7 +354,7 @@ class FrameTest {
   }
 
   @Test
-  @DisplayName("the end of a run names what was not checked, what unlocks it, and a client's clock")
+  @DisplayName("the end of a run names what was not checked, and what unlocks it")
   void notChecked() {
     PrintStream out = System.out;
     ByteArrayOutputStream printed = new ByteArrayOutputStream();
@@ -371,9 +371,7 @@ class FrameTest {
         .noneMatch(line -> line.contains("DeadLetterStore")) // the memory store is one
         .allSatisfy(line -> assertThat(line).hasSizeLessThan(150));
     assertThat(printed.toString(UTF_8))
-        .contains(
-            "MemoryKeys calls InstantSource.instant(): ClientClocks shows whether that matters",
-            "  not checked until the store implements\n    SchemaStore (E1)\n");
+        .contains("  not checked until the store implements\n    SchemaStore (E1)\n");
   }
 
   /** As one whose driver lacks a class on a way that is rarely gone. */
