@@ -4,27 +4,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.DeadLetterStore;
-import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.Rule;
-import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.internal.Sentence;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.function.Function;
 
-/** C6: nothing starves, and no key is left without a head. */
+/** C6: nothing starves. */
 @Rule("C6")
 abstract class FairnessTests<T> extends StoreTests<T> {
 
@@ -125,121 +120,5 @@ abstract class FairnessTests<T> extends StoreTests<T> {
     committed("long", 1_000);
     OutboxMessage wanted = committed(message("wanted"));
     assertComes(wanted, 1, m -> Decision.delivered(), () -> {});
-  }
-
-  @Sentence("no order of operations leaves a key stuck")
-  void neverStuck() {
-    long seed = loadSeed();
-    Random random = new Random(seed);
-    for (int episode = 0; episode < 25; episode++) {
-      tck.prepare();
-      List<String> log = new ArrayList<>();
-      try {
-        new Episode(random, log).play();
-      } catch (AssertionError e) {
-        throw new AssertionError(
-            "%s, after: %s; again with -Doutbox.tck.seed=%s"
-                .formatted(e.getMessage(), String.join(", ", log), seed),
-            e);
-      }
-    }
-  }
-
-  /** Some random operations on one key, and then the question whether all of it still comes. */
-  private final class Episode {
-    private final Random random;
-    private final List<String> log;
-    private final Set<UUID> expected = new TreeSet<>();
-
-    Episode(Random random, List<String> log) {
-      this.random = random;
-      this.log = log;
-    }
-
-    void play() {
-      try (OpenWork<T> late = open()) {
-        OutboxMessage low = message("k").build();
-        append(late, low);
-        int commitAt = random.nextInt(12);
-        for (int i = 0; i < 12; i++) {
-          if (i == commitAt) {
-            log.add("commit the oldest late");
-            late.commit();
-            expected.add(low.id());
-          }
-          step();
-        }
-      }
-      decideDeadLetters();
-      tck.await(
-          "all messages of the key",
-          () -> {
-            drain().forEach(m -> expected.remove(id(m)));
-            return expected.isEmpty() ? true : null;
-          },
-          () -> ", missing " + expected.size() + whyInVain());
-    }
-
-    private void step() {
-      switch (random.nextInt(5)) {
-        case 0 -> {
-          log.add("append");
-          expected.add(committed(message("k")).id());
-        }
-        case 1 -> {
-          log.add("append delayed");
-          expected.add(committed(message("k").deliverAfter(shortDelay())).id());
-        }
-        case 2 -> decideDeadLetters();
-        default -> claimAndSettle();
-      }
-    }
-
-    private Duration shortDelay() {
-      return Duration.ofMillis(random.nextInt(15));
-    }
-
-    private void claimAndSettle() {
-      Claim claim = claim(1 + random.nextInt(3), LONG);
-      Map<Long, Decision> decisions = new HashMap<>();
-      for (StoredMessage message : claim.messages()) {
-        int choice = random.nextInt(6);
-        log.add(
-            "claim and "
-                + List.of("deliver", "fail", "unavailable", "die", "block", "give back")
-                    .get(choice));
-        Decision decision =
-            switch (choice) {
-              case 0 -> Decision.delivered();
-              case 1 -> Decision.retry(shortDelay(), "no");
-              case 2 -> Decision.retryUncounted(shortDelay(), "no");
-              case 3, 4 -> store() instanceof DeadLetterStore ? dead(choice == 4) : null;
-              default -> null;
-            };
-        if (decision != null) {
-          decisions.put(message.sequence(), decision);
-        }
-        if (choice != 0) {
-          break; // the relay goes on only after a delivery
-        }
-        expected.remove(id(message));
-      }
-      settle(claim, decisions);
-    }
-
-    private void decideDeadLetters() {
-      if (store() instanceof DeadLetterStore letters) {
-        for (DeadLetter letter : letters.deadLetters(0, 100)) {
-          boolean requeue = random.nextBoolean();
-          log.add(requeue ? "requeue" : "discard");
-          if (requeue) {
-            letters.requeue(letter.message().sequence());
-          } else {
-            letters.discard(letter.message().sequence());
-            expected.remove(id(letter.message()));
-          }
-        }
-      }
-    }
   }
 }
