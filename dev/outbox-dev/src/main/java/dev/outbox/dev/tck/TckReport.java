@@ -2,55 +2,65 @@ package dev.outbox.dev.tck;
 
 import dev.outbox.cli.Secrets;
 import dev.outbox.dev.common.Progress;
-import dev.outbox.tck.Rule;
 import java.io.PrintWriter;
-import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.EnumMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
-import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.junit.platform.engine.TestExecutionResult;
-import org.junit.platform.engine.TestSource;
-import org.junit.platform.engine.support.descriptor.ClassSource;
-import org.junit.platform.engine.support.descriptor.MethodSource;
 import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.TestPlan;
 
-/** Collects what came of each test, and prints it by rule. */
+/** Shows which test runs, and prints what came of each. */
 final class TckReport implements TestExecutionListener {
-  private static final String NO_RULE = "-";
+  /** The first of the rules with which a test's name begins. */
+  private static final Pattern RULE = Pattern.compile("([A-Z])(\\d+)[,:] ");
 
   /** The order of SPEC.md. */
-  private static final String LETTERS = "-ACSOTEFPI";
-
-  /** As SPEC.md says. */
-  static final Set<String> OPTIONAL =
-      Set.of("C10", "C5", "C8", "C9", "E1", "F1", "F2", "F3", "P6", "S6", "S7", "S8", "T1");
+  private static final String LETTERS = "ACSOTEFPI";
 
   enum Outcome {
-    PASSED,
-    FAILED,
-    SKIPPED
+    PASSED("passed"),
+    FAILED("FAILED"),
+    SKIPPED("skipped");
+
+    private final String word;
+
+    Outcome(String word) {
+      this.word = word;
+    }
   }
 
   /**
-   * @param rule as C1, or {@value #NO_RULE}
+   * @param name as {@code O2: other keys go on}
    * @param detail why it failed or was skipped
    */
-  record Line(String rule, String sentence, Outcome outcome, @Nullable String detail) {}
+  private record Line(String name, Outcome outcome, @Nullable String detail) {
+    /** In the order of the rules; what has none comes first. */
+    int place() {
+      Matcher rule = RULE.matcher(name);
+      return rule.lookingAt()
+          ? LETTERS.indexOf(rule.group(1)) * 100 + Integer.parseInt(rule.group(2))
+          : -1;
+    }
+
+    void print(PrintWriter out) {
+      out.printf("%-8s %s%n", outcome.word, name);
+      if (detail != null) {
+        // Skipped tests begin their reason with the word that stands there already.
+        String text = Secrets.mask(detail).replaceFirst("^skipped: ", "");
+        text.lines().forEach(line -> out.println("           " + line));
+      }
+    }
+  }
 
   private final List<Line> lines = new ArrayList<>();
-  private final Map<Outcome, Integer> counts = new EnumMap<>(Outcome.class);
   private final Progress progress;
   private final BooleanSupplier serverAnswers;
-  private @Nullable TestPlan plan;
   private long all;
   private long done;
   private boolean serverGone;
@@ -64,27 +74,26 @@ final class TckReport implements TestExecutionListener {
   }
 
   @Override
-  public void testPlanExecutionStarted(TestPlan testPlan) {
-    plan = testPlan;
-    all = testPlan.countTestIdentifiers(TestIdentifier::isTest);
+  public void testPlanExecutionStarted(TestPlan plan) {
+    all = plan.countTestIdentifiers(TestIdentifier::isTest);
   }
 
   @Override
-  public synchronized void executionStarted(TestIdentifier test) {
+  public void executionStarted(TestIdentifier test) {
     if (test.isTest()) {
-      progress.show("%s of %s: %s".formatted(done, Math.max(all, done + 1), sentence(test)));
+      progress.show("%d of %d: %s".formatted(done, Math.max(all, done + 1), test.getDisplayName()));
     }
   }
 
   @Override
-  public synchronized void executionSkipped(TestIdentifier test, String reason) {
+  public void executionSkipped(TestIdentifier test, String reason) {
     if (!serverGone) {
       add(test, Outcome.SKIPPED, reason);
     }
   }
 
   @Override
-  public synchronized void executionFinished(TestIdentifier test, TestExecutionResult result) {
+  public void executionFinished(TestIdentifier test, TestExecutionResult result) {
     String detail = result.getThrowable().map(TckReport::text).orElse(null);
     switch (result.getStatus()) {
       case SUCCESSFUL -> {
@@ -104,10 +113,7 @@ final class TckReport implements TestExecutionListener {
   }
 
   private void add(TestIdentifier test, Outcome outcome, @Nullable String detail) {
-    counts.merge(outcome, 1, Integer::sum);
-    for (String rule : rules(test)) {
-      lines.add(new Line(rule, sentence(test), outcome, detail));
-    }
+    lines.add(new Line(test.getDisplayName(), outcome, detail));
     done += test.isTest() ? 1 : 0;
   }
 
@@ -116,102 +122,39 @@ final class TckReport implements TestExecutionListener {
     return message == null || message.isBlank() ? failure.toString() : message.strip();
   }
 
-  /** With the name of what the test is nested in, where that is not the suite itself. */
-  private String sentence(TestIdentifier test) {
-    Optional<TestIdentifier> parent = parent(test);
-    boolean nested = parent.flatMap(this::parent).flatMap(this::parent).isPresent();
-    String sentence = test.getDisplayName();
-    String rules = String.join(", ", rules(test)) + ": "; // which stand before the sentence
-    sentence = sentence.startsWith(rules) ? sentence.substring(rules.length()) : sentence;
-    return (nested ? parent.get().getDisplayName() + ": " : "") + sentence;
-  }
-
-  private Optional<TestIdentifier> parent(TestIdentifier test) {
-    return plan == null ? Optional.empty() : plan.getParent(test);
-  }
-
-  private static List<String> rules(TestIdentifier test) {
-    TestSource source = test.getSource().orElse(null);
-    Rule rule = null;
-    if (source instanceof MethodSource method) {
-      Method java = method.getJavaMethod();
-      rule = java.getAnnotation(Rule.class);
-      if (rule == null) {
-        rule = method.getJavaClass().getAnnotation(Rule.class);
-      }
-    } else if (source instanceof ClassSource type) {
-      rule = type.getJavaClass().getAnnotation(Rule.class);
-    }
-    return rule == null ? List.of(NO_RULE) : List.of(rule.value());
-  }
-
   boolean failed() {
     return count(Outcome.FAILED) > 0 || count(Outcome.PASSED) == 0;
   }
 
-  private synchronized int count(Outcome outcome) {
-    return counts.getOrDefault(outcome, 0);
+  private long count(Outcome outcome) {
+    return lines.stream().filter(line -> line.outcome() == outcome).count();
   }
 
-  /** Rule by rule, in the order of the contract. A test of two rules is in both. */
-  synchronized void print(PrintWriter out) {
-    Map<String, List<Line>> byRule = new TreeMap<>(TckReport::bySpec);
-    lines.forEach(line -> byRule.computeIfAbsent(line.rule(), r -> new ArrayList<>()).add(line));
-    byRule.forEach(
-        (rule, tests) -> {
-          out.println();
-          tests.forEach(test -> print(out, test));
-        });
+  /** In the order of the contract, by the first rule of each test. */
+  void print(PrintWriter out) {
+    lines.sort(Comparator.comparingInt(Line::place));
+    int rule = Integer.MIN_VALUE;
+    for (Line line : lines) {
+      if (line.place() != rule) {
+        out.println();
+      }
+      rule = line.place();
+      line.print(out);
+    }
     out.println();
-    if (lines.stream().anyMatch(line -> OPTIONAL.contains(line.rule()))) {
-      out.println("* An optional rule: a store that does not claim it need not keep it.");
-    }
-    printFailures(out);
-    out.printf(
-        "%s passed, %s failed, %s skipped; %s rules.%n",
-        count(Outcome.PASSED),
-        count(Outcome.FAILED),
-        count(Outcome.SKIPPED),
-        byRule.keySet().stream().filter(rule -> !rule.equals(NO_RULE)).count());
-    if (count(Outcome.PASSED) == 0) {
-      out.println("Nothing passed, so nothing is proven.");
-    }
-  }
-
-  /** Again, where they are not lost among what passed. */
-  private void printFailures(PrintWriter out) {
-    List<Line> failures =
-        lines.stream().filter(line -> line.outcome() == Outcome.FAILED).distinct().toList();
-    if (!failures.isEmpty()) {
-      out.println("What failed:");
-      failures.forEach(failure -> print(out, failure));
+    if (count(Outcome.FAILED) > 0) {
+      out.println("What failed:"); // again, where it is not lost among what passed
+      lines.stream().filter(line -> line.outcome() == Outcome.FAILED).forEach(l -> l.print(out));
     }
     if (serverGone) {
       out.printf(
           "The server was gone after %s of %s tests, so the others were not run.%n", done, all);
     }
-  }
-
-  private static void print(PrintWriter out, Line line) {
-    String outcome =
-        switch (line.outcome()) {
-          case PASSED -> "passed";
-          case FAILED -> "FAILED";
-          case SKIPPED -> "skipped";
-        };
-    String rule = line.rule() + (OPTIONAL.contains(line.rule()) ? "*" : "");
-    out.printf("%-4s %-8s %s%n", rule, outcome, line.sentence());
-    if (line.detail() != null) {
-      // Skipped tests begin their reason with the word that stands there already.
-      String detail = Secrets.mask(line.detail()).replaceFirst("^skipped: ", "");
-      detail.lines().forEach(text -> out.println("                " + text));
+    out.printf(
+        "%d passed, %d failed, %d skipped.%n",
+        count(Outcome.PASSED), count(Outcome.FAILED), count(Outcome.SKIPPED));
+    if (count(Outcome.PASSED) == 0) {
+      out.println("Nothing passed, so nothing is proven.");
     }
-  }
-
-  private static int bySpec(String a, String b) {
-    return Comparator.<String>comparingInt(rule -> LETTERS.indexOf(rule.charAt(0)))
-        .thenComparing(rule -> rule.replaceAll("\\D", ""), Comparator.comparingInt(String::length))
-        .thenComparing(Comparator.naturalOrder())
-        .compare(a, b);
   }
 }
