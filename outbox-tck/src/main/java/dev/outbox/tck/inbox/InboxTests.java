@@ -18,12 +18,6 @@ abstract class InboxTests<T> extends SuiteTests<PatientInbox<T>> {
 
   static final InboxKey KEY = key("m");
 
-  InboxTests() {}
-
-  InboxTests(PatientInbox<T> tck) {
-    super(tck);
-  }
-
   InboxStore<T> store() {
     return tck.store();
   }

@@ -3,7 +3,7 @@ package dev.outbox.tck.internal;
 import org.opentest4j.TestAbortedException;
 
 /** Another rule is broken than that of the test. */
-final class OtherRuleBroken extends TestAbortedException {
+public final class OtherRuleBroken extends TestAbortedException {
   private static final long serialVersionUID = 1L;
   private final String rule;
 

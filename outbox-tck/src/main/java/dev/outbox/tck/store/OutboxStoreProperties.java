@@ -4,16 +4,24 @@ import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.MovesClock;
-import dev.outbox.tck.internal.StoryTests;
-import dev.outbox.tck.internal.StoryTests.Story;
+import dev.outbox.tck.internal.OtherRuleBroken;
+import dev.outbox.tck.internal.Patience;
+import dev.outbox.tck.internal.Place;
+import dev.outbox.tck.internal.Sentence;
 import java.text.Normalizer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.opentest4j.AssertionFailedError;
 
 /**
  * That a store behaves as the reference, {@link dev.outbox.store.memory.MemoryOutboxStore}, in
@@ -34,10 +42,23 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <T> the transaction's type
  */
-public abstract class OutboxStoreProperties<T> extends StoryTests<PatientFixture<T>, Step> {
+@Place(Place.LAST)
+public abstract class OutboxStoreProperties<T> extends StoreTests<T> {
+
+  /** The first story's seed unless told otherwise. */
+  public static final long DEFAULT_SEED = 1;
+
+  /** How many stories are tried unless told otherwise. */
+  public static final int DEFAULT_TRIES = 40;
+
+  private static final int MOST_STEPS = 40;
+  private static final int MOST_SHRINKS = 1_000;
+  private static final Duration FOR_SHRINKING = Duration.ofSeconds(20);
+
   /** Letters that have two cases each, the last with an accent. */
   private static final String KEY = "ordercaf\u00E9";
 
+  private final Map<String, Integer> seen = new TreeMap<>();
   private List<String> keys = List.of();
 
   /**
@@ -48,15 +69,70 @@ public abstract class OutboxStoreProperties<T> extends StoryTests<PatientFixture
     return tck.is(MovesClock.class) ? tck.fixture(MovesClock.class) : null;
   }
 
-  @Override
-  protected Step step(Random random) {
-    return Step.any(random);
+  /**
+   * How many stories are tried; default {@code outbox.properties.tries}, or {@link #DEFAULT_TRIES}.
+   */
+  protected int tries() {
+    return Integer.getInteger("outbox.properties.tries", DEFAULT_TRIES);
   }
 
-  @Override
-  protected Story<Step> begin() {
+  /**
+   * Of the first story; those after it have the next ones. Default: {@link #DEFAULT_SEED}, so that
+   * a build that was green stays so.
+   */
+  protected long seed() {
+    return Long.getLong("outbox.properties.seed", DEFAULT_SEED);
+  }
+
+  /** What happened in all stories that was worth telling, and how often. */
+  protected Map<String, Integer> seen() {
+    return seen;
+  }
+
+  @Sentence("what happens in whatever order leads to what it leads to in the reference")
+  void asInTheReference() {
+    for (int i = 0; i < tries(); i++) {
+      Random random = new Random(seed() + i);
+      List<Step> steps =
+          Stream.generate(() -> Step.any(random)).limit(1 + random.nextInt(MOST_STEPS)).toList();
+      Failed failed = play(steps);
+      if (failed != null) {
+        throw new Shrinking(steps, failed).shrunk().report(seed() + i, steps.size());
+      }
+    }
+  }
+
+  /** What went wrong in the last of these lines. */
+  private record Failed(List<String> lines, AssertionError error) {
+    AssertionFailedError report(long seed, int before) {
+      String told =
+          IntStream.range(0, lines.size())
+              .mapToObj(i -> "%3d. %s".formatted(i + 1, lines.get(i)))
+              .collect(Collectors.joining("\n"));
+      return new AssertionFailedError(
+          "%s\n%s\n(shrunk from %d steps; again with -Doutbox.properties.seed=%d)"
+              .formatted(error.getMessage(), told, before, seed),
+          error);
+    }
+  }
+
+  private @Nullable Failed play(List<Step> steps) {
+    tck.prepare();
+    try (StoreStory<T> story = begin()) {
+      try {
+        steps.forEach(story::play);
+        story.finish();
+        return null;
+      } catch (AssertionError e) {
+        return new Failed(story.lines(), e);
+      }
+    }
+  }
+
+  /** A story that begins with an empty store. */
+  private StoreStory<T> begin() {
     if (keys.isEmpty()) {
-      keys = new Words<>(tck).keys();
+      keys = keys();
       tck.prepare();
     }
     Duration window = Duration.ofDays(100_000);
@@ -70,42 +146,83 @@ public abstract class OutboxStoreProperties<T> extends StoryTests<PatientFixture
         tck, keys, clock == null ? null : tck.patient(MovesClock.class, clock), window, seen());
   }
 
-  private static final class Words<T> extends StoreTests<T> {
-    Words(PatientFixture<T> tck) {
-      super(tck);
+  /**
+   * Names that differ in case only, in a blank only, in their Unicode form only. Where a lease
+   * covers more than the claimed keys, the first two are covered by the same: while one is claimed,
+   * nobody gets the other.
+   */
+  private List<String> keys() {
+    committed(KEY, 1);
+    Claim held = claim();
+    List<String> others = inOtherCases();
+    commit(others.stream().map(name -> message(name).build()).toList());
+    Set<String> free = new HashSet<>();
+    for (Claim claim = claim(); !claim.messages().isEmpty(); claim = claim()) {
+      claim.messages().stream().map(StoredMessage::key).forEach(free::add);
+      settle(claim, Decision.delivered());
     }
+    release(held);
+    String together =
+        others.stream().filter(name -> !free.contains(name)).findFirst().orElse(others.get(0));
+    return List.of(KEY, together, KEY + " ", Normalizer.normalize(KEY, Normalizer.Form.NFD));
+  }
 
-    /**
-     * Names that differ in case only, in a blank only, in their Unicode form only. Where a lease
-     * covers more than the claimed keys, the first two are covered by the same: while one is
-     * claimed, nobody gets the other.
-     */
-    List<String> keys() {
-      committed(KEY, 1);
-      Claim held = claim();
-      List<String> others = inOtherCases();
-      commit(others.stream().map(name -> message(name).build()).toList());
-      Set<String> free = new HashSet<>();
-      for (Claim claim = claim(); !claim.messages().isEmpty(); claim = claim()) {
-        claim.messages().stream().map(StoredMessage::key).forEach(free::add);
-        settle(claim, Decision.delivered());
+  private static List<String> inOtherCases() {
+    List<String> names = new ArrayList<>();
+    for (int upper = 1; upper < 1 << (KEY.length() - 1); upper++) {
+      char[] name = KEY.toCharArray();
+      for (int i = 0; i < name.length; i++) {
+        name[i] = (upper >> i & 1) == 1 ? Character.toUpperCase(name[i]) : name[i];
       }
-      release(held);
-      String together =
-          others.stream().filter(name -> !free.contains(name)).findFirst().orElse(others.get(0));
-      return List.of(KEY, together, KEY + " ", Normalizer.normalize(KEY, Normalizer.Form.NFD));
+      names.add(new String(name));
+    }
+    return names;
+  }
+
+  /** Leaves out steps, many at once first. */
+  private final class Shrinking {
+    private final Set<List<Step>> tried = new HashSet<>();
+    private long end = System.nanoTime() + FOR_SHRINKING.toNanos();
+    private List<Step> steps;
+    private Failed failed;
+
+    Shrinking(List<Step> steps, Failed failed) {
+      this.steps = steps;
+      this.failed = failed;
     }
 
-    private static List<String> inOtherCases() {
-      List<String> names = new ArrayList<>();
-      for (int upper = 1; upper < 1 << (KEY.length() - 1); upper++) {
-        char[] name = KEY.toCharArray();
-        for (int i = 0; i < name.length; i++) {
-          name[i] = (upper >> i & 1) == 1 ? Character.toUpperCase(name[i]) : name[i];
+    Failed shrunk() {
+      int before;
+      do {
+        before = tried.size();
+        for (int part = steps.size(); part > 0; part /= 2) {
+          leaveOut(part);
         }
-        names.add(new String(name));
+      } while (tried.size() > before);
+      return failed;
+    }
+
+    private void leaveOut(int part) {
+      for (int from = steps.size() - part; from >= 0; from -= part) {
+        List<Step> fewer = new ArrayList<>(steps);
+        fewer.subList(from, Math.min(from + part, fewer.size())).clear();
+        tryToFail(fewer);
       }
-      return names;
+    }
+
+    private void tryToFail(List<Step> fewer) {
+      if (tried.size() >= MOST_SHRINKS || System.nanoTime() - end > 0 || !tried.add(fewer)) {
+        return;
+      }
+      try {
+        Failed again = play(fewer);
+        if (again != null) {
+          steps = fewer;
+          failed = again;
+        }
+      } catch (Patience.Hung | OtherRuleBroken e) {
+        end = System.nanoTime(); // what was found so far is told
+      }
     }
   }
 }

@@ -9,7 +9,6 @@ import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.MovesClock;
-import dev.outbox.tck.internal.StoryTests.Story;
 import dev.outbox.tck.store.StoryClaims.Held;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -50,7 +49,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Hours pass at a step, and a minute more, so that what the clock of a test does meanwhile
  * decides nothing.
  */
-final class StoreStory<T> extends StoreTests<T> implements Story<Step> {
+final class StoreStory<T> extends StoreTests<T> implements AutoCloseable {
   /** Dedup keys are remembered for longer than the time of one step and shorter than two. */
   static final Duration DEDUP_WINDOW = Duration.ofHours(2);
 
@@ -81,15 +80,14 @@ final class StoreStory<T> extends StoreTests<T> implements Story<Step> {
     claims = new StoryClaims<>(tck, log, messages, reference);
   }
 
-  @Override
-  public List<String> lines() {
+  /** What happened, a line each. */
+  List<String> lines() {
     return log.lines();
   }
 
   // ---- steps
 
-  @Override
-  public void play(Step step) {
+  void play(Step step) {
     log.rule = step.rule();
     if (changes(step)) {
       compare();
@@ -258,8 +256,7 @@ final class StoreStory<T> extends StoreTests<T> implements Story<Step> {
   }
 
   /** Everything that was appended and is not gone comes, and after it what was dead. */
-  @Override
-  public void finish() {
+  void finish() {
     log.endBegins();
     new ArrayList<>(producers.openOnes())
         .forEach(number -> play(new Step.EndTransaction(number, true)));

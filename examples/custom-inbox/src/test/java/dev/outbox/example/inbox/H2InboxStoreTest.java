@@ -1,7 +1,6 @@
 package dev.outbox.example.inbox;
 
 import dev.outbox.spi.store.InboxStore;
-import dev.outbox.tck.inbox.InboxStoreProperties;
 import dev.outbox.tck.inbox.JdbcInboxStoreTck;
 import java.sql.Connection;
 import java.time.Duration;
@@ -9,7 +8,6 @@ import java.util.UUID;
 import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Nested;
 
 /** The TCK of inboxes over the example. */
 class H2InboxStoreTest extends JdbcInboxStoreTck {
@@ -37,7 +35,4 @@ class H2InboxStoreTest extends JdbcInboxStoreTck {
   protected String prefix() {
     return "inbox_";
   }
-
-  @Nested
-  class Properties extends InboxStoreProperties<Connection> {}
 }
