@@ -241,6 +241,16 @@ class BrokenPublishersTest {
         type -> Failure.of(run(Suite.class, type.asSubclass(PublisherInMemory.class))));
   }
 
+  @Test
+  @DisplayName("docs/tck.md quotes what is said to publishers of this set")
+  void onThePage() {
+    assertThat(
+            Stream.of(BrokenPublishers.class.getDeclaredClasses())
+                .map(Class::getSimpleName)
+                .filter(name -> Failure.onThePage(name).isPresent()))
+        .hasSize(6);
+  }
+
   private static EngineExecutionResults run(
       Class<?> suite, Class<? extends PublisherInMemory> publisher) {
     return run(selectClass(suite), publisher);
