@@ -61,6 +61,22 @@ class LowWaterMarkRuleTest {
   }
 
   @Test
+  @DisplayName("reading began ahead because, a statement before, who was open then was so still")
+  void aheadAsSeenBefore() throws Exception {
+    MarkScript.run(
+        server,
+        script -> {
+          Producer late = script.producer();
+          long low = late.insert();
+          script.moveAhead(low);
+          script.append();
+          script.beforeRead(late::commit);
+          script.deliver(10);
+        },
+        WrongLowWaterMarks.AheadAsSeenBefore::new);
+  }
+
+  @Test
   @DisplayName("the horizon were that of a statement after the read")
   void horizonOfALaterStatement() throws Exception {
     MarkScript.run(

@@ -45,7 +45,7 @@ class LowWaterMarkTest {
     return ascending;
   }
 
-  static int inFront(LowWaterMark mark, long... delivered) {
+  private static int inFront(LowWaterMark mark, long... delivered) {
     List<Claimable> rows =
         Arrays.stream(delivered).mapToObj(s -> message(s, Status.PENDING)).toList();
     return LowWaterMark.inFront(List.of(lease(1, mark)), rows)[1];

@@ -177,13 +177,6 @@ final class MarkScript implements AutoCloseable {
     return store.claim(request(most));
   }
 
-  Claim deliverAndClaim(Claim claim, int most) {
-    Map<Long, Decision> decisions = all(claim, Decision.delivered());
-    Claim next = store.settleAndClaim(claim, decisions, request(most)).next();
-    delivered.addAll(decisions.keySet());
-    return next;
-  }
-
   void deliver(Claim claim) {
     Map<Long, Decision> decisions = all(claim, Decision.delivered());
     assertThat(claim.settle(decisions)).isEmpty();
@@ -282,10 +275,6 @@ final class MarkScript implements AutoCloseable {
       } catch (SQLException e) {
         throw new IllegalStateException(e);
       }
-    }
-
-    void drawId() {
-      long ignored = query("select pg_current_xact_id()::text::bigint");
     }
 
     long insert() {

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.LongSummaryStatistics;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import org.jdbi.v3.core.Handle;
 
 /** Dialects that move a bucket's low-water mark by other rules than {@link LowWaterMark}'s. */
@@ -111,6 +112,29 @@ final class WrongLowWaterMarks {
 
     private static LowWaterMark ahead(LowWaterMark mark) {
       return LowWaterMark.stored(mark.ahead().low(), mark.sample());
+    }
+  }
+
+  /** Begins ahead where, a statement before the read, all that were open were so still. */
+  static final class AheadAsSeenBefore extends Variant {
+    @Override
+    Pending readPending(Reads<Handle> right, Handle handle, List<Lease> leases, Limits limits) {
+      return super.readPending(
+          right,
+          handle,
+          leases.stream().map(l -> l.with(seen(handle, LowWaterMark.of(l)))).toList(),
+          limits);
+    }
+
+    private static LowWaterMark seen(Handle handle, LowWaterMark mark) {
+      String ids =
+          mark.ahead().open().stream().map(String::valueOf).collect(Collectors.joining(","));
+      long over =
+          number(
+              handle,
+              "select count(*) from unnest('{%s}'::bigint[]) x where pg_visible_in_snapshot(x::text::xid8, pg_current_snapshot())"
+                  .formatted(ids));
+      return over == 0 ? AheadWhoeverIsOver.ahead(mark) : mark.withoutAhead();
     }
   }
 
