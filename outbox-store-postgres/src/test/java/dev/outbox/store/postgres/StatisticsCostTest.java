@@ -1,6 +1,5 @@
 package dev.outbox.store.postgres;
 
-import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariConfig;
@@ -16,8 +15,6 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -27,12 +24,11 @@ import org.junit.jupiter.api.Test;
 
 /**
  * F1 and F2, by index entries: what one reading of the metrics and one look cost beside a large
- * backlog. How long that took is printed and not judged, nor are the pages. {@code
- * -Doutbox.test.backlog=1000000} makes it larger than each build has the time for.
+ * backlog.
  */
 @DisplayName("One reading of the statistics")
 class StatisticsCostTest extends DatabaseTest {
-  private static final int BACKLOG = Integer.getInteger("outbox.test.backlog", 100_000);
+  private static final int BACKLOG = 100_000;
 
   /** Smaller than the default, so that reading all of the backlog is ten times too much. */
   private static final int CAP = 1_000;
@@ -68,7 +64,7 @@ class StatisticsCostTest extends DatabaseTest {
             .formatted(key, status, availableAt, messages));
   }
 
-  /** Counts index entries and rows; prints pages and time of a reading with the default cap. */
+  /** Counts index entries and rows; gives a reading with the default cap. */
   private Statistics assertCostsLittle(String beside) {
     for (int i = 1; i <= 7; i++) { // more often than the driver tries before it prepares
       long before = reads.rows();
@@ -77,20 +73,7 @@ class StatisticsCostTest extends DatabaseTest {
           .as("index entries read beside %s, reading %d: %s", beside, i, unused)
           .isLessThan(MOST_ENTRIES);
     }
-    AtomicReference<Statistics> last = new AtomicReference<>();
-    for (int i = 0; i < 2; i++) { // the first may find what another session left to clear up
-      AtomicLong nanos = new AtomicLong();
-      long pages =
-          reads.pagesDuring(
-              () -> {
-                long begin = System.nanoTime();
-                last.set(store.statistics(StatisticsStore.DEFAULT_CAP));
-                nanos.set(System.nanoTime() - begin);
-              });
-      System.out.printf(
-          "statistics beside %s: %,d pages looked at, %.1f ms%n", beside, pages, nanos.get() / 1e6);
-    }
-    return requireNonNull(last.get());
+    return store.statistics(StatisticsStore.DEFAULT_CAP);
   }
 
   @Test
@@ -146,21 +129,12 @@ class StatisticsCostTest extends DatabaseTest {
     looks.forEach(this::assertReadsFew);
   }
 
-  /**
-   * Looks twice; prints the time of the second, which finds the classes and plans that it needs.
-   */
   private void assertReadsFew(String what, Supplier<?> look) {
-    for (int i = 1; i <= 2; i++) {
-      long before = reads.rows();
-      long begin = System.nanoTime();
-      assertThat(look.get()).isNotNull();
-      double millis = (System.nanoTime() - begin) / 1e6;
-      long rows = reads.rows() - before;
-      assertThat(rows).as("rows and entries read for " + what).isLessThan(MOST_LOOKED_AT);
-      if (i == 2) {
-        System.out.printf("a look at %s: %,d rows and entries, %.1f ms%n", what, rows, millis);
-      }
-    }
+    long before = reads.rows();
+    assertThat(look.get()).isNotNull();
+    assertThat(reads.rows() - before)
+        .as("rows and entries read for " + what)
+        .isLessThan(MOST_LOOKED_AT);
   }
 
   private static Query query(
@@ -199,7 +173,6 @@ class StatisticsCostTest extends DatabaseTest {
     insert(10, "'key ' || n", "PENDING", "null");
     long pages =
         reads.pagesDuring(() -> assertThat(store.statistics(10_000).pending()).isEqualTo(10));
-    System.out.printf("statistics after 20,000 delivered, not vacuumed: %,d pages%n", pages);
     assertThat(pages).as("pages after 20,000 messages were delivered").isLessThan(2_000);
   }
 }
