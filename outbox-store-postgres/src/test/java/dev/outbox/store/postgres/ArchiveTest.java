@@ -652,7 +652,10 @@ class ArchiveTest extends ArchiveTests {
                 })
             .boxed()
             .toList();
-    assertThat(trips).as("round trips of 20 messages, one after the other").contains(2);
+    assertThat(trips)
+        .as("round trips: a look takes more where something else has just written")
+        .filteredOn(two -> two == 2)
+        .hasSizeGreaterThan(10);
     assertThat(archived()).hasSize(20).doesNotHaveDuplicates();
     keeper.close();
   }
