@@ -1,5 +1,6 @@
 package dev.outbox.debezium;
 
+import dev.outbox.publisher.core.Attributes;
 import dev.outbox.publisher.core.Destination;
 import java.net.URI;
 import java.util.Map;
@@ -75,7 +76,6 @@ record Settings(
                 .formatted(name, Destination.PROPERTY, CLOUD_EVENTS_SOURCE, DEAD_LETTER_TOPIC));
       }
     }
-    String source = all.getOrDefault(CLOUD_EVENTS_SOURCE, "");
     String topic = all.getOrDefault(DEAD_LETTER_TOPIC, "");
     if (!topic.isEmpty() && !isTopic(topic)) {
       throw new ConfigException(
@@ -84,7 +84,7 @@ record Settings(
     try {
       return new Settings(
           Destination.fromProperties(all),
-          source.isEmpty() ? null : URI.create(source),
+          Attributes.cloudEventsSource(all, CLOUD_EVENTS_SOURCE),
           topic.isEmpty() ? null : topic);
     } catch (IllegalArgumentException e) {
       throw new ConfigException(String.valueOf(e.getMessage()));

@@ -331,7 +331,7 @@ class OutboxTransformTest {
       "destinaton, orders, destinaton",
       "destination, {aggregate}, {aggregate}",
       "destination, '', blank",
-      "cloudEventsSource, 'no uri', no uri",
+      "cloudEventsSource, 'no uri', 'cloudEventsSource is no uri, which is no URI'",
       "deadLetterTopic, 'dead letters', dead letters",
     })
     @DisplayName("settings that do not exist or mean nothing")

@@ -5,6 +5,7 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.StoredMessage;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.util.Map;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -13,7 +14,26 @@ import org.jspecify.annotations.Nullable;
  * that all brokers use. A publisher writes them in the form that its broker has for such things.
  */
 public final class Attributes {
+
+  /** The property of a relay that makes each message a CloudEvent of this source. */
+  public static final String CLOUD_EVENTS_SOURCE = "publisher.cloudEventsSource";
+
   private Attributes() {}
+
+  /**
+   * Reads the source of CloudEvents from a property.
+   *
+   * @return null when it is not given
+   * @throws IllegalArgumentException naming the property and its value, when that is no URI
+   */
+  public static @Nullable URI cloudEventsSource(Map<String, String> properties, String name) {
+    String source = properties.getOrDefault(name, "").strip();
+    try {
+      return source.isEmpty() ? null : URI.create(source);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException("%s is %s, which is no URI".formatted(name, source));
+    }
+  }
 
   /**
    * Gives, in this order: {@code outbox-id}, {@code outbox-aggregate-type}, {@code

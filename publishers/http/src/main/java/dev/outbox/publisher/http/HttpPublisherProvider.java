@@ -1,5 +1,6 @@
 package dev.outbox.publisher.http;
 
+import dev.outbox.publisher.core.Attributes;
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.PublisherProvider;
@@ -20,7 +21,6 @@ public final class HttpPublisherProvider implements PublisherProvider {
   private static final String SIGNING_SECRETS = "http.signingSecrets";
   private static final String COPIED_HEADERS = "http.copiedHeaders";
   private static final String MAX_IN_FLIGHT = "http.maxInFlight";
-  private static final String CLOUD_EVENTS_SOURCE = "publisher.cloudEventsSource";
 
   @Override
   public String name() {
@@ -31,7 +31,13 @@ public final class HttpPublisherProvider implements PublisherProvider {
   public Set<String> properties() {
     Set<String> names = new TreeSet<>(Destination.properties(Destination.PROPERTY));
     names.addAll(
-        Set.of(HEADER, MODE, SIGNING_SECRETS, COPIED_HEADERS, MAX_IN_FLIGHT, CLOUD_EVENTS_SOURCE));
+        Set.of(
+            HEADER,
+            MODE,
+            SIGNING_SECRETS,
+            COPIED_HEADERS,
+            MAX_IN_FLIGHT,
+            Attributes.CLOUD_EVENTS_SOURCE));
     return names;
   }
 
@@ -39,7 +45,10 @@ public final class HttpPublisherProvider implements PublisherProvider {
   public MessagePublisher open(Map<String, String> properties, Duration timeout) {
     HttpPublisher.Builder publisher = HttpPublisher.builder().timeout(timeout);
     destination(properties, publisher);
-    given(properties, CLOUD_EVENTS_SOURCE, source -> publisher.cloudEvents(uri(source)));
+    URI source = Attributes.cloudEventsSource(properties, Attributes.CLOUD_EVENTS_SOURCE);
+    if (source != null) {
+      publisher.cloudEvents(source);
+    }
     given(properties, MODE, mode -> mode(mode, publisher));
     given(properties, SIGNING_SECRETS, secrets -> publisher.signingSecrets(list(secrets)));
     given(properties, COPIED_HEADERS, names -> publisher.copiedHeaders(list(names)));
@@ -90,15 +99,6 @@ public final class HttpPublisherProvider implements PublisherProvider {
 
   private static String[] list(String text) {
     return text.split("[,\\s]+");
-  }
-
-  private static URI uri(String source) {
-    try {
-      return URI.create(source);
-    } catch (IllegalArgumentException e) {
-      throw new IllegalArgumentException(
-          "%s is %s, which is no URI".formatted(CLOUD_EVENTS_SOURCE, source));
-    }
   }
 
   private static int number(String text) {

@@ -32,6 +32,9 @@ final class Call {
   private final Set<Run> inFlight = new LinkedHashSet<>();
   private final long end;
 
+  /** After the client's queue was full the call sends nothing more; what is on its way goes on. */
+  private @Nullable Result isFull;
+
   /** What all calls share. */
   record Parts(Links links, Mapping mapping, Timing timing, SilentSubjects quiet, String address) {}
 
@@ -135,6 +138,10 @@ final class Call {
       if (!isOpen()) {
         return;
       }
+      if (isFull != null) {
+        stop(isFull);
+        return;
+      }
       StoredMessage message = item(delivered()).message();
       place = message.message().aggregateType();
       Mapping.Outgoing outgoing;
@@ -173,7 +180,15 @@ final class Call {
       try {
         ack = link.send(outgoing);
       } catch (IllegalStateException e) {
-        lost(link, String.valueOf(e.getMessage()));
+        String why = String.valueOf(e.getMessage());
+        if (link.isOpen()) {
+          isFull =
+              Result.unavailable(
+                  "%s takes messages too slowly: %s".formatted(parts.address(), why));
+          stop(isFull);
+        } else {
+          lost(link, why);
+        }
         return;
       } catch (RuntimeException e) {
         stop(UndeliveredResults.result(e, subject));

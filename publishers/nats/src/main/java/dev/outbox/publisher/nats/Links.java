@@ -56,24 +56,27 @@ final class Links {
     if (closed) {
       return CompletableFuture.failedFuture(new IOException("the publisher is closed"));
     }
-    if (current == null || current.isCompletedExceptionally() || isLost(current)) {
+    Link made = made(current);
+    if (made != null && !made.isOpen()) {
+      drop(made);
+    }
+    if (current == null || current.isCompletedExceptionally()) {
       current = BackgroundTasks.call("outbox-nats-connect", () -> Link.open(options.get()));
     }
     return current;
   }
 
-  private static boolean isLost(CompletableFuture<Link> link) {
-    return link.isDone() && !link.join().isOpen();
+  /** The connection, once it was made. */
+  private static @Nullable Link made(@Nullable CompletableFuture<Link> link) {
+    return link == null || !link.isDone() || link.isCompletedExceptionally() ? null : link.join();
   }
 
-  /** Gives up a connection on which nothing is heard any more. */
-  void drop(Link link) {
-    synchronized (this) {
-      if (current != null && current.getNow(null) == link) {
-        current = null;
-      }
+  /** Gives up a connection on which nothing is heard any more, unless that was done before. */
+  synchronized void drop(Link link) {
+    if (made(current) == link) {
+      current = null;
+      BackgroundTasks.run("outbox-nats-close", link::close);
     }
-    BackgroundTasks.run("outbox-nats-close", link::close);
   }
 
   /** Waits at most for the patience of a call. */
@@ -84,9 +87,10 @@ final class Links {
       last = current;
       current = null;
     }
-    if (last != null && last.isDone() && !last.isCompletedExceptionally()) {
+    Link made = made(last);
+    if (made != null) {
       long most = TimeUnit.NANOSECONDS.toMillis(timing.patience());
-      BackgroundTasks.runAndWait("outbox-nats-close", most, last.join()::close);
+      BackgroundTasks.runAndWait("outbox-nats-close", most, made::close);
     } else if (last != null) {
       var unused = last.thenAccept(Link::close);
     }

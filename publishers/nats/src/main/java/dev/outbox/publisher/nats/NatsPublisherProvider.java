@@ -1,5 +1,6 @@
 package dev.outbox.publisher.nats;
 
+import dev.outbox.publisher.core.Attributes;
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.PublisherProvider;
@@ -15,7 +16,6 @@ import java.util.TreeSet;
 public final class NatsPublisherProvider implements PublisherProvider {
   private static final String NATS = "nats.";
   private static final String SERVERS = "nats.servers";
-  private static final String CLOUD_EVENTS_SOURCE = "publisher.cloudEventsSource";
 
   /** What the client calls its properties; those that only make sense in code are left out. */
   private static final String CLIENT = "io.nats.client.";
@@ -47,7 +47,7 @@ public final class NatsPublisherProvider implements PublisherProvider {
   @Override
   public Set<String> properties() {
     Set<String> names = new TreeSet<>(Destination.properties(Destination.PROPERTY));
-    names.addAll(Set.of(SERVERS, CLOUD_EVENTS_SOURCE));
+    names.addAll(Set.of(SERVERS, Attributes.CLOUD_EVENTS_SOURCE));
     SETTINGS.forEach(setting -> names.add(NATS + setting));
     return names;
   }
@@ -64,9 +64,9 @@ public final class NatsPublisherProvider implements PublisherProvider {
     if (!servers.isEmpty()) {
       publisher.servers(servers.split("[,\\s]+"));
     }
-    String source = properties.getOrDefault(CLOUD_EVENTS_SOURCE, "").strip();
-    if (!source.isEmpty()) {
-      publisher.cloudEvents(URI.create(source));
+    URI source = Attributes.cloudEventsSource(properties, Attributes.CLOUD_EVENTS_SOURCE);
+    if (source != null) {
+      publisher.cloudEvents(source);
     }
     Properties settings = settings(properties);
     return publisher.options(options -> options.properties(settings)).build();

@@ -16,6 +16,7 @@ import dev.outbox.spi.store.StoredMessage;
 import io.nats.client.Connection;
 import io.nats.client.api.DiscardPolicy;
 import io.nats.client.api.StreamConfiguration;
+import io.nats.client.impl.SocketDataPort;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,6 +27,7 @@ import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.DisplayName;
@@ -257,6 +259,53 @@ class NatsPublisherTest {
   }
 
   // ---- outages
+
+  /** A connection to a server that takes nothing for a while, once it was sent a message. */
+  public static final class SlowPort extends SocketDataPort {
+    private static final Duration PAUSE = Duration.ofSeconds(2);
+    private boolean paused;
+
+    @Override
+    public void write(byte[] bytes, int length) throws IOException {
+      if (length > PAYLOAD && !paused) {
+        paused = true;
+        LockSupport.parkNanos(PAUSE.toNanos());
+      }
+      super.write(bytes, length);
+    }
+  }
+
+  private static final int PAYLOAD = 20_000;
+
+  @Test
+  @DisplayName("a server that takes messages too slowly keeps its connection and what it has")
+  void slowServer() throws Exception {
+    String stream = TestNats.stream(settings -> settings);
+    List<StoredMessage> messages = new ArrayList<>();
+    for (int i = 0; i < 50; i++) {
+      messages.add(TestMessages.stored(message(stream, "k" + i).payload(new byte[PAYLOAD])));
+    }
+    AtomicInteger connections = new AtomicInteger();
+    try (NatsPublisher publisher =
+        TestNats.publisher()
+            .timeout(Duration.ofSeconds(20))
+            .options(
+                options -> {
+                  connections.incrementAndGet();
+                  options.maxMessagesInOutgoingQueue(10);
+                  options.dataPortType(SlowPort.class.getName());
+                })
+            .build()) {
+      assertThat(publisher.unreachable(Duration.ofSeconds(20))).isEmpty();
+      int before = connections.get();
+      List<Result> results = publisher.publish(messages);
+      assertThat(error(results.get(49))).contains("takes messages too slowly");
+      await()
+          .until(() -> publisher.publish(messages).stream().allMatch(Result.delivered()::equals));
+      assertThat(connections).as("connections").hasValue(before);
+    }
+    assertThat(TestNats.read(stream)).hasSize(50);
+  }
 
   @Test
   @DisplayName("a server that hangs while a call goes on: nothing is lost, the order stays")

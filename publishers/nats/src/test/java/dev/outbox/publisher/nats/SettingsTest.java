@@ -34,6 +34,10 @@ class SettingsTest {
     assertThatThrownBy(
             () -> new NatsPublisherProvider().open(Map.of("destination", "{x}"), TIMEOUT))
         .hasMessageContaining("{x}");
+    Map<String, String> noUri = Map.of("publisher.cloudEventsSource", "no uri");
+    assertThatThrownBy(() -> new NatsPublisherProvider().open(noUri, TIMEOUT))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("publisher.cloudEventsSource is no uri, which is no URI");
   }
 
   @Test
