@@ -49,7 +49,7 @@ final class Publishers {
     }
     Duration all = Relay.Builder.defaultPublisherTimeout(publishTimeout);
     int count = chosen.size() + (handlers == null ? 0 : 1);
-    Duration limit = count == 1 ? publishTimeout : all;
+    Duration limit = count == 1 ? publishTimeout : RoutingPublisher.timeoutOfEach(all);
     List<Unopened> unopened = new ArrayList<>();
     for (OfferedPublisher one : chosen) {
       unopened.add(
@@ -164,16 +164,17 @@ final class Publishers {
                   Texts.time(byDefault),
                   Texts.time(TimeLimits.SHORTEST_TIMEOUT)));
     }
-    if (given != null && given.compareTo(limit) >= 0) {
+    boolean alone = limit.equals(publishTimeout);
+    if (given != null && given.compareTo(limit) >= (alone ? 0 : 1)) {
       throw new IllegalArgumentException(
-          "outbox.%s.timeout is %s, it must be below %s: shorten it or lengthen outbox.relay.lease"
+          "outbox.%s.timeout is %s, it must be %s: shorten it or lengthen outbox.relay.lease"
               .formatted(
                   one.name(),
                   Texts.time(given),
-                  limit.equals(publishTimeout)
-                      ? "outbox.relay.publish-timeout, which is " + Texts.time(limit)
-                      : Texts.time(limit)
-                          + ", what outbox.relay.publish-timeout leaves to all publishers"));
+                  alone
+                      ? "below outbox.relay.publish-timeout, which is " + Texts.time(limit)
+                      : "at most %s, what outbox.relay.publish-timeout leaves to each of several publishers"
+                          .formatted(Texts.time(limit))));
     }
     return given == null ? byDefault : given;
   }
