@@ -53,7 +53,10 @@ final class Call {
   private final List<Item> lost = new ArrayList<>();
   private final Map<Place, Traffic> traffic = new HashMap<>();
   private final Map<Place, Result> unusable = new HashMap<>();
-  private final Suspects suspects = new Suspects();
+
+  /** Of these, one may have closed the channel; they are sent alone, when all others are done. */
+  private final Set<Item> suspects = new LinkedHashSet<>();
+
   private boolean lookedUpAgain;
   private long nextCheck = start + CHECK_EVERY;
   private volatile @Nullable Link link;
@@ -62,7 +65,6 @@ final class Call {
   record Setup(
       Mapping mapping,
       BiConsumer<StoredMessage, Runnable> aroundSend,
-      boolean pipelined,
       Timing timing,
       String address) {}
 
@@ -150,12 +152,13 @@ final class Call {
     while (!ready.isEmpty() && lane.isOpen() && (via.isProven() || inFlight.isEmpty())) {
       Run run = ready.poll();
       Item item = run.nextToSend();
-      if (item != null && (setup.pipelined() || run.inFlight == 0) && isUsable(item, via)) {
+      if (item != null && isUsable(item, via)) {
         sendInTurn(item, via, lane);
       }
     }
     while (ready.isEmpty() && inFlight.isEmpty() && lane.isOpen() && !suspects.isEmpty()) {
-      Item item = suspects.next();
+      Item item = suspects.iterator().next();
+      suspects.remove(item);
       if (item == item.run.nextToSend() && isUsable(item, via)) {
         send(item, lane);
       }
@@ -176,9 +179,6 @@ final class Call {
       return;
     }
     send(item, lane);
-    if (setup.pipelined()) {
-      ready.add(item.run);
-    }
   }
 
   /** Whether its destination is there and was not given up on; it is decided if not. */
@@ -269,15 +269,14 @@ final class Call {
       there.since = System.nanoTime();
     }
     inFlight.add(sent);
-    sent.item.run.inFlight++;
-    sent.item.run.next++;
+    sent.item.run.inFlight = true;
   }
 
   private boolean end(Sent sent) {
     if (!inFlight.remove(sent)) {
       return false;
     }
-    sent.item.run.inFlight--;
+    sent.item.run.inFlight = false;
     Traffic there = traffic(sent.place);
     there.inFlight--;
     there.since = System.nanoTime();
@@ -299,10 +298,10 @@ final class Call {
         places.acknowledged(to);
         if (item.alone) {
           via.allowed(to);
-          ready.addAll(suspects.acquitted(item));
         }
         if (item.isOpen()) {
-          confirmed(item);
+          outcome.delivered(item.run, delivered(to, item.tag));
+          ready.add(item.run);
         }
       }
       case REFUSED -> {
@@ -312,9 +311,6 @@ final class Call {
       }
       case LOST -> lost.add(item);
     }
-    if (item.run.inFlight == 0 && item.run.next < item.run.end()) {
-      ready.add(item.run);
-    }
   }
 
   /** The broker has closed the channel, or the connection is gone; nothing is on its way. */
@@ -322,10 +318,7 @@ final class Call {
     int code = Link.replyCode(cause);
     List<Item> took = lost.stream().filter(Item::isOpen).toList();
     lost.clear();
-    for (Item item : took) {
-      item.run.rewind();
-      ready.add(item.run);
-    }
+    took.forEach(item -> ready.add(item.run));
     if (took.isEmpty() || !isAboutMessages(code)) {
       decideAll(Result.unavailable(gone(Link.text(cause))));
     } else if (took.size() == 1 && took.get(0).alone) {
@@ -334,7 +327,7 @@ final class Call {
       lookedUpAgain = true;
       via.forgetExchanges();
     } else {
-      suspects.begin(code, took);
+      took.forEach(item -> item.alone = true);
     }
   }
 
@@ -350,7 +343,6 @@ final class Call {
 
   private void blame(Item item, Link via, int code, String text) {
     Place to = item.to();
-    suspects.found();
     switch (code) {
       case AMQP.PRECONDITION_FAILED -> decide(item, Result.rejected(to + ": " + text));
       case AMQP.NOT_FOUND -> decide(item, notThere(to.wholeExchange()));
@@ -449,16 +441,6 @@ final class Call {
         decideAll(Result.unavailable("RabbitMQ at %s does not answer".formatted(setup.address())));
         via.kill();
       }
-    }
-  }
-
-  /** It is delivered when all of its key before it are. */
-  private void confirmed(Item item) {
-    Run run = item.run;
-    item.confirmed = true;
-    while (run.isOpen() && run.item(run.delivered()).confirmed) {
-      Item first = run.item(run.delivered());
-      outcome.delivered(run, delivered(first.to(), first.tag));
     }
   }
 

@@ -8,7 +8,9 @@ import com.rabbitmq.client.ShutdownSignalException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
+import java.util.UUID;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +28,9 @@ final class ConfirmChannel implements ConfirmListener, ReturnListener {
 
   /** The last delivery tag. The client's own count is wrong once it refused a message. */
   private long last;
+
+  /** The tag of the last one that came back. The next one is behind it: they come in order. */
+  private long lastReturned;
 
   private boolean inUse;
 
@@ -109,13 +114,25 @@ final class ConfirmChannel implements ConfirmListener, ReturnListener {
       AMQP.BasicProperties properties,
       byte[] body) {
     heard.run();
+    UUID id = UUID.fromString(properties.getMessageId());
+    String why = "no queue takes it: %d %s".formatted(code, text);
     synchronized (unconfirmed) {
-      for (Sent sent : unconfirmed.values()) {
-        if (sent.item.message().message().id().toString().equals(properties.getMessageId())) {
-          sent.returned("no queue takes it: %s %s".formatted(code, text));
-        }
+      if (!returned(unconfirmed.tailMap(lastReturned, false), id, why)) {
+        boolean unused = returned(unconfirmed, id, why);
       }
     }
+  }
+
+  private boolean returned(Map<Long, Sent> among, UUID id, String why) {
+    for (Map.Entry<Long, Sent> one : among.entrySet()) {
+      Sent sent = one.getValue();
+      if (sent.item.message().message().id().equals(id)) {
+        sent.returned(why);
+        lastReturned = one.getKey();
+        return true;
+      }
+    }
+    return false;
   }
 
   @Override

@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Order (P2).</b> The broker may take a message although it did not take the one before it on
  * the same channel. So one message of a key is on its way at a time; different keys do not wait for
- * each other. {@link Builder#pipelined} gives that up for speed. Order holds in each queue; which
- * consumers keep it is another matter (docs/rabbitmq.md).
+ * each other. Order holds in each queue; which consumers keep it is another matter
+ * (docs/rabbitmq.md).
  *
  * <p><b>A message.</b> It is persistent and mandatory. It goes to the exchange that has the
  * aggregate type's name, with the event type as the routing key; {@link Builder} can change both.
@@ -164,7 +164,6 @@ public final class RabbitPublisher implements MessagePublisher {
     private Destination routingKey = Destination.pattern(ROUTING_KEY);
     private Function<StoredMessage, byte[]> body = m -> m.message().payload();
     private BiConsumer<StoredMessage, Runnable> aroundSend = (message, send) -> send.run();
-    private boolean pipelined;
     private Duration timeout = DEFAULT_TIMEOUT;
 
     private Builder() {}
@@ -223,20 +222,6 @@ public final class RabbitPublisher implements MessagePublisher {
     }
 
     /**
-     * Sends the messages of a key without waiting for the one before to be confirmed. Default: not.
-     *
-     * <p>It is faster where a few keys have most of the messages. But it can break the order of a
-     * key. When a binding vanishes or a queue overflows in the middle of a batch, the broker
-     * refuses some messages and takes later ones of the same key. Those come again after the
-     * refused ones, so that a consumer sees 1, 3, 2, 3. Take it only where consumers can live with
-     * that.
-     */
-    public Builder pipelined() {
-      pipelined = true;
-      return this;
-    }
-
-    /**
      * How long {@link RabbitPublisher#publish} takes at most; default {@link #DEFAULT_TIMEOUT}, at
      * least one second. It must be below the relay's publish timeout.
      */
@@ -270,11 +255,7 @@ public final class RabbitPublisher implements MessagePublisher {
       Broker broker = new Broker(factory, addresses, timing);
       return new RabbitPublisher(
           new Call.Setup(
-              new Mapping(exchange, routingKey, body),
-              aroundSend,
-              pipelined,
-              timing,
-              broker.address()),
+              new Mapping(exchange, routingKey, body), aroundSend, timing, broker.address()),
           new Links(broker));
     }
   }

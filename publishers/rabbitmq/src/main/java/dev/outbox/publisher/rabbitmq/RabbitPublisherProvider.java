@@ -21,7 +21,6 @@ public final class RabbitPublisherProvider implements PublisherProvider {
   private static final String URI = "uri";
   private static final String ADDRESSES = "addresses";
   private static final String ROUTING_KEY = "routingKey";
-  private static final String PIPELINED = "publisher.pipelined";
 
   private static final List<String> NUMBERS =
       List.of(
@@ -67,7 +66,6 @@ public final class RabbitPublisherProvider implements PublisherProvider {
     OTHERS.forEach(name -> names.add(RABBITMQ + name));
     names.addAll(Destination.properties(Destination.PROPERTY));
     names.addAll(Destination.properties(ROUTING_KEY));
-    names.add(PIPELINED);
     return names;
   }
 
@@ -83,9 +81,6 @@ public final class RabbitPublisherProvider implements PublisherProvider {
     String addresses = properties.getOrDefault(RABBITMQ + ADDRESSES, "");
     if (!addresses.isEmpty()) {
       publisher.addresses(addresses);
-    }
-    if (isTrue(PIPELINED, properties.getOrDefault(PIPELINED, ""))) {
-      publisher.pipelined();
     }
     return publisher.build();
   }
@@ -130,13 +125,5 @@ public final class RabbitPublisherProvider implements PublisherProvider {
       throw new IllegalArgumentException(
           "the settings in rabbitmq.ssl are wrong: " + Link.text(e), e);
     }
-  }
-
-  private static boolean isTrue(String name, String value) {
-    if (!Set.of("", "true", "false").contains(value)) {
-      throw new IllegalArgumentException(
-          "%s is %s, it must be true or false".formatted(name, value));
-    }
-    return value.equals("true");
   }
 }

@@ -6,21 +6,15 @@ import dev.outbox.publisher.core.KeyRun;
 import dev.outbox.spi.store.StoredMessage;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The messages of one key in a call. Those up to {@link #next} were sent. Used by the thread that
- * calls publish alone.
- */
+/** The messages of one key in a call. Used by the thread that calls publish alone. */
 final class Run extends KeyRun<Run.Item> {
-  int next;
-  int inFlight;
+  /** Whether the first one that is not delivered is on its way. */
+  boolean inFlight;
 
   /** One message. */
   static final class Item extends KeyRun.Item {
     final Run run;
     Mapping.@Nullable Outgoing outgoing;
-
-    /** Whether the broker has confirmed it; one of its key before it may still be on its way. */
-    boolean confirmed;
 
     /** By which the broker confirms it; of the channel that it was sent on last. */
     long tag;
@@ -53,17 +47,8 @@ final class Run extends KeyRun<Run.Item> {
     return item.outgoing == null ? super.destination(item) : item.to().name();
   }
 
-  /** The first one that is neither on its way nor confirmed. */
+  /** The one whose turn it is; null while one is on its way. */
   @Nullable Item nextToSend() {
-    while (next < end() && item(next).confirmed) {
-      next++;
-    }
-    return next < end() ? item(next) : null;
-  }
-
-  /** Begins again at the first message that is not delivered. */
-  void rewind() {
-    next = delivered();
-    inFlight = 0;
+    return isOpen() && !inFlight ? item(delivered()) : null;
   }
 }

@@ -49,9 +49,7 @@ class RabbitPublisherProviderTest {
             "routingKey",
             "shop.{aggregateType}.{eventType}",
             "routingKey.direct",
-            name,
-            "publisher.pipelined",
-            "true");
+            name);
     try (MessagePublisher publisher = open(properties)) {
       assertThat(
               publisher.publish(
@@ -100,7 +98,6 @@ class RabbitPublisherProviderTest {
         "rabbitmq.uri | amqp://a:secret-7 b@c | the URI of RabbitMQ is none: it must be amqp://",
         "rabbitmq.port | x | rabbitmq.port is x, it must be a number",
         "rabbitmq.addresses | a:b:c:x | addresses is a:b:c:x: it must be host:port,host:port",
-        "publisher.pipelined | yes | publisher.pipelined is yes, it must be true or false",
         "routingKey.order | {type} | the property routingKey.order is {type}, and there is no",
         "rabbitmq.ssl.trust.store | /no/such/file | the settings in rabbitmq.ssl are wrong: ",
       })

@@ -67,9 +67,6 @@ final class OutboxRabbitAutoConfiguration {
         publisher.addresses(connection.addresses());
       }
     }
-    if (rabbit.pipelined()) {
-      publisher.pipelined();
-    }
     traces.ifAvailable(present -> publisher.aroundSend(present.send()));
     return publisher.build();
   }
