@@ -35,8 +35,6 @@ final class RelayConfig {
   private static final String INBOX_PREFIX = "store.inboxPrefix";
   private static final String ARCHIVE = "store.archive";
 
-  private static final String TRANSACTIONAL = "publisher.transactional";
-
   private static final String PORT = "server.port";
   private static final String PAGE = "ui.enabled";
   private static final String CHANGES = "ui.allowChanges";
@@ -199,16 +197,6 @@ final class RelayConfig {
           if (address().isSameOutbox(other.address())) {
             throw new Failure("it is where %s is, too: give each a store.url".formatted(name));
           }
-          values.forEach(
-              (property, value) -> {
-                if (property.endsWith(TRANSACTIONAL)
-                    && !value.isEmpty()
-                    && value.equals(other.text(property, ""))) {
-                  throw new Failure(
-                      "the property %s is that of %s, too: give each another"
-                          .formatted(property, name));
-                }
-              });
         });
   }
 

@@ -310,7 +310,6 @@ class RelayConfigTest {
     "database.billing.databases=x, 'the database billing: the property databases is for the process: give it without database.billing.'",
     "database.billing.server.port=1, 'the database billing: the property server.port is for the process: give it without database.billing.'",
     "database.stock.store.url=u, 'the database orders: the property database.stock.store.url is for a database that databases does not name: remove it, or name that one'",
-    "publisher.transactional=t, 'the database billing: the property publisher.transactional is that of orders, too: give each another'",
     "'databases=orders,orders,billing', 'the database orders: it is where orders is, too: give each a store.url'",
     "'databases=a.b', 'the property databases has ''a.b'', a name has only letters, digits, _ and -'"
   })

@@ -115,8 +115,7 @@ class InstrumentedClientTest {
   }
 
   private static List<ConsumerRecord<byte[], byte[]>> read(String topic) {
-    Map<String, Object> settings =
-        Map.of("bootstrap.servers", kafka.address(), "isolation.level", "read_committed");
+    Map<String, Object> settings = Map.of("bootstrap.servers", kafka.address());
     try (KafkaConsumer<byte[], byte[]> consumer =
         new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
       List<TopicPartition> all = List.of(new TopicPartition(topic, 0));

@@ -235,7 +235,6 @@ public final class KafkaBroker extends Broker {
       this.reading = reading;
       boolean together = reading == Reading.TOGETHER;
       Map<String, Object> config = new HashMap<>();
-      config.put("isolation.level", "read_committed");
       config.put("auto.offset.reset", "earliest");
       config.put("enable.auto.commit", together);
       config.put("auto.commit.interval.ms", 500);

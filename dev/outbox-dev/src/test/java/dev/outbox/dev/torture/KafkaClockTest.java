@@ -22,8 +22,6 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.opentest4j.TestAbortedException;
 
 /** Kafka's clients in a process whose wall clock goes back, with a real broker. */
@@ -32,13 +30,12 @@ class KafkaClockTest {
   private static final String PROCESS = "publisher";
   private static final String DELIVERED = "Delivered";
 
-  @ParameterizedTest
-  @ValueSource(booleans = {false, true})
+  @Test
   @DisplayName("a clock that goes back by half an hour while the broker is away stops nothing")
-  void goesBack(boolean transactional, @TempDir Path directory) throws Exception {
+  void goesBack(@TempDir Path directory) throws Exception {
     Clocks clocks = clocks(directory);
     try (EmbeddedKafka kafka = EmbeddedKafka.start();
-        ChildJvm child = child(kafka, transactional, clocks, directory.resolve("log"))) {
+        ChildJvm child = child(kafka, clocks, directory.resolve("log"))) {
       await().atMost(Duration.ofMinutes(2)).until(() -> publish(child).equals(DELIVERED));
       clocks.shift(PROCESS, Duration.ofMinutes(30));
       assertThat(publish(child)).isEqualTo(DELIVERED);
@@ -57,7 +54,7 @@ class KafkaClockTest {
     Path log = directory.resolve("log");
     try (EmbeddedKafka kafka = EmbeddedKafka.start()) {
       kafka.kill();
-      try (ChildJvm child = child(kafka, false, clocks, log)) {
+      try (ChildJvm child = child(kafka, clocks, log)) {
         awaitTriesToConnect(log);
         clocks.shift(PROCESS, Duration.ofMinutes(30));
         awaitTriesToConnect(log);
@@ -88,11 +85,10 @@ class KafkaClockTest {
     return clocks;
   }
 
-  private static ChildJvm child(EmbeddedKafka kafka, boolean transactional, Clocks clocks, Path log)
-      throws Exception {
+  private static ChildJvm child(EmbeddedKafka kafka, Clocks clocks, Path log) throws Exception {
     return ChildJvm.start(
         Main.class,
-        Map.of("bootstrap", kafka.bootstrapServers(), "transactional", "" + transactional),
+        Map.of("bootstrap", kafka.bootstrapServers()),
         clocks.environment(PROCESS),
         log);
   }
@@ -109,20 +105,17 @@ class KafkaClockTest {
     public static void main(String[] args) throws Exception {
       System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "warn");
       ParentJvm parent = ParentJvm.connect();
-      KafkaPublisher.Builder builder =
-          KafkaPublisher.builder()
-              .property("bootstrap.servers", parent.get("bootstrap"))
-              .timeout(Duration.ofSeconds(6));
-      if (Boolean.parseBoolean(parent.get("transactional"))) {
-        builder.transactional("clock");
-      }
       OutboxMessage message =
           OutboxMessage.builder()
               .aggregate("orders", "1")
               .eventType("Placed")
               .payload("{}")
               .build();
-      try (KafkaPublisher publisher = builder.build()) {
+      try (KafkaPublisher publisher =
+          KafkaPublisher.builder()
+              .property("bootstrap.servers", parent.get("bootstrap"))
+              .timeout(Duration.ofSeconds(6))
+              .build()) {
         for (long sequence = 1; ; sequence++) {
           var unused = parent.command();
           StoredMessage stored = StoredMessage.of(sequence, 0, Instant.now(), message);

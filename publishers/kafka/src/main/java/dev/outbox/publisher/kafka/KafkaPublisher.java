@@ -28,9 +28,7 @@ import org.jspecify.annotations.Nullable;
  * flight. When a record fails and others of its key are behind it, the producer is closed at once,
  * and the other records that it held are sent through a new one. For half the timeout after that,
  * at most one record of a key is in flight to that topic; with a {@code partitioner.class} of your
- * own this is always so. In the other mode, {@link Builder#transactional}, a call's messages are
- * one Kafka transaction, which is aborted when any of them fails; consumers then need {@code
- * isolation.level=read_committed}.
+ * own this is always so.
  *
  * <p><b>A record.</b> The key is the message's key in UTF-8, the value is the payload, the
  * partition follows from the key as with Kafka's own client; {@link Builder} can change each.
@@ -66,16 +64,16 @@ public final class KafkaPublisher implements MessagePublisher {
   /** The default of {@link Builder#timeout}. */
   public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(20);
 
-  /** One of the two ways to keep the order. */
-  private final MessagePublisher mode;
+  final PublisherParts parts;
+  private final ProducerHolder producer;
 
-  private final Cluster cluster;
-  private final Records records;
+  /** The producer that makes a batch of each record; it is made only when it is needed. */
+  private final ProducerHolder singles;
 
-  private KafkaPublisher(MessagePublisher mode, Cluster cluster, Records records) {
-    this.mode = mode;
-    this.cluster = cluster;
-    this.records = records;
+  KafkaPublisher(ProducerHolder producer, ProducerHolder singles, PublisherParts parts) {
+    this.producer = producer;
+    this.singles = singles;
+    this.parts = parts;
   }
 
   /** Starts with the defaults that each setter names. */
@@ -86,33 +84,34 @@ public final class KafkaPublisher implements MessagePublisher {
   /** Returns within the timeout (P5); see {@link KafkaPublisher} for the results. */
   @Override
   public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
-    return mode.publish(messages);
+    return new Call(producer, singles, parts, messages).run();
   }
 
   /** Closes the producers; waits at most a quarter of the timeout for records on their way. */
   @Override
   public void close() {
-    cluster.close();
-    mode.close();
+    parts.cluster().close();
+    singles.close(Duration.ZERO);
+    producer.close(Duration.ofNanos(parts.timing().patience()));
   }
 
   /** The {@code bootstrap.servers}. */
   @Override
   public String address() {
-    return cluster.address();
+    return parts.cluster().address();
   }
 
   /** Asks for the cluster's brokers; one that answers will do. */
   @Override
   public Optional<String> unreachable(Duration patience) throws InterruptedException {
-    return cluster.unreachable(patience);
+    return parts.cluster().unreachable(patience);
   }
 
   /** Looks at the topics of these messages. */
   @Override
   public List<Finding> findings(List<StoredMessage> waiting, Duration patience)
       throws InterruptedException {
-    return cluster.findings(records.topicsOf(waiting), patience);
+    return parts.cluster().findings(parts.records().topicsOf(waiting), patience);
   }
 
   /** Collects the settings; {@link #build()} checks them. Not safe for use by many threads. */
@@ -122,7 +121,6 @@ public final class KafkaPublisher implements MessagePublisher {
     private Function<StoredMessage, byte @Nullable []> key = Records::keyOf;
     private Function<StoredMessage, byte @Nullable []> value = Records::valueOf;
     private @Nullable ToIntBiFunction<StoredMessage, Integer> partition;
-    private @Nullable String transactionalIdPrefix;
     private Duration timeout = DEFAULT_TIMEOUT;
     private @Nullable URI cloudEventsSource;
     private BiConsumer<StoredMessage, Runnable> aroundSend = Records::justSend;
@@ -177,24 +175,6 @@ public final class KafkaPublisher implements MessagePublisher {
     }
 
     /**
-     * Publishes each call's messages in one transaction. Default: no transactions.
-     *
-     * <p>Not with a single broker of Kafka 4.3.0 or 4.3.1, which lose acknowledged transactions
-     * when they stop (KAFKA-20734).
-     *
-     * @param idPrefix of {@code transactional.id}; different for each relay process that runs at
-     *     the same time, or they stop each other, and best the same after a restart of it
-     */
-    public Builder transactional(String idPrefix) {
-      if (idPrefix.isBlank()) {
-        throw new IllegalArgumentException(
-            "the prefix of the transactional id is blank: give it a name");
-      }
-      this.transactionalIdPrefix = idPrefix;
-      return this;
-    }
-
-    /**
      * How long {@link KafkaPublisher#publish} takes at most; default {@link #DEFAULT_TIMEOUT}, at
      * least one second. It must be below the relay's publish timeout.
      */
@@ -235,8 +215,7 @@ public final class KafkaPublisher implements MessagePublisher {
      */
     public KafkaPublisher build() {
       Timing timing = Timing.of(timeout);
-      ProducerSettings settings =
-          new ProducerSettings(properties, timing, transactionalIdPrefix != null);
+      ProducerSettings settings = new ProducerSettings(properties, timing);
       if (partition != null && settings.hasPartitioner()) {
         throw new IllegalArgumentException(
             "partition and partitioner.class are both given: leave one of them out");
@@ -254,17 +233,10 @@ public final class KafkaPublisher implements MessagePublisher {
       Cluster cluster = new Cluster(settings, clock);
       ProducerHolder producer = holder(settings, settings.plain(), clock);
       producer.start(timing.timeout());
-      PublisherParts parts = new PublisherParts(cluster, records, timing);
       return new KafkaPublisher(
-          transactionalIdPrefix == null
-              ? new Direct(producer, holder(settings, settings.singles(), clock), parts)
-              : new Transactional(
-                  producer,
-                  id -> holder(settings, settings.transactional(id), clock),
-                  transactionalIdPrefix,
-                  parts),
-          cluster,
-          records);
+          producer,
+          holder(settings, settings.singles(), clock),
+          new PublisherParts(cluster, records, timing));
     }
 
     private static ProducerHolder holder(

@@ -1,5 +1,6 @@
 package dev.outbox.publisher.kafka;
 
+import dev.outbox.publisher.core.Attributes;
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.PublisherProvider;
@@ -15,8 +16,6 @@ import org.apache.kafka.common.config.AbstractConfig;
 /** Opens a {@link KafkaPublisher} from the properties of a relay. */
 public final class KafkaPublisherProvider implements PublisherProvider {
   private static final String KAFKA = "kafka.";
-  private static final String TRANSACTIONAL = "publisher.transactional";
-  private static final String CLOUD_EVENTS_SOURCE = "publisher.cloudEventsSource";
 
   @Override
   public String name() {
@@ -30,7 +29,7 @@ public final class KafkaPublisherProvider implements PublisherProvider {
     ProducerConfig.configNames().forEach(name -> names.add(KAFKA + name));
     names.add(KAFKA + AbstractConfig.CONFIG_PROVIDERS_CONFIG + ".");
     names.addAll(Destination.properties(Destination.PROPERTY));
-    names.addAll(Set.of(TRANSACTIONAL, CLOUD_EVENTS_SOURCE));
+    names.add(Attributes.CLOUD_EVENTS_SOURCE);
     return names;
   }
 
@@ -41,13 +40,9 @@ public final class KafkaPublisherProvider implements PublisherProvider {
             .properties(settings(properties))
             .destination(Destination.fromProperties(properties))
             .timeout(timeout);
-    String transactional = properties.getOrDefault(TRANSACTIONAL, "");
-    if (!transactional.isEmpty()) {
-      publisher.transactional(transactional);
-    }
-    String source = properties.getOrDefault(CLOUD_EVENTS_SOURCE, "");
-    if (!source.isEmpty()) {
-      publisher.cloudEvents(URI.create(source));
+    URI source = Attributes.cloudEventsSource(properties, Attributes.CLOUD_EVENTS_SOURCE);
+    if (source != null) {
+      publisher.cloudEvents(source);
     }
     return publisher.build();
   }

@@ -9,27 +9,19 @@ import org.apache.kafka.common.errors.BrokerNotAvailableException;
 import org.apache.kafka.common.errors.ClusterAuthorizationException;
 import org.apache.kafka.common.errors.ControllerMovedException;
 import org.apache.kafka.common.errors.CorruptRecordException;
-import org.apache.kafka.common.errors.InvalidPidMappingException;
 import org.apache.kafka.common.errors.InvalidProducerEpochException;
 import org.apache.kafka.common.errors.InvalidReplicationFactorException;
 import org.apache.kafka.common.errors.InvalidTimestampException;
 import org.apache.kafka.common.errors.InvalidTopicException;
-import org.apache.kafka.common.errors.InvalidTxnStateException;
-import org.apache.kafka.common.errors.InvalidTxnTimeoutException;
 import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.errors.PolicyViolationException;
 import org.apache.kafka.common.errors.PrincipalDeserializationException;
-import org.apache.kafka.common.errors.ProducerFencedException;
 import org.apache.kafka.common.errors.RecordBatchTooLargeException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.SecurityDisabledException;
 import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
-import org.apache.kafka.common.errors.TransactionAbortableException;
-import org.apache.kafka.common.errors.TransactionAbortedException;
-import org.apache.kafka.common.errors.TransactionCoordinatorFencedException;
-import org.apache.kafka.common.errors.TransactionalIdAuthorizationException;
 import org.apache.kafka.common.errors.UnknownServerException;
 import org.apache.kafka.common.errors.UnsupportedByAuthenticationException;
 import org.apache.kafka.common.errors.UnsupportedCompressionTypeException;
@@ -68,9 +60,7 @@ final class KafkaResults {
     if (isRejected(error)) {
       return Result.rejected(text);
     }
-    if (isProducersFault(error)
-        || error instanceof TransactionAbortedException
-        || error instanceof TransactionAbortableException) {
+    if (isProducersFault(error)) {
       return Result.unavailable(text);
     }
     if (error instanceof RetriableException && !(error instanceof CorruptRecordException)) {
@@ -123,13 +113,7 @@ final class KafkaResults {
   static boolean isProducersFault(Throwable error) {
     return isAuthentication(error)
         || error instanceof ClusterAuthorizationException
-        || error instanceof TransactionalIdAuthorizationException
-        || error instanceof ProducerFencedException
         || error instanceof InvalidProducerEpochException
-        || error instanceof InvalidPidMappingException
-        || error instanceof InvalidTxnStateException
-        || error instanceof InvalidTxnTimeoutException
-        || error instanceof TransactionCoordinatorFencedException
         || error instanceof SecurityDisabledException
         || error instanceof UnsupportedByAuthenticationException
         || error instanceof UnsupportedVersionException

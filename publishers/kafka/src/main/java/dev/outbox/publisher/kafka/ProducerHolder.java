@@ -218,9 +218,7 @@ final class ProducerHolder {
     }
   }
 
-  /**
-   * Closes the producer for good; never without a limit, which an open transaction would use up.
-   */
+  /** Closes the producer for good, within a time limit. */
   void close(Duration patience) {
     CompletableFuture<Connection> last;
     synchronized (this) {

@@ -52,26 +52,22 @@ final class ProducerSettings {
   /** The least time for a question to the cluster, in nanoseconds. */
   private static final long MIN_QUESTION = TimeUnit.SECONDS.toNanos(3);
 
+  /** The publisher's own; and it has no transactions. */
   private static final List<String> OURS =
       List.of(
           KEY_SERIALIZER_CLASS_CONFIG,
           VALUE_SERIALIZER_CLASS_CONFIG,
           MAX_BLOCK_MS_CONFIG,
+          TRANSACTIONAL_ID_CONFIG,
           TRANSACTION_TIMEOUT_CONFIG);
 
   private final Map<String, Object> given;
   private final Timing timing;
 
-  ProducerSettings(Map<String, Object> given, Timing timing, boolean transactional) {
+  ProducerSettings(Map<String, Object> given, Timing timing) {
     this.given = Map.copyOf(given);
     this.timing = timing;
     check();
-    if (!transactional) {
-      requireOneOf(
-          MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION,
-          List.of("1"),
-          "with more, records get through that are behind one that fails");
-    }
   }
 
   /** Whether Kafka's client chooses partitions, by a class of the user's. */
@@ -88,8 +84,23 @@ final class ProducerSettings {
    * For a producer whose methods never block; {@code max.block.ms=0} makes lookups asynchronous.
    */
   Map<String, Object> plain() {
-    Map<String, Object> all = with(timing.timeout() / 4 * 3, 0);
+    long delivery = timing.timeout() / 4 * 3;
+    Map<String, Object> all = new HashMap<>();
+    all.put(LINGER_MS_CONFIG, 0);
+    all.put(BATCH_SIZE_CONFIG, BATCH_SIZE);
+    all.put(DELIVERY_TIMEOUT_MS_CONFIG, Timing.millis(delivery));
+    all.put(REQUEST_TIMEOUT_MS_CONFIG, Timing.millis(delivery / 3));
+    // Whoever does not hear the broker for longer than the silence takes it for gone.
+    int backoff = Math.min(1_000, Timing.millis(timing.silence() / 2));
+    all.put(RETRY_BACKOFF_MAX_MS_CONFIG, backoff);
+    all.put(RETRY_BACKOFF_MS_CONFIG, Math.min(100, backoff));
+    all.putAll(given);
     all.put(MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, 1);
+    all.put(ENABLE_IDEMPOTENCE_CONFIG, true);
+    all.put(ACKS_CONFIG, "all");
+    all.put(MAX_BLOCK_MS_CONFIG, 0);
+    all.put(KEY_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);
+    all.put(VALUE_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);
     return all;
   }
 
@@ -116,32 +127,6 @@ final class ProducerSettings {
     return all;
   }
 
-  Map<String, Object> transactional(String id) {
-    Map<String, Object> all = with(timing.timeout() / 2, timing.block());
-    all.put(TRANSACTIONAL_ID_CONFIG, id);
-    all.put(TRANSACTION_TIMEOUT_CONFIG, Timing.millis(timing.timeout()));
-    return all;
-  }
-
-  private Map<String, Object> with(long delivery, long block) {
-    Map<String, Object> all = new HashMap<>();
-    all.put(LINGER_MS_CONFIG, 0);
-    all.put(BATCH_SIZE_CONFIG, BATCH_SIZE);
-    all.put(DELIVERY_TIMEOUT_MS_CONFIG, Timing.millis(delivery));
-    all.put(REQUEST_TIMEOUT_MS_CONFIG, Timing.millis(delivery / 3));
-    // Whoever does not hear the broker for longer than the silence takes it for gone.
-    int backoff = Math.min(1_000, Timing.millis(timing.silence() / 2));
-    all.put(RETRY_BACKOFF_MAX_MS_CONFIG, backoff);
-    all.put(RETRY_BACKOFF_MS_CONFIG, Math.min(100, backoff));
-    all.putAll(given);
-    all.put(ENABLE_IDEMPOTENCE_CONFIG, true);
-    all.put(ACKS_CONFIG, "all");
-    all.put(MAX_BLOCK_MS_CONFIG, Timing.millis(block));
-    all.put(KEY_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);
-    all.put(VALUE_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);
-    return all;
-  }
-
   private void check() {
     if (text(BOOTSTRAP_SERVERS_CONFIG) == null) {
       throw new IllegalArgumentException(
@@ -149,15 +134,15 @@ final class ProducerSettings {
     }
     for (String name : OURS) {
       if (given.containsKey(name)) {
-        throw wrong(name, "is set by the publisher itself: leave it out");
+        throw wrong(name, "is the publisher's own affair: leave it out");
       }
-    }
-    if (given.containsKey(TRANSACTIONAL_ID_CONFIG)) {
-      throw wrong(
-          TRANSACTIONAL_ID_CONFIG, "is set by the publisher itself: use transactional(prefix)");
     }
     requireOneOf(ENABLE_IDEMPOTENCE_CONFIG, List.of("true"), "without it, retries repeat records");
     requireOneOf(ACKS_CONFIG, List.of("all", "-1"), "less acknowledges what can still be lost");
+    requireOneOf(
+        MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION,
+        List.of("1"),
+        "with more, records get through that are behind one that fails");
     requireOneOf(
         PARTITIONER_IGNORE_KEYS_CONFIG,
         List.of("false"),

@@ -12,20 +12,13 @@ import java.time.Duration;
  * @param impatience the same for a topic that took too long the last time
  * @param caution how long a topic is risky after a record failed that others of its key were behind
  * @param silence a broker that was not heard for so long does not answer
- * @param block for one step that Kafka's client blocks for, in the transactional mode
  */
 record Timing(
-    long timeout,
-    long deadline,
-    long patience,
-    long impatience,
-    long caution,
-    long silence,
-    long block) {
+    long timeout, long deadline, long patience, long impatience, long caution, long silence) {
 
   static Timing of(Duration timeout) {
     long t = TimeLimits.timeout(timeout).toNanos();
-    return new Timing(t, t / 10 * 9, t / 4, t / 20, t / 2, t / 20 * 3, t / 8);
+    return new Timing(t, t / 10 * 9, t / 4, t / 20, t / 2, t / 20 * 3);
   }
 
   static int millis(long nanos) {

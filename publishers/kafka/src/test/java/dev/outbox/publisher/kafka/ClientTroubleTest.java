@@ -12,11 +12,9 @@ import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -51,15 +49,15 @@ class ClientTroubleTest {
   private final WallClock clock = new WallClock(lead::get);
   private final ProducerHolder holder = holder(this::make);
   private final Cluster cluster =
-      new Cluster(
-          new ProducerSettings(Map.of("bootstrap.servers", "127.0.0.1:1"), timing, false), clock);
+      new Cluster(new ProducerSettings(Map.of("bootstrap.servers", "127.0.0.1:1"), timing), clock);
   private final Records records = TestMessages.records(false);
   private FakeProducer single = new Delivers();
-  private final Direct direct = direct(timing);
-  private final Direct impatient = direct(brief);
+  private final KafkaPublisher patient = publisher(timing);
+  private final KafkaPublisher impatient = publisher(brief);
 
-  private Direct direct(Timing time) {
-    return new Direct(holder, holder(() -> single), new PublisherParts(cluster, records, time));
+  private KafkaPublisher publisher(Timing time) {
+    return new KafkaPublisher(
+        holder, holder(() -> single), new PublisherParts(cluster, records, time));
   }
 
   private ProducerHolder holder(Supplier<FakeProducer> maker) {
@@ -68,7 +66,7 @@ class ClientTroubleTest {
 
   @AfterEach
   void close() {
-    direct.close();
+    patient.close();
     impatient.close();
     cluster.close();
   }
@@ -111,14 +109,6 @@ class ClientTroubleTest {
     };
   }
 
-  private Transactional transactional(Supplier<FakeProducer> maker) {
-    return new Transactional(
-        holder(Delivers::new),
-        id -> holder(maker),
-        "p",
-        new PublisherParts(cluster, records, timing));
-  }
-
   @Test
   @DisplayName("what send throws goes to the caller, and nothing is held up by it afterwards")
   void sendThrows() throws Exception {
@@ -126,8 +116,9 @@ class ClientTroubleTest {
         List.of(new IllegalArgumentException("a partitioner's"), new OutOfMemoryError("a test"))) {
       FakeProducer producer = refusing(thrown);
       next.add(producer);
-      Direct fresh =
-          new Direct(holder(this::make), holder, new PublisherParts(cluster, records, timing));
+      KafkaPublisher fresh =
+          new KafkaPublisher(
+              holder(this::make), holder, new PublisherParts(cluster, records, timing));
       List<StoredMessage> messages = messages("good", "bad", "other");
       assertThatThrownBy(() -> fresh.publish(messages)).isSameAs(thrown);
       assertThat(fresh.parts.places().isStuck(placeOf(messages.get(1)))).isFalse();
@@ -156,8 +147,9 @@ class ClientTroubleTest {
         .hasMessageContaining("Invalid url");
 
     thrown.set(0, failedWith("No resolvable bootstrap urls given in bootstrap.servers"));
-    Direct publishing =
-        new Direct(waiting, holder(() -> single), new PublisherParts(cluster, records, timing));
+    KafkaPublisher publishing =
+        new KafkaPublisher(
+            waiting, holder(() -> single), new PublisherParts(cluster, records, timing));
     waiting.start(timing.timeout());
     assertThat(publishing.publish(messages("k")))
         .singleElement()
@@ -180,23 +172,6 @@ class ClientTroubleTest {
   }
 
   @Test
-  @DisplayName("in the transactional mode, what send throws ends the transaction")
-  void sendThrowsInTransaction() throws Exception {
-    for (Throwable thrown :
-        List.of(new IllegalArgumentException("a partitioner's"), new OutOfMemoryError("a test"))) {
-      FakeProducer producer = refusing(thrown);
-      next.add(producer);
-      Transactional transactional = transactional(this::make);
-      assertThatThrownBy(() -> transactional.publish(messages("good", "bad"))).isSameAs(thrown);
-      assertThat(producer.closed || producer.transactions.contains("abort"))
-          .as("the transaction is over: %s", producer.transactions)
-          .isTrue();
-      assertThat(transactional.publish(messages("good"))).containsOnly(Result.delivered());
-      transactional.close();
-    }
-  }
-
-  @Test
   @DisplayName("a batch that is too large: each record alone, and only the culprit is rejected")
   void batchTooLarge() throws Exception {
     next.add(
@@ -216,39 +191,10 @@ class ClientTroubleTest {
                     : null);
           }
         };
-    List<Result> results = direct.publish(messages("a", "large", "a", "b"));
+    List<Result> results = patient.publish(messages("a", "large", "a", "b"));
     assertThat(results.get(1)).isInstanceOf(Result.Rejected.class);
     assertThat(List.of(results.get(0), results.get(2), results.get(3)))
         .containsOnly(Result.delivered());
-  }
-
-  @Test
-  @DisplayName("the same in the transactional mode: each record in a transaction of its own")
-  void batchTooLargeInTransaction() throws Exception {
-    FakeProducer producer =
-        new FakeProducer() {
-          private final Set<String> together = new HashSet<>();
-
-          @Override
-          public void beginTransaction() {
-            together.clear();
-            super.beginTransaction();
-          }
-
-          @Override
-          void on(Sent record) {
-            together.add(record.key());
-            record.ends(
-                together.size() > 1 || record.key().equals("large")
-                    ? new RecordBatchTooLargeException("larger than the segment")
-                    : null);
-          }
-        };
-    Transactional transactional = transactional(() -> producer);
-    List<Result> results = transactional.publish(messages("a", "large", "b"));
-    assertThat(results.get(1)).isInstanceOf(Result.Rejected.class);
-    assertThat(List.of(results.get(0), results.get(2))).containsOnly(Result.delivered());
-    transactional.close();
   }
 
   @Test
@@ -310,7 +256,7 @@ class ClientTroubleTest {
           }
         });
     List<StoredMessage> messages = messages("k", "k", "k", "k");
-    assertThat(direct.publish(messages)).containsOnly(Result.delivered());
+    assertThat(patient.publish(messages)).containsOnly(Result.delivered());
     assertThat(taken).isEqualTo(messages.stream().map(m -> Long.toString(m.sequence())).toList());
   }
 
@@ -341,7 +287,7 @@ class ClientTroubleTest {
     first.sent.forEach(s -> s.ends(new KafkaException("Producer is closed forcefully.")));
   }
 
-  private static List<Result> publish(List<StoredMessage> messages, Direct by) {
+  private static List<Result> publish(List<StoredMessage> messages, KafkaPublisher by) {
     try {
       return by.publish(messages);
     } catch (InterruptedException e) {
@@ -388,17 +334,17 @@ class ClientTroubleTest {
           }
         };
     next.add(silent);
-    assertThat(direct.publish(messages("k"))).hasOnlyElementsOfType(Result.Unavailable.class);
+    assertThat(patient.publish(messages("k"))).hasOnlyElementsOfType(Result.Unavailable.class);
     assertThat(silent.closed).isTrue();
-    assertThat(direct.publish(messages("k"))).containsOnly(Result.delivered());
+    assertThat(patient.publish(messages("k"))).containsOnly(Result.delivered());
   }
 
   @Test
   @DisplayName("a producer that takes long to make holds up a call no longer than its timeout")
   void slowMaking() throws Exception {
     CountDownLatch found = new CountDownLatch(1);
-    Direct slow =
-        new Direct(
+    KafkaPublisher slow =
+        new KafkaPublisher(
             holder(
                 () -> {
                   try {
@@ -450,7 +396,7 @@ class ClientTroubleTest {
     next.add(second);
     List<StoredMessage> messages = messages("k", "k");
     CompletableFuture<List<Result>> results =
-        CompletableFuture.supplyAsync(() -> publish(messages, direct));
+        CompletableFuture.supplyAsync(() -> publish(messages, patient));
     await().until(() -> first.sent.size() >= 2);
     assertThat(holder.get(0).retire()).isTrue();
     asked.await();
@@ -468,7 +414,7 @@ class ClientTroubleTest {
     FakeProducer waits = new FakeProducer();
     next.add(waits);
     CompletableFuture<List<Result>> results =
-        CompletableFuture.supplyAsync(() -> publish(messages("k", "k"), direct));
+        CompletableFuture.supplyAsync(() -> publish(messages("k", "k"), patient));
     await().until(() -> waits.sent.size() == 2);
     lead.addAndGet(-WallClock.TOLERANCE);
     assertThat(holder.get(0).producer()).as("after a small step").isSameAs(waits);
@@ -477,19 +423,7 @@ class ClientTroubleTest {
     assertThat(waits.closed).isTrue();
     assertThat(made).hasSize(2);
     lead.set(TimeUnit.HOURS.toMillis(1));
-    assertThat(direct.publish(messages("k"))).containsOnly(Result.delivered());
+    assertThat(patient.publish(messages("k"))).containsOnly(Result.delivered());
     assertThat(made).as("producers, after a step ahead").hasSize(2);
-  }
-
-  @Test
-  @DisplayName("when the wall clock goes back, transactional producers are replaced")
-  void clockGoesBackInTransactions() throws Exception {
-    Transactional transactional = transactional(this::make);
-    assertThat(transactional.publish(messages("k"))).containsOnly(Result.delivered());
-    lead.set(-TimeUnit.MINUTES.toMillis(1));
-    assertThat(transactional.publish(messages("k"))).containsOnly(Result.delivered());
-    assertThat(made).hasSize(2);
-    assertThat(made.get(1).transactions).containsExactly("init", "begin", "commit");
-    transactional.close();
   }
 }

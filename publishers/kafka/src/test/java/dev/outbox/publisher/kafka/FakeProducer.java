@@ -1,7 +1,6 @@
 package dev.outbox.publisher.kafka;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -19,7 +18,6 @@ import org.apache.kafka.common.PartitionInfo;
 /** A producer whose records end as the test says; a record that it says nothing of waits. */
 class FakeProducer extends MockProducer<byte[], byte[]> {
   final BlockingQueue<Sent> sent = new LinkedBlockingQueue<>();
-  final List<String> transactions = new ArrayList<>();
   volatile int partitions = 4;
   volatile boolean closed;
 
@@ -61,25 +59,5 @@ class FakeProducer extends MockProducer<byte[], byte[]> {
   public void close(Duration timeout) {
     closed = true;
     sent.forEach(s -> s.ends(new KafkaException("Producer is closed forcefully.")));
-  }
-
-  @Override
-  public void initTransactions() {
-    transactions.add("init");
-  }
-
-  @Override
-  public void beginTransaction() {
-    transactions.add("begin");
-  }
-
-  @Override
-  public void commitTransaction() {
-    transactions.add("commit");
-  }
-
-  @Override
-  public void abortTransaction() {
-    transactions.add("abort");
   }
 }

@@ -56,6 +56,18 @@ class KafkaPublisherProviderTest {
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageStartingWith(
             "the property destination.order is {type}, and there is no placeholder {type}: ");
+    assertThatThrownBy(
+            () ->
+                new KafkaPublisherProvider()
+                    .open(
+                        Map.of(
+                            "kafka.bootstrap.servers",
+                            "127.0.0.1:1",
+                            "publisher.cloudEventsSource",
+                            "no uri"),
+                        Duration.ofSeconds(5)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("publisher.cloudEventsSource is no uri, which is no URI");
     assertThatThrownBy(() -> new KafkaPublisherProvider().open(Map.of(), Duration.ofSeconds(5)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageStartingWith("bootstrap.servers is missing");

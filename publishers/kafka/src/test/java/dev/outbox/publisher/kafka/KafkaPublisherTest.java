@@ -36,37 +36,22 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InvalidTimestampException;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** What is Kafka's own, beyond the TCK. */
 class KafkaPublisherTest {
-  /** A step of a transaction may take an eighth of it, and a busy broker needs a second or two. */
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
-  enum Mode {
-    DIRECT,
-    TRANSACTIONAL;
-
-    KafkaPublisher.Builder in(KafkaPublisher.Builder builder) {
-      return this == DIRECT ? builder : builder.transactional("test-" + UUID.randomUUID());
-    }
+  private static KafkaPublisher build() {
+    return publisher().timeout(TIMEOUT).build();
   }
 
-  private static KafkaPublisher build(Mode mode) {
-    return mode.in(publisher()).timeout(TIMEOUT).build();
-  }
-
-  /**
-   * As when this process's clock is more than the hour ahead that brokers allow by default. Without
-   * transactions: on a topic that is so strict they do not come to an end.
-   */
+  /** As when this process's clock is more than the hour ahead that brokers allow by default. */
   @Test
   @DisplayName("a broker that refuses the time of records makes no dead letters, however many")
   void clock() throws Exception {
     String strict = topic(Map.of("message.timestamp.before.max.ms", "0"));
     String other = topic(Map.of());
-    try (KafkaPublisher publisher = build(Mode.DIRECT)) {
+    try (KafkaPublisher publisher = build()) {
       await("a record that is sent a millisecond before it is looked at")
           .atMost(Duration.ofMinutes(2))
           .until(
@@ -107,10 +92,9 @@ class KafkaPublisherTest {
         .isInstanceOf(Result.Rejected.class);
   }
 
-  @ParameterizedTest
-  @EnumSource
+  @Test
   @DisplayName("a dead topic beside live ones: the first call delivers all of theirs, once each")
-  void deadTopic(Mode mode) throws Exception {
+  void deadTopic() throws Exception {
     List<String> live = List.of(topic(Map.of()), topic(Map.of()));
     String dead = "dead-" + UUID.randomUUID();
     List<StoredMessage> messages = new ArrayList<>();
@@ -122,7 +106,7 @@ class KafkaPublisherTest {
         toLive.add(message.sequence());
       }
     }
-    try (KafkaPublisher publisher = build(mode)) {
+    try (KafkaPublisher publisher = build()) {
       List<Result> results = publisher.publish(messages);
       for (int i = 0; i < results.size(); i++) {
         if (i % 3 == 2) {
@@ -149,7 +133,7 @@ class KafkaPublisherTest {
   void slowTopic() throws Exception {
     String live = topic(Map.of());
     String slow = topic(Map.of());
-    try (KafkaPublisher publisher = build(Mode.DIRECT);
+    try (KafkaPublisher publisher = build();
         Admin admin = Admin.create(Map.of("bootstrap.servers", TestKafka.bootstrapServers()))) {
       publisher.publish(List.of(stored(message(live, "a")), stored(message(slow, "k"))));
       // The producer knows its partitions, and waits for a leader of theirs.
@@ -198,10 +182,9 @@ class KafkaPublisherTest {
             });
   }
 
-  @ParameterizedTest
-  @EnumSource
+  @Test
   @DisplayName("the hole of idempotent producers: nothing of a key gets through after a failure")
-  void hole(Mode mode) throws Exception {
+  void hole() throws Exception {
     String topic = topic(Map.of("max.message.bytes", "2000"));
     List<StoredMessage> messages = new ArrayList<>();
     for (int i = 0; i < 10; i++) {
@@ -209,7 +192,7 @@ class KafkaPublisherTest {
     }
     StoredMessage other = stored(message(topic, "other"));
     messages.add(other);
-    try (KafkaPublisher publisher = build(mode)) {
+    try (KafkaPublisher publisher = build()) {
       List<Result> results = publisher.publish(messages);
       assertThat(results.subList(0, 3)).containsOnly(Result.delivered());
       assertThat(results.get(3)).isInstanceOf(Result.Rejected.class);
@@ -224,13 +207,12 @@ class KafkaPublisherTest {
     }
   }
 
-  @ParameterizedTest
-  @EnumSource
+  @Test
   @DisplayName("an invalid topic name and no topic are rejected, and the others go on")
-  void badTopics(Mode mode) throws Exception {
+  void badTopics() throws Exception {
     String live = topic(Map.of());
     KafkaPublisher.Builder builder =
-        mode.in(publisher())
+        publisher()
             .timeout(TIMEOUT)
             .destination(
                 Destination.pattern("{aggregateType}").forType("order", "shop.{header.tenant}"));
@@ -253,12 +235,12 @@ class KafkaPublisherTest {
     }
   }
 
-  @ParameterizedTest
-  @EnumSource
+  @Test
   @DisplayName("no broker there from the start: all is unavailable as a whole")
-  void unreachable(Mode mode) throws Exception {
+  void unreachable() throws Exception {
     try (KafkaPublisher publisher =
-        mode.in(KafkaPublisher.builder().property("bootstrap.servers", "127.0.0.1:1"))
+        KafkaPublisher.builder()
+            .property("bootstrap.servers", "127.0.0.1:1")
             .timeout(Duration.ofSeconds(2))
             .build()) {
       List<Result> results =
@@ -267,10 +249,9 @@ class KafkaPublisherTest {
     }
   }
 
-  @ParameterizedTest
-  @EnumSource
+  @Test
   @DisplayName("what is around each send sees its message, and runs in the thread that publishes")
-  void aroundSend(Mode mode) throws Exception {
+  void aroundSend() throws Exception {
     String topic = topic(Map.of());
     List<StoredMessage> messages = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
@@ -279,7 +260,7 @@ class KafkaPublisherTest {
     List<StoredMessage> around = new ArrayList<>();
     Thread caller = Thread.currentThread();
     try (KafkaPublisher publisher =
-        mode.in(publisher())
+        publisher()
             .timeout(TIMEOUT)
             .aroundSend(
                 (message, send) -> {
@@ -327,12 +308,10 @@ class KafkaPublisherTest {
   @Test
   @DisplayName("after close all is unavailable")
   void closed() throws Exception {
-    for (Mode mode : Mode.values()) {
-      KafkaPublisher publisher = build(mode);
-      publisher.close();
-      assertThat(publisher.publish(List.of(stored(message("t", "a")))))
-          .allSatisfy(r -> assertThat(destination(r)).isNull());
-    }
+    KafkaPublisher publisher = build();
+    publisher.close();
+    assertThat(publisher.publish(List.of(stored(message("t", "a")))))
+        .allSatisfy(r -> assertThat(destination(r)).isNull());
   }
 
   @Test
@@ -349,24 +328,6 @@ class KafkaPublisherTest {
           List.of(stored(message("new-1", "a")), stored(message("new-2", "b")));
       publishUntilDelivered(publisher, messages);
       assertThat(TestKafka.read(kafka.bootstrapServers(), Set.of("new-1", "new-2"))).hasSize(2);
-    }
-  }
-
-  @Test
-  @DisplayName("two publishers with one transactional prefix fence each other, and none is blamed")
-  void fenced() throws Exception {
-    String topic = topic(Map.of());
-    String prefix = "same-" + UUID.randomUUID();
-    try (KafkaPublisher one = publisher().transactional(prefix).timeout(TIMEOUT).build();
-        KafkaPublisher two = publisher().transactional(prefix).timeout(TIMEOUT).build()) {
-      assertThat(one.publish(List.of(stored(message(topic, "a")))))
-          .containsOnly(Result.delivered());
-      assertThat(two.publish(List.of(stored(message(topic, "a")))))
-          .containsOnly(Result.delivered());
-      StoredMessage message = stored(message(topic, "a"));
-      List<Result> results = one.publish(List.of(message));
-      assertThat(results).hasOnlyElementsOfType(Result.Unavailable.class);
-      assertThat(one.publish(List.of(message))).containsOnly(Result.delivered());
     }
   }
 

@@ -16,20 +16,18 @@ import org.apache.kafka.clients.admin.ScramCredentialInfo;
 import org.apache.kafka.clients.admin.ScramMechanism;
 import org.apache.kafka.clients.admin.UserScramCredentialUpsertion;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.api.Test;
 
 /** A publisher that is there before its user is. */
 class LateUserTest {
   private static final String PASSWORD = "late-7";
 
-  @ParameterizedTest
-  @EnumSource
+  @Test
   @DisplayName("a user that is made after the publisher started is served without a restart")
-  void late(KafkaPublisherTest.Mode mode) throws Exception {
+  void late() throws Exception {
     try (EmbeddedKafka kafka = EmbeddedKafka.builder().scram().start();
         KafkaPublisher publisher =
-            mode.in(KafkaPublisher.builder())
+            KafkaPublisher.builder()
                 .property("bootstrap.servers", kafka.scramBootstrapServers())
                 .property("security.protocol", "SASL_PLAINTEXT")
                 .property("sasl.mechanism", "SCRAM-SHA-256")

@@ -82,13 +82,17 @@ final class TestKafka {
         .allMatch(partition -> partition.leader() != null && !partition.leader().isEmpty());
   }
 
-  /** All committed records of the topics, of each partition the oldest first. */
+  /** All records of the topics, of each partition the oldest first. */
   static List<ConsumerRecord<byte[], byte[]>> read(Collection<String> topics) {
     return read(bootstrapServers(), topics);
   }
 
   static List<ConsumerRecord<byte[], byte[]>> read(String bootstrap, Collection<String> topics) {
-    try (KafkaConsumer<byte[], byte[]> consumer = consumer(bootstrap, "read_committed")) {
+    try (KafkaConsumer<byte[], byte[]> consumer =
+        new KafkaConsumer<>(
+            Map.of("bootstrap.servers", bootstrap),
+            new ByteArrayDeserializer(),
+            new ByteArrayDeserializer())) {
       List<TopicPartition> partitions =
           topics.stream()
               .flatMap(t -> consumer.partitionsFor(t).stream())
@@ -96,34 +100,17 @@ final class TestKafka {
               .toList();
       consumer.assign(partitions);
       consumer.seekToBeginning(partitions);
-      Map<TopicPartition, Long> ends = ends(bootstrap, partitions);
+      Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
       List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();
       long deadline = System.nanoTime() + Duration.ofMinutes(2).toNanos();
       while (ends.entrySet().stream().anyMatch(e -> consumer.position(e.getKey()) < e.getValue())) {
         if (System.nanoTime() > deadline) {
-          throw new AssertionError("after 2 minutes the committed records do not end at " + ends);
+          throw new AssertionError("after 2 minutes the records do not end at " + ends);
         }
         consumer.poll(Duration.ofMillis(200)).forEach(records::add);
       }
       return records;
     }
-  }
-
-  /**
-   * The ends that a consumer of uncommitted records sees: when a commit returns, it is durable, but
-   * consumers of committed records may see it a little later.
-   */
-  private static Map<TopicPartition, Long> ends(String bootstrap, List<TopicPartition> partitions) {
-    try (KafkaConsumer<byte[], byte[]> consumer = consumer(bootstrap, "read_uncommitted")) {
-      return consumer.endOffsets(partitions);
-    }
-  }
-
-  private static KafkaConsumer<byte[], byte[]> consumer(String bootstrap, String isolation) {
-    return new KafkaConsumer<>(
-        Map.of("bootstrap.servers", bootstrap, "isolation.level", isolation),
-        new ByteArrayDeserializer(),
-        new ByteArrayDeserializer());
   }
 
   static String header(ConsumerRecord<byte[], byte[]> record, String name) {

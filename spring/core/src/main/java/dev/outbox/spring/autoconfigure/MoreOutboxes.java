@@ -30,11 +30,6 @@ record MoreOutboxes(
 
   @Override
   public DataSourceOutbox of(DataSource dataSource, RelayCustomizer... customizers) {
-    if (properties.kafka().transactionalIdPrefix() != null) {
-      throw new OutboxConfigurationException(
-          "outbox.kafka.transactional-id-prefix is for one relay, and there are several",
-          "Leave it out.");
-    }
     String name = names.apply(dataSource);
     OutboxStore<Connection> store =
         properties.schemaMode().applyTo(JdbcStores.store(properties, dataSource, name));

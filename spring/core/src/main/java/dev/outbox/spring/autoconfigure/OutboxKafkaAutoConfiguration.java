@@ -69,9 +69,6 @@ final class OutboxKafkaAutoConfiguration {
         .ifBound(servers -> publisher.property(BOOTSTRAP, String.join(",", servers)));
     connection.ifAvailable(spring -> publisher.properties(spring.settings()));
     publisher.properties(kafka.properties());
-    if (kafka.transactionalIdPrefix() != null) {
-      publisher.transactional(kafka.transactionalIdPrefix());
-    }
     if (kafka.cloudEventsSource() != null) {
       publisher.cloudEvents(kafka.cloudEventsSource());
     }

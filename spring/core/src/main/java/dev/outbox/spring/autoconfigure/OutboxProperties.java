@@ -229,8 +229,6 @@ record OutboxProperties(
    *     default four fifths of it.
    * @param properties Settings of Kafka's producer, laid over what spring.kafka says of the
    *     connection.
-   * @param transactionalIdPrefix Publishes each batch in a transaction of Kafka; different for each
-   *     process. By default there are no transactions.
    * @param cloudEventsSource Adds headers that make each record a CloudEvent of this source.
    */
   record Kafka(
@@ -239,7 +237,6 @@ record OutboxProperties(
       @DefaultValue Map<String, String> destinations,
       @Nullable Duration timeout,
       @DefaultValue Map<String, String> properties,
-      @Nullable String transactionalIdPrefix,
       @Nullable URI cloudEventsSource)
       implements PublisherSettings {
 
@@ -262,8 +259,6 @@ record OutboxProperties(
    *     amqps://user:password@host.
    * @param routingKey The routing key of a message.
    * @param routingKeys The routing keys of messages of single aggregate types, by aggregate type.
-   * @param pipelined Whether messages of a key are sent without waiting for the one before, which
-   *     is faster and can break their order.
    */
   record Rabbitmq(
       @DefaultValue List<String> types,
@@ -272,8 +267,7 @@ record OutboxProperties(
       @Nullable Duration timeout,
       @Nullable String uri,
       @DefaultValue("{eventType}") String routingKey,
-      @DefaultValue Map<String, String> routingKeys,
-      @DefaultValue("false") boolean pipelined)
+      @DefaultValue Map<String, String> routingKeys)
       implements PublisherSettings {
 
     /** Without what may be secret. */

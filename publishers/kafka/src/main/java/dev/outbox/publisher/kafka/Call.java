@@ -22,9 +22,9 @@ import org.apache.kafka.common.errors.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call in the default mode. All its records are given to the producer at once; it has one
- * request in flight, so the records of a key go to its partition in order. When one fails, those
- * behind it must not get through:
+ * One call. All its records are given to the producer at once; it has one request in flight, so the
+ * records of a key go to its partition in order. When one fails, those behind it must not get
+ * through:
  *
  * <ol>
  *   <li>the callback, which runs in the producer's only sending thread, closes the producer when
@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Only the calling thread sends; callbacks report. Nothing blocks but the wait for reports, and
  * for a producer that is being made.
  */
-final class DirectCall {
+final class Call {
   private static final long LOOK_AGAIN = TimeUnit.MILLISECONDS.toNanos(5);
   private static final long CHECK_EVERY = TimeUnit.MILLISECONDS.toNanos(50);
 
@@ -63,7 +63,7 @@ final class DirectCall {
   private record Report(
       Sending sending, @Nullable RecordMetadata stored, @Nullable Exception error) {}
 
-  DirectCall(
+  Call(
       ProducerHolder producer,
       ProducerHolder singles,
       PublisherParts parts,

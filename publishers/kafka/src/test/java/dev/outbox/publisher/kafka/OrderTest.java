@@ -24,8 +24,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The default mode: many records of a key in flight, and what happens when one of them fails. */
-class DirectOrderTest {
+/** Many records of a key in flight, and what happens when one of them fails. */
+class OrderTest {
   private static final byte[] SMALL = {1};
 
   /** More than the topics of these tests take; the client lets it pass, the broker refuses it. */
@@ -34,22 +34,22 @@ class DirectOrderTest {
   private final Timing timing = Timing.of(Duration.ofMinutes(1));
   private final String topic = topic(Map.of("max.message.bytes", "2000"));
   private ProducerHolder holder;
-  private Direct direct = direct(Map.of());
+  private KafkaPublisher publisher = publisher(Map.of());
 
   @AfterEach
   void close() {
-    direct.close();
+    publisher.close();
   }
 
-  private Direct direct(Map<String, Object> more) {
+  private KafkaPublisher publisher(Map<String, Object> more) {
     Map<String, Object> given = new HashMap<>(more);
     given.put("bootstrap.servers", TestKafka.bootstrapServers());
-    ProducerSettings settings = new ProducerSettings(given, timing, false);
+    ProducerSettings settings = new ProducerSettings(given, timing);
     WallClock clock = WallClock.system();
     holder =
         new ProducerHolder(() -> new KafkaProducer<>(settings.plain()), settings::scrub, clock);
     Records records = TestMessages.records(settings.hasPartitioner());
-    return new Direct(
+    return new KafkaPublisher(
         holder, holder, new PublisherParts(new Cluster(settings, clock), records, timing));
   }
 
@@ -62,8 +62,8 @@ class DirectOrderTest {
   }
 
   private void use(Map<String, Object> more) {
-    direct.close();
-    direct = direct(more);
+    publisher.close();
+    publisher = publisher(more);
   }
 
   private List<StoredMessage> messages(int count, String key) {
@@ -90,14 +90,13 @@ class DirectOrderTest {
   @DisplayName("a key with many messages needs few requests")
   void together() throws Exception {
     // How many records are there when a request is sent depends on which thread has a processor,
-    // and
-    // on how often the broker refuses a batch that is split then.
+    // and on how often the broker refuses a batch that is split then.
     use(Map.of("linger.ms", 200));
     String roomy = topic(Map.of());
-    assertThat(direct.publish(messages(1, roomy, "k"))).containsOnly(Result.delivered());
+    assertThat(publisher.publish(messages(1, roomy, "k"))).containsOnly(Result.delivered());
     double before = metric("request-total");
     List<StoredMessage> messages = messages(500, roomy, "k");
-    assertThat(direct.publish(messages)).containsOnly(Result.delivered());
+    assertThat(publisher.publish(messages)).containsOnly(Result.delivered());
     assertThat(metric("request-total") - before).isLessThan(100);
     assertThat(sequences(roomy))
         .endsWith(messages.stream().map(StoredMessage::sequence).toArray(Long[]::new));
@@ -107,11 +106,11 @@ class DirectOrderTest {
   @DisplayName("with a partitioner of the user's own, one record of a key is in flight")
   void scattered() throws Exception {
     use(Map.of("partitioner.class", RoundRobinPartitioner.class.getName()));
-    assertThat(direct.publish(messages(1, "k"))).containsOnly(Result.delivered());
+    assertThat(publisher.publish(messages(1, "k"))).containsOnly(Result.delivered());
     double before = metric("record-send-total");
     List<StoredMessage> messages = messages(20, "k");
     messages.set(10, stored(message(topic, "k").payload(TOO_LARGE)));
-    List<Result> results = direct.publish(messages);
+    List<Result> results = publisher.publish(messages);
     assertThat(results.subList(0, 10)).containsOnly(Result.delivered());
     assertThat(results.get(10)).isInstanceOf(Result.Rejected.class);
     assertThat(results.subList(11, 20)).hasOnlyElementsOfType(Result.Unavailable.class);
@@ -126,19 +125,19 @@ class DirectOrderTest {
   void risky() throws Exception {
     Connection first = connection();
     List<StoredMessage> messages = messages(5, "a");
-    assertThat(direct.publish(messages)).containsOnly(Result.delivered());
+    assertThat(publisher.publish(messages)).containsOnly(Result.delivered());
     assertThat(first.isCurrent()).isTrue();
 
     messages.set(2, stored(message(topic, "a").payload(TOO_LARGE)));
     messages.addAll(messages(5, "b"));
-    List<Result> results = direct.publish(messages);
+    List<Result> results = publisher.publish(messages);
     assertThat(results.get(2)).isInstanceOf(Result.Rejected.class);
     assertThat(results.subList(3, 5)).hasOnlyElementsOfType(Result.Unavailable.class);
     assertThat(results.subList(5, 10)).containsOnly(Result.delivered());
     assertThat(first.isCurrent()).isFalse();
 
     Connection second = connection();
-    assertThat(direct.publish(messages)).isEqualTo(results);
+    assertThat(publisher.publish(messages)).isEqualTo(results);
     assertThat(second.isCurrent()).isTrue();
   }
 
@@ -148,7 +147,7 @@ class DirectOrderTest {
     Connection first = connection();
     List<StoredMessage> messages = messages(5, "a");
     messages.add(stored(message(topic, "b").payload(TOO_LARGE)));
-    List<Result> results = direct.publish(messages);
+    List<Result> results = publisher.publish(messages);
     assertThat(results.subList(0, 5)).containsOnly(Result.delivered());
     assertThat(results.get(5)).isInstanceOf(Result.Rejected.class);
     assertThat(first.isCurrent()).isTrue();
@@ -162,7 +161,7 @@ class DirectOrderTest {
     messages.add(stored(message(other, "k")));
     messages.add(stored(message(topic, "k").payload(TOO_LARGE)));
     messages.add(stored(message(other, "k")));
-    List<Result> results = direct.publish(messages);
+    List<Result> results = publisher.publish(messages);
     assertThat(results.subList(0, 4)).containsOnly(Result.delivered());
     assertThat(results.get(4)).isInstanceOf(Result.Rejected.class);
     assertThat(results.get(5)).isInstanceOf(Result.Unavailable.class);
@@ -203,7 +202,7 @@ class DirectOrderTest {
     }
     List<Result> results;
     try {
-      results = direct.publish(messages);
+      results = publisher.publish(messages);
     } catch (InterruptedException e) {
       throw new IllegalStateException(e);
     }

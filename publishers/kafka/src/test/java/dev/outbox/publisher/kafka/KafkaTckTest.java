@@ -15,8 +15,8 @@ import java.util.Locale;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
-/** The TCK on a real broker, once for each mode. */
-abstract class KafkaPublisherTck extends PublisherTck
+/** The TCK on a real broker. */
+class KafkaTckTest extends PublisherTck
     implements PublisherTck.BrokerCrashes,
         PublisherTck.BrokerHangs,
         PublisherTck.BrokerRejects,
@@ -26,11 +26,9 @@ abstract class KafkaPublisherTck extends PublisherTck
   private String topic;
   private String small;
 
-  abstract KafkaPublisher.Builder mode(KafkaPublisher.Builder builder);
-
   @Override
   protected MessagePublisher createPublisher() {
-    return mode(TestKafka.publisher())
+    return TestKafka.publisher()
         .timeout(timeout())
         .destination(Destination.by(this::topicOf))
         .build();
@@ -57,7 +55,7 @@ abstract class KafkaPublisherTck extends PublisherTck
 
   @Override
   protected List<Received> received() {
-    return TestKafka.read(List.of(topic, small)).stream().map(KafkaPublisherTck::received).toList();
+    return TestKafka.read(List.of(topic, small)).stream().map(KafkaTckTest::received).toList();
   }
 
   private static Received received(ConsumerRecord<byte[], byte[]> record) {
