@@ -15,7 +15,7 @@ import java.util.stream.Stream;
  * {@code OUTBOX_EMBEDDED_GALERA} names; else an installed one; else, on Debian and Ubuntu, that of
  * the system's packages, which is downloaded once and not installed.
  */
-public final class EmbeddedGalera implements AutoCloseable {
+public final class EmbeddedGalera {
   private static final int NODES = 3;
   private static final String PROPERTY = "outbox.embedded.galera";
   private static final String LIBRARY = "usr/lib/libgalera_smm.so";
@@ -50,7 +50,7 @@ public final class EmbeddedGalera implements AutoCloseable {
       }
       return cluster;
     } catch (RuntimeException e) {
-      cluster.close();
+      cluster.nodes.forEach(EmbeddedMysql::close);
       throw e;
     }
   }
@@ -97,10 +97,5 @@ public final class EmbeddedGalera implements AutoCloseable {
   @Override
   public String toString() {
     return "%s, %s nodes of Galera".formatted(nodes.get(0), nodes.size());
-  }
-
-  @Override
-  public void close() {
-    nodes.forEach(EmbeddedMysql::close);
   }
 }

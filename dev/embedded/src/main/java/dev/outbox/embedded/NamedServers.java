@@ -12,10 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.bson.Document;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Asks a server that the user has named whether it answers: once for all tests of a JVM, or each of
@@ -24,10 +21,6 @@ import org.jspecify.annotations.Nullable;
 final class NamedServers {
   /** For one that answers, this is long, on a busy machine too. */
   private static final Duration PATIENCE = Duration.ofSeconds(30);
-
-  /** A host without anything before it, in which a password could be. */
-  private static final Pattern JDBC =
-      Pattern.compile("(jdbc:[a-z:]+//[\\w.-]+(?::\\d+)?)(?:[/?;,][^@]*)?");
 
   /** By property and URL: why it does not answer, if so. */
   private static final Map<String, Optional<Exception>> asked = new ConcurrentHashMap<>();
@@ -42,10 +35,11 @@ final class NamedServers {
    * Returns when it lets a client in.
    *
    * @param product for people
-   * @throws IllegalStateException when it does not, with what the user has named
+   * @throws IllegalStateException when it does not, with what names it; its address may hold a
+   *     password
    */
   static void ask(String product, String property, String url, String user, String password) {
-    ask(product, property, url, address(url), () -> connect(url, user, password));
+    ask(product, property, url, () -> connect(url, user, password));
   }
 
   /** The same for MongoDB: a class of its own, because its driver may not be there. */
@@ -53,30 +47,15 @@ final class NamedServers {
     private Mongo() {}
 
     static void ask(String product, String property, String url) {
-      NamedServers.ask(product, property, url, address(url), () -> ping(url));
-    }
-
-    private static String address(String url) {
-      try {
-        return String.join(",", new ConnectionString(url).getHosts());
-      } catch (IllegalArgumentException e) {
-        return "an address that its driver does not take";
-      }
+      NamedServers.ask(product, property, url, () -> ping(url));
     }
 
     private static void ping(String url) {
-      ConnectionString parsed = new ConnectionString(url);
-      int patience = (int) PATIENCE.toMillis();
-      @Nullable Integer selection = parsed.getServerSelectionTimeout();
-      int most = selection == null ? patience : Math.min(selection, patience);
       MongoClientSettings settings =
           MongoClientSettings.builder()
-              .applyConnectionString(parsed)
-              .applyToClusterSettings(c -> c.serverSelectionTimeout(most, TimeUnit.MILLISECONDS))
+              .applyConnectionString(new ConnectionString(url))
               .applyToSocketSettings(
-                  s ->
-                      s.connectTimeout(patience, TimeUnit.MILLISECONDS)
-                          .readTimeout(patience, TimeUnit.MILLISECONDS))
+                  s -> s.readTimeout((int) PATIENCE.toSeconds(), TimeUnit.SECONDS))
               .build();
       try (MongoClient client = MongoClients.create(settings)) {
         Document unused = client.getDatabase("admin").runCommand(new Document("ping", 1));
@@ -84,14 +63,13 @@ final class NamedServers {
     }
   }
 
-  private static void ask(
-      String product, String property, String url, String address, Question question) {
+  private static void ask(String product, String property, String url, Question question) {
     Optional<Exception> failure =
         asked.computeIfAbsent(property + " " + url, key -> failure(question));
     if (failure.isPresent()) {
       throw new IllegalStateException(
-          "%s names a %s at %s, which does not answer: start it, or name another"
-              .formatted(Machine.givenBy(property), product, address),
+          "the %s that %s names does not answer: start it, or name another"
+              .formatted(product, Machine.givenBy(property)),
           failure.get());
     }
   }
@@ -118,11 +96,5 @@ final class NamedServers {
     } finally {
       DriverManager.setLoginTimeout(before);
     }
-  }
-
-  /** Without what may hold a password. */
-  static String address(String url) {
-    Matcher matcher = JDBC.matcher(url);
-    return matcher.matches() ? matcher.group(1) : url.replaceFirst("(?s)^(jdbc:[a-z]+).*", "$1:…");
   }
 }

@@ -132,7 +132,7 @@ final class TestServers {
   record StayingDatabase(String jdbcUrl, String user, String password) implements DatabaseServer {
     @Override
     public String toString() {
-      return "database server at " + NamedServers.address(jdbcUrl);
+      return "a server for tests";
     }
   }
 }

@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
+/** What all embedded servers have in common is shown on this one. */
 class EmbeddedPostgresTest {
 
   @Test
@@ -106,6 +107,7 @@ class EmbeddedPostgresTest {
     assertThat(isRunning(postmaster)).isFalse();
     assertThat(directory).doesNotExist();
     postgres.close();
+    assertThatThrownBy(postgres::pause).hasMessageContaining("PostgreSQL does not run");
   }
 
   @Test
@@ -120,14 +122,8 @@ class EmbeddedPostgresTest {
   @DisplayName("a JVM that exits, and one that is killed, leave no server and no files")
   void jvmEnds() throws Exception {
     for (OtherJvm.End end : OtherJvm.End.values()) {
-      OtherJvm.assertLeavesNothing(EmbeddedPostgresTest.class, end);
+      OtherJvm.assertLeavesNothing(end);
     }
-  }
-
-  /** Starts a server in a JVM of its own, for {@link OtherJvm}. */
-  public static void main(String[] args) throws Exception {
-    EmbeddedPostgres postgres = EmbeddedPostgres.start();
-    OtherJvm.run(postgres.pid(), postgres.directory());
   }
 
   static boolean isRunning(long pid) {

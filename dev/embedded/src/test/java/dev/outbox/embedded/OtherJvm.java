@@ -23,8 +23,9 @@ final class OtherJvm {
   private OtherJvm() {}
 
   /** In the other JVM: says what it has started, and ends as it is told. */
-  static void run(long pid, Path directory) throws Exception {
-    System.out.println("started " + pid + " " + directory);
+  public static void main(String[] args) throws Exception {
+    EmbeddedPostgres server = EmbeddedPostgres.start();
+    System.out.println("started " + server.pid() + " " + server.directory());
     switch (End.valueOf(reader(System.in).readLine())) {
       case EXIT -> System.exit(0);
       case HALT -> Runtime.getRuntime().halt(1);
@@ -32,13 +33,13 @@ final class OtherJvm {
     }
   }
 
-  static void assertLeavesNothing(Class<?> main, End end) throws Exception {
+  static void assertLeavesNothing(End end) throws Exception {
     Process jvm =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-cp",
                 System.getProperty("java.class.path"),
-                main.getName())
+                OtherJvm.class.getName())
             .redirectError(ProcessBuilder.Redirect.INHERIT)
             .start();
     try {
