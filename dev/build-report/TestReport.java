@@ -6,13 +6,11 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import javax.xml.parsers.DocumentBuilder;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.w3c.dom.Element;
@@ -20,19 +18,16 @@ import org.w3c.dom.NodeList;
 import org.xml.sax.SAXException;
 
 /**
- * Says which tests a build skipped and why, which failed, and how many ran: so that nobody takes a
- * test that did not run for one that passed, and a long log need not be searched for the one that
- * failed. Reads Surefire's reports of all modules.
+ * Says which tests a build skipped and why, and how many ran: so that nobody takes a test that did
+ * not run for one that passed. Reads Surefire's reports of all modules.
  *
  * <pre>
- * java TestReport.java ROOT [SINCE] [--counts]
- * SINCE     leave out reports from before, as 2026-01-31T10:00:00Z
- * --counts  only the failures and the counts
+ * java TestReport.java ROOT [SINCE]
+ * SINCE  leave out reports from before, as 2026-01-31T10:00:00Z
  * </pre>
  */
 public final class TestReport {
   private static final String RULE = "=".repeat(100);
-  private static final int TRACE_LINES = 20;
 
   private final Path root;
   private final Instant since;
@@ -40,17 +35,9 @@ public final class TestReport {
   private int failures;
   private int errors;
   private int skipped;
-  private int reports;
-  private int older;
 
   /** By module and suite, then by reason: the names of the skipped tests. */
   private final Map<String, Map<String, List<String>>> skips = new TreeMap<>();
-
-  /** For each test that failed: its name and the beginning of its stack trace. */
-  private final List<String> failedTests = new ArrayList<>();
-
-  /** By module and suite, how many tests it has. */
-  private final Map<String, Integer> sizes = new TreeMap<>();
 
   private TestReport(Path root, Instant since) {
     this.root = root;
@@ -58,19 +45,13 @@ public final class TestReport {
   }
 
   public static void main(String[] arguments) throws Exception {
-    List<String> words = new ArrayList<>(List.of(arguments));
-    boolean countsOnly = words.remove("--counts");
-    Path root = Path.of(words.get(0)).toAbsolutePath().normalize();
+    Path root = Path.of(arguments[0]).toAbsolutePath().normalize();
     TestReport report =
-        new TestReport(root, words.size() > 1 ? Instant.parse(words.get(1)) : Instant.MIN);
+        new TestReport(root, arguments.length > 1 ? Instant.parse(arguments[1]) : Instant.MIN);
     for (Path file : report.files()) {
       report.read(file);
     }
-    if (!countsOnly) {
-      report.printSkips();
-    }
-    report.printFailures();
-    report.printCounts(countsOnly);
+    report.print();
   }
 
   private List<Path> files() throws IOException {
@@ -80,24 +61,18 @@ public final class TestReport {
         new SimpleFileVisitor<>() {
           @Override
           public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes) {
-            Path name = directory.getFileName();
             boolean skip =
-                name != null
-                    && (name.toString().startsWith(".") && !directory.equals(root)
-                        || name.toString().equals("src")
-                        || name.toString().equals("classes"));
+                !directory.equals(root)
+                    && directory.getFileName().toString().matches("\\..*|src|classes");
             return skip ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
           }
 
           @Override
           public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
             if (file.getParent().endsWith("target/surefire-reports")
-                && file.getFileName().toString().matches("TEST-.*\\.xml")) {
-              boolean current = !attributes.lastModifiedTime().toInstant().isBefore(since);
-              older += current ? 0 : 1;
-              if (current) {
-                files.add(file);
-              }
+                && file.getFileName().toString().matches("TEST-.*\\.xml")
+                && !attributes.lastModifiedTime().toInstant().isBefore(since)) {
+              files.add(file);
             }
             return FileVisitResult.CONTINUE;
           }
@@ -107,7 +82,6 @@ public final class TestReport {
             return FileVisitResult.CONTINUE; // what a running test has just removed
           }
         });
-    files.sort(null);
     return files;
   }
 
@@ -123,42 +97,23 @@ public final class TestReport {
       errors++;
       return;
     }
-    reports++;
     tests += count(suite, "tests");
     failures += count(suite, "failures");
     errors += count(suite, "errors");
     skipped += count(suite, "skipped");
     Path module = root.relativize(file.getParent().getParent().getParent());
-    String name = (module.toString().isEmpty() ? "." : module) + ", " + suite.getAttribute("name").replaceAll(".*\\.", "");
+    String name = module + ", " + suite.getAttribute("name").replaceAll(".*\\.", "");
     NodeList cases = suite.getElementsByTagName("testcase");
-    sizes.put(name, Math.max(1, cases.getLength()));
     if (cases.getLength() == 0) {
       tests++;
       skipped++;
-      skip(name, reasonSaid(suite), "the whole suite");
+      skip(name, reasonSaid(suite), "");
     }
     for (int i = 0; i < cases.getLength(); i++) {
       Element test = (Element) cases.item(i);
       if (test.getElementsByTagName("skipped").item(0) instanceof Element skip) {
-        String testName = test.getAttribute("name");
-        skip(name, reason(skip), testName.isEmpty() ? "the whole suite" : testName);
+        skip(name, reason(skip), test.getAttribute("name"));
       }
-      addFailure(name, test, "failure");
-      addFailure(name, test, "error");
-    }
-  }
-
-  private void addFailure(String suite, Element test, String kind) {
-    if (test.getElementsByTagName(kind).item(0) instanceof Element failure) {
-      String trace =
-          failure
-              .getTextContent()
-              .strip()
-              .lines()
-              .limit(TRACE_LINES)
-              .map("    "::concat)
-              .collect(Collectors.joining("\n"));
-      failedTests.add("%s, %s%n%s".formatted(suite, test.getAttribute("name"), trace));
     }
   }
 
@@ -166,7 +121,7 @@ public final class TestReport {
     skips
         .computeIfAbsent(suite, m -> new TreeMap<>())
         .computeIfAbsent(reason, r -> new ArrayList<>())
-        .add(test);
+        .add(test.isEmpty() ? "the whole suite" : test);
   }
 
   /** Of a suite that gave up before its first test, whose report has no reason: what it logged. */
@@ -189,57 +144,26 @@ public final class TestReport {
     return text.isBlank() ? "no reason given" : text;
   }
 
-  private void printSkips() {
+  private void print() {
     System.out.println(RULE);
-    if (skips.isEmpty()) {
-      System.out.println("NO TEST WAS SKIPPED");
-    } else {
-      System.out.println("SKIPPED TESTS: these did not run, each with the reason");
-    }
+    System.out.println(
+        skips.isEmpty()
+            ? "NO TEST WAS SKIPPED"
+            : "SKIPPED TESTS: these did not run, each with the reason");
     skips.forEach(
         (suite, reasons) -> {
-          System.out.println();
           System.out.println(suite);
-          reasons.forEach((reason, names) -> print(reason, names, sizes.get(suite)));
+          reasons.forEach(
+              (reason, names) ->
+                  System.out.printf(
+                      "  %s: %s%n",
+                      names.size() == 1 ? names.get(0) : names.size() + " tests", reason));
         });
     System.out.println(RULE);
-  }
-
-  private void printFailures() {
-    if (!failedTests.isEmpty()) {
-      System.out.println("FAILED TESTS: each with the beginning of its stack trace");
-      failedTests.forEach(System.out::println);
-      System.out.println(RULE);
-    }
-  }
-
-  private static void print(String reason, List<String> names, int ofAll) {
-    if (names.size() == ofAll) {
-      System.out.printf("  the whole suite of %d skipped: %s%n", ofAll, reason);
-      return;
-    }
-    System.out.printf("  %d skipped: %s%n", names.size(), reason);
-    StringBuilder line = new StringBuilder("     ");
-    for (String name : new LinkedHashSet<>(names)) {
-      if (line.length() + name.length() > 95) {
-        System.out.println(line);
-        line = new StringBuilder("     ");
-      }
-      line.append(' ').append(name);
-    }
-    System.out.println(line);
-  }
-
-  private void printCounts(boolean plain) {
     System.out.printf(
         "Tests run: %d, Failures: %d, Errors: %d, Skipped: %d%n", tests, failures, errors, skipped);
     int failed = failures + errors;
-    int passed = tests - failed - skipped;
-    System.out.printf("%d passed, %d failed, %d skipped%n", passed, failed, skipped);
-    if (!plain) {
-      System.out.printf(
-          "(%d reports of this build%s)%n",
-          reports, older == 0 ? "" : ", " + older + " older ones left out");
-    }
+    System.out.printf(
+        "%d passed, %d failed, %d skipped%n", tests - failed - skipped, failed, skipped);
   }
 }
