@@ -26,6 +26,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -733,5 +734,8 @@ class RelayTest {
     assertThat(Settings.defaultName())
         .matches(".+-\\d+-[0-9a-f]{4}")
         .contains("-" + ProcessHandle.current().pid() + "-");
+    assertThat(Stream.generate(Settings::defaultName).limit(5).distinct())
+        .as("of five random ones two may be the same")
+        .hasSizeGreaterThan(1);
   }
 }

@@ -578,6 +578,7 @@ class WorkerTest {
         });
     drain();
     assertThat(store.statistics(10_000).pending()).isZero();
+    assertThat(events.of("storeFailed")).hasSize(1);
     assertThat(events.of("abandoned")).isEmpty();
     assertThat(publisher.delivered).hasSize(2);
   }

@@ -15,7 +15,6 @@ import dev.outbox.store.mongo.Faults.Fault;
 import dev.outbox.store.mongo.Faults.Sent;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -32,14 +31,13 @@ import org.junit.jupiter.api.parallel.Isolated;
  * succeeds all the same, or says in one sentence what to do; nothing is lost, nothing leaks, and no
  * attempt counts twice.
  *
- * <p>Each command meets some of the faults, chosen by a seed: {@code -Doutbox.faults.seed=…} for
- * the same ones again, {@code -Doutbox.faults=100} for all of them.
+ * <p>Each command meets some of the faults, which come in turn; {@code -Doutbox.faults=100} has
+ * each meet all of them.
  */
 @Isolated("a fail point is the whole server's")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class FaultTest {
   private static final int EACH = Integer.getInteger("outbox.faults", 2);
-  private static final long SEED = Long.getLong("outbox.faults.seed", System.nanoTime());
 
   /** Conflicts, elections, networks, time limits: another try can help. */
   private static final List<Integer> PASSING =
@@ -51,6 +49,7 @@ class FaultTest {
   /** More often than anything is tried. */
   private static final int ALWAYS = 100;
 
+  private int nextFault;
   private FaultStage stage;
   private boolean losesReplies;
 
@@ -85,26 +84,20 @@ class FaultTest {
   @TestFactory
   @DisplayName("with a command that fails")
   Stream<DynamicNode> commands() {
-    System.out.printf("%d faults a command with -Doutbox.faults.seed=%d%n", EACH, SEED);
-    Random random = new Random(SEED);
     List<DynamicNode> nodes = new ArrayList<>();
     new FaultOperations(stage)
         .all()
-        .forEach(
-            (name, operation) ->
-                nodes.add(
-                    dynamicContainer(name, cases(operation, random.nextInt(1_000)).stream())));
+        .forEach((name, operation) -> nodes.add(dynamicContainer(name, cases(operation).stream())));
     return nodes.stream();
   }
 
-  private List<DynamicNode> cases(Operation operation, int from) {
+  private List<DynamicNode> cases(Operation operation) {
     List<Fault> faults = faults();
     List<DynamicNode> cases = new ArrayList<>();
-    int next = from;
     for (Sent command : operation.ofInterest(commandsOf(operation))) {
       for (int i = 0; i < Math.min(EACH, faults.size()); i++) {
         // 7 is prime to their number, so that those of one command are of different kinds.
-        Fault fault = faults.get(next++ * 7 % faults.size());
+        Fault fault = faults.get(nextFault++ * 7 % faults.size());
         cases.add(dynamicTest(command + ", " + fault, () -> fail(operation, command, fault)));
       }
     }

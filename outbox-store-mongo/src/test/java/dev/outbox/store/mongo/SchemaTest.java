@@ -171,7 +171,7 @@ class SchemaTest {
   }
 
   @Test
-  @DisplayName("migrating prints nothing")
+  @DisplayName("migrating prints nothing: what Liquibase says goes to the log")
   void silent() {
     PrintStream before = System.out;
     ByteArrayOutputStream printed = new ByteArrayOutputStream();

@@ -425,7 +425,6 @@ class HandlerPublisherTest {
     publisher =
         builder(SHORT)
             .concurrency(1)
-            .on("Hangs", message -> TestMessages.waitDeaf(end))
             .on("Interrupts", message -> Thread.currentThread().interrupt())
             .onOthers(message -> assertThat(Thread.currentThread().isInterrupted()).isFalse())
             .build();

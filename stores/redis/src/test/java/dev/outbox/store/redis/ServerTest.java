@@ -21,11 +21,14 @@ import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.opentest4j.TestAbortedException;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.exceptions.JedisException;
 
 /** What the store says to a server that is not as it must be, and when it has no memory left. */
 class ServerTest {
@@ -339,14 +342,17 @@ class ServerTest {
   void goneWhileOpen() {
     on(
         (redis, client) -> {
+          FutureTask<String> waiting;
           try (RedisClient one = TestRedis.client(redis.url(), 1)) {
             RedisTransaction transaction = RedisTransaction.begin(one);
-            Thread waiting = new Thread(() -> assertThatThrownBy(() -> one.get("any")));
-            waiting.start();
+            waiting = new FutureTask<>(() -> one.get("any"));
+            new Thread(waiting).start();
             await().until(() -> one.getPool().getNumWaiters() == 1);
             redis.kill();
             transaction.close(); // the pool cannot make the connection that somebody waits for
           }
+          assertThatThrownBy(() -> waiting.get(1, TimeUnit.MINUTES))
+              .hasCauseInstanceOf(JedisException.class);
         });
   }
 

@@ -352,6 +352,7 @@ class HolderTest {
       step();
       server.other(State.LIVES);
       step();
+      assertThat(ours()).isEmpty();
     }
     server.gone();
     step();
