@@ -287,7 +287,9 @@ class UsageTest {
     for (String store : List.of("postgres", "mysql", "mariadb")) {
       Cli cli = Cli.run("migrate", "--print", "--inbox", "--store=" + store);
       assertThat(cli.code()).as(cli.err()).isZero();
-      assertThat(cli.out()).containsPattern("create table .*inbox_message \\(").doesNotContain("${");
+      assertThat(cli.out())
+          .containsPattern("create table .*inbox_message \\(")
+          .doesNotContain("${");
       assertThat(Cli.run("migrate", "--print", "--inbox", "--prefix=in_", "--store=" + store).out())
           .containsPattern("create table .*in_message \\(");
     }

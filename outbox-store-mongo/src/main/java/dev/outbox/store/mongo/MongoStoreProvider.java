@@ -68,8 +68,7 @@ public final class MongoStoreProvider implements StoreProvider {
       if (settings.dedupWindow() != null) {
         store.dedupWindow(settings.dedupWindow());
       }
-      return new OpenedByMongo(
-          settings, url, client, store.history(settings.history()).build());
+      return new OpenedByMongo(settings, url, client, store.history(settings.history()).build());
     } catch (RuntimeException e) {
       client.close();
       throw e;

@@ -201,7 +201,11 @@ public abstract class SuiteTests<P extends Patient<?, ?>> {
   public static String shown(String text) {
     String escaped =
         text.codePoints()
-            .mapToObj(c -> c >= ' ' && c < 127 ? Character.toString(c) : "\\u" + HexFormat.of().withUpperCase().toHexDigits(c, 4))
+            .mapToObj(
+                c ->
+                    c >= ' ' && c < 127
+                        ? Character.toString(c)
+                        : "\\u" + HexFormat.of().withUpperCase().toHexDigits(c, 4))
             .collect(Collectors.joining());
     return '"' + escaped + '"';
   }

@@ -236,7 +236,8 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
   }
 
   private Set<Long> decide(boolean requeue, Set<Long> about) {
-    return call("decide", () -> requeue ? letters().requeue(about, null) : letters().discard(about, null));
+    return call(
+        "decide", () -> requeue ? letters().requeue(about, null) : letters().discard(about, null));
   }
 
   private static Set<Long> sequencesOf(List<Dead> dead) {
@@ -291,7 +292,8 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
         fixture.breakingAtWrite(
             write,
             () -> {
-              Set<Long> ignored = requeue ? letters().requeue(all, null) : letters().discard(all, null);
+              Set<Long> ignored =
+                  requeue ? letters().requeue(all, null) : letters().discard(all, null);
             });
     List<Long> left = sequences(listedDead());
     assertThat(left.size())

@@ -79,12 +79,14 @@ final class Operator {
     long sequence = letter.message().sequence();
     if (random.nextInt(3) == 0) {
       discarded.add(work.id());
-      journal.write("discard", sequence, work.id(), !store.discard(Set.of(sequence), who).isEmpty());
+      journal.write(
+          "discard", sequence, work.id(), !store.discard(Set.of(sequence), who).isEmpty());
     } else {
       if (!repairs.has(work.id())) {
         repairs.add(work.id());
       }
-      journal.write("requeue", sequence, work.id(), !store.requeue(Set.of(sequence), who).isEmpty());
+      journal.write(
+          "requeue", sequence, work.id(), !store.requeue(Set.of(sequence), who).isEmpty());
     }
   }
 

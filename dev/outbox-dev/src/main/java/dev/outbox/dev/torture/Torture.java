@@ -436,12 +436,12 @@ final class Torture {
             .map(
                 line ->
                     String.format(
-                            Locale.ROOT,
-                            "%10.3f %-12s %s %s",
-                            (line.at() - begin) / 1e9,
-                            line.process(),
-                            line.what(),
-                            String.join(" ", line.details())));
+                        Locale.ROOT,
+                        "%10.3f %-12s %s %s",
+                        (line.at() - begin) / 1e9,
+                        line.process(),
+                        line.what(),
+                        String.join(" ", line.details())));
     try {
       Files.writeString(directory.resolve("summary.txt"), summary.text());
       Files.write(directory.resolve("history.txt"), (Iterable<String>) history::iterator);

@@ -59,11 +59,7 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> {
    */
   protected JdbcOutboxStore(
       Builder<?, ?> b, BiFunction<PrefixedNames, Archive, SqlDialect> dialect) {
-    this(
-        b.dataSource,
-        b.dedupWindow,
-        b.history,
-        dialect.apply(b.names(), b.history.archive()));
+    this(b.dataSource, b.dedupWindow, b.history, dialect.apply(b.names(), b.history.archive()));
   }
 
   /** With the usual dedup window; keeps nothing of messages that leave. */
@@ -73,12 +69,7 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> {
 
   private JdbcOutboxStore(
       DataSource dataSource, Duration dedupWindow, History history, SqlDialect dialect) {
-    this(
-        dataSource,
-        dedupWindow,
-        history,
-        dialect,
-        transactions(dataSource, dialect.server()));
+    this(dataSource, dedupWindow, history, dialect, transactions(dataSource, dialect.server()));
   }
 
   private JdbcOutboxStore(

@@ -75,8 +75,7 @@ public abstract class SchemaTests extends DatabaseTests {
           .isInstanceOf(PermanentOutboxException.class);
       assertThatThrownBy(store::verify).as(last).isInstanceOf(SchemaException.class);
     }
-    assertThatThrownBy(
-            tested().inbox(endingAt("insert into inbox_schema")).build()::migrate)
+    assertThatThrownBy(tested().inbox(endingAt("insert into inbox_schema")).build()::migrate)
         .isInstanceOf(PermanentOutboxException.class);
     assertThatThrownBy(inbox::verify).isInstanceOf(SchemaException.class);
     store.migrate();
@@ -97,7 +96,9 @@ public abstract class SchemaTests extends DatabaseTests {
         DataSource.class,
         database.pool,
         sql ->
-            Pattern.compile(statement).matcher(sql).find() ? "a migration that is interrupted" : sql);
+            Pattern.compile(statement).matcher(sql).find()
+                ? "a migration that is interrupted"
+                : sql);
   }
 
   /**

@@ -366,9 +366,9 @@ public record Database<H>(
     Set<Long> discard(H handle, Set<Long> sequences, @Nullable Who by);
 
     /**
-     * As {@link DeadLetterStore#cancel(Set, Who)}; into the archive, where there is one. A claim locks a
-     * bucket before it reads what is SCHEDULED in it. So a message that is not due once its bucket
-     * is locked here was in no claim, and will be in none.
+     * As {@link DeadLetterStore#cancel(Set, Who)}; into the archive, where there is one. A claim
+     * locks a bucket before it reads what is SCHEDULED in it. So a message that is not due once its
+     * bucket is locked here was in no claim, and will be in none.
      *
      * @param by whom the audit names, as {@link ArchiveStore}; null: no entry is written
      */

@@ -257,8 +257,7 @@ public final class StoreOperations<H> {
     boolean ignored = run(this::restore);
     housekept = round + 1;
     // In small transactions, so that nobody waits for long for a key that is being purged.
-    while (!isStopping()
-        && run(handle -> administration.purgeDedup(handle, dedupWindow))) {}
+    while (!isStopping() && run(handle -> administration.purgeDedup(handle, dedupWindow))) {}
     // What may fail because of the archive comes last, and the archive is seen to all the same: it
     // may be its missing day that dead letters cannot expire into.
     Duration deadLetters = history.deadLetters();
