@@ -107,10 +107,10 @@ public abstract class OutboxStoreProperties<T> extends StoreTests<T> {
     AssertionFailedError report(long seed, int before) {
       String told =
           IntStream.range(0, lines.size())
-              .mapToObj(i -> "%3d. %s".formatted(i + 1, lines.get(i)))
+              .mapToObj(i -> "%3s. %s".formatted(i + 1, lines.get(i)))
               .collect(Collectors.joining("\n"));
       return new AssertionFailedError(
-          "%s\n%s\n(shrunk from %d steps; again with -Doutbox.properties.seed=%d)"
+          "%s\n%s\n(shrunk from %s steps; again with -Doutbox.properties.seed=%s)"
               .formatted(error.getMessage(), told, before, seed),
           error);
     }

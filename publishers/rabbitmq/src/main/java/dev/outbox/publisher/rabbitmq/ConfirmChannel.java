@@ -115,7 +115,7 @@ final class ConfirmChannel implements ConfirmListener, ReturnListener {
       byte[] body) {
     heard.run();
     UUID id = UUID.fromString(properties.getMessageId());
-    String why = "no queue takes it: %d %s".formatted(code, text);
+    String why = "no queue takes it: %s %s".formatted(code, text);
     synchronized (unconfirmed) {
       if (!returned(unconfirmed.tailMap(lastReturned, false), id, why)) {
         boolean unused = returned(unconfirmed, id, why);
