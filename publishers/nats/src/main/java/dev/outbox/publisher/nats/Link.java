@@ -3,6 +3,7 @@ package dev.outbox.publisher.nats;
 import io.nats.client.Connection;
 import io.nats.client.ErrorListener;
 import io.nats.client.JetStream;
+import io.nats.client.JetStreamOptions;
 import io.nats.client.Nats;
 import io.nats.client.Options;
 import io.nats.client.api.PublishAck;
@@ -61,7 +62,11 @@ final class Link {
 
   private Link(Connection connection) throws IOException {
     this.connection = connection;
-    this.jetStream = connection.jetStream();
+    this.jetStream =
+        connection.jetStream(
+            JetStreamOptions.builder()
+                .requestTimeout(connection.getOptions().getRequestCleanupInterval())
+                .build());
   }
 
   /** Connects; blocks for as long as the options say. */

@@ -79,7 +79,7 @@ final class Links {
     }
   }
 
-  /** Waits at most for the patience of a call. */
+  /** Waits at most as long as a call does for a connection. */
   void close() {
     CompletableFuture<Link> last;
     synchronized (this) {
@@ -89,7 +89,7 @@ final class Links {
     }
     Link made = made(last);
     if (made != null) {
-      long most = TimeUnit.NANOSECONDS.toMillis(timing.patience());
+      long most = TimeUnit.NANOSECONDS.toMillis(timing.connection());
       BackgroundTasks.runAndWait("outbox-nats-close", most, made::close);
     } else if (last != null) {
       var unused = last.thenAccept(Link::close);
