@@ -63,7 +63,7 @@ final class PeersCommand implements Callable<Integer> {
     if (runs < 1 || runs > 100 || !(scale > 0 && scale <= 100)) {
       throw new ParameterException(
           spec.commandLine(),
-          "--runs is %s, allowed is from 1 to 100; --scale is %s, allowed is more than 0 and up to 100"
+          "--runs is %d, allowed is from 1 to 100; --scale is %s, allowed is more than 0 and up to 100"
               .formatted(runs, scale));
     }
     try (Cleanup ignored = Cleanup.atEnd(resources::closeAll)) {
