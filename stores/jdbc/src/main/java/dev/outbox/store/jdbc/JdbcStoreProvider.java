@@ -23,7 +23,7 @@ import java.util.function.Function;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/** Opens the store of a relational database. HikariCP keeps connections where there are several. */
+/** Opens the store of a relational database, with a pool of HikariCP. */
 public abstract class JdbcStoreProvider implements StoreProvider {
   private final String name;
   private final String label;
@@ -132,21 +132,18 @@ public abstract class JdbcStoreProvider implements StoreProvider {
 
   @Override
   public final Opened open(Settings settings) {
-    DataSource dataSource =
-        settings.connections() > 1
-            ? Pool.of(settings, poolSettings())
-            : new DriverDataSource(settings, driver(settings.url()));
+    checkDriver(settings.url());
     try {
-      return new OpenedByJdbc(this, settings, dataSource, store(dataSource, settings));
-    } catch (RuntimeException e) {
-      closeConnections(dataSource);
-      throw e;
+      return OpenedByJdbc.of(this, settings);
+    } catch (NoClassDefFoundError e) {
+      throw new PermanentOutboxException(
+          "HikariCP is not on the class path: add com.zaxxer:HikariCP", e);
     }
   }
 
-  private Driver driver(String url) {
+  private void checkDriver(String url) {
     try {
-      return DriverManager.getDriver(url);
+      Driver ignored = DriverManager.getDriver(url);
     } catch (SQLException e) {
       boolean isThere =
           DriverManager.drivers().anyMatch(d -> d.getClass().getName().equals(driver));
@@ -159,29 +156,33 @@ public abstract class JdbcStoreProvider implements StoreProvider {
     }
   }
 
-  private static void closeConnections(DataSource dataSource) {
-    if (dataSource instanceof AutoCloseable connections) {
-      try {
-        connections.close();
-      } catch (Exception e) {
-        throw new PermanentOutboxException(
-            "the connections cannot be closed: " + e.getMessage(), e);
-      }
-    }
-  }
-
-  /** Loaded when it is used: HikariCP need not be there. */
-  private static final class Pool {
+  /** Loaded when it is used: where somebody else opens data sources, HikariCP need not be there. */
+  private record OpenedByJdbc(
+      JdbcStoreProvider provider,
+      Settings settings,
+      HikariDataSource pool,
+      OutboxStore<Connection> store)
+      implements Opened {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-    static DataSource of(Settings settings, Map<String, String> ofDriver) {
+    static Opened of(JdbcStoreProvider provider, Settings settings) {
+      HikariDataSource pool = pool(settings, provider.poolSettings());
+      try {
+        return new OpenedByJdbc(provider, settings, pool, provider.store(pool, settings));
+      } catch (RuntimeException e) {
+        pool.close();
+        throw e;
+      }
+    }
+
+    private static HikariDataSource pool(Settings settings, Map<String, String> ofDriver) {
       HikariConfig config = new HikariConfig();
       config.setJdbcUrl(settings.url());
       config.setUsername(settings.user().isEmpty() ? null : settings.user());
       config.setPassword(settings.password().isEmpty() ? null : settings.password());
-      config.setMaximumPoolSize(settings.connections());
+      config.setMaximumPoolSize(Math.max(2, settings.connections()));
+      config.setMinimumIdle(settings.connections());
       config.setConnectionTimeout(PATIENCE.toMillis());
-      config.setInitializationFailTimeout(-1); // connects when it is used
       // Else the pool asks for the default, once; when that connection dies it never works again.
       config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
       String url = settings.url().toLowerCase(Locale.ROOT);
@@ -191,21 +192,21 @@ public abstract class JdbcStoreProvider implements StoreProvider {
               config.addDataSourceProperty(name, value);
             }
           });
-      return new HikariDataSource(config);
+      if (settings.connections() > 1) {
+        config.setInitializationFailTimeout(-1); // connects in a thread of its own
+        return new HikariDataSource(config);
+      }
+      // Whoever asks first connects, and is told at once why that is not possible. Several who ask
+      // would wait for each other.
+      HikariDataSource one = new HikariDataSource();
+      config.copyStateTo(one);
+      return one;
     }
-  }
-
-  private record OpenedByJdbc(
-      JdbcStoreProvider provider,
-      Settings settings,
-      DataSource dataSource,
-      OutboxStore<Connection> store)
-      implements Opened {
 
     @Override
     public Optional<InboxStore<?>> inbox(String prefix) {
       return Optional.of(
-          provider.inbox(dataSource, settings.schema(), prefix, InboxStore.DEFAULT_RETENTION));
+          provider.inbox(pool, settings.schema(), prefix, InboxStore.DEFAULT_RETENTION));
     }
 
     @Override
@@ -223,7 +224,7 @@ public abstract class JdbcStoreProvider implements StoreProvider {
 
     private Connection connect() {
       try {
-        return dataSource.getConnection();
+        return pool.getConnection();
       } catch (SQLException e) {
         String sentence = "cannot connect to %s: %s".formatted(settings.url(), provider.reason(e));
         throw settings.password().isEmpty() && provider.passwordMissing.equals(e.getSQLState())
@@ -253,7 +254,7 @@ public abstract class JdbcStoreProvider implements StoreProvider {
 
     @Override
     public void close() {
-      closeConnections(dataSource);
+      pool.close();
     }
   }
 }
