@@ -19,7 +19,6 @@ import picocli.CommandLine.Option;
 
 @Command(
     name = "archive",
-    mixinStandardHelpOptions = true,
     description = "Look at what has left the outbox, and publish it again.",
     synopsisSubcommandLabel = "(find | show | replay)",
     subcommands = {
@@ -94,7 +93,6 @@ final class ArchiveCommand extends Verbs {
 
   @Command(
       name = "find",
-      mixinStandardHelpOptions = true,
       description = "List what left in a time, in the order in which it left.")
   static final class Find extends Action {
     @Option(
@@ -141,7 +139,6 @@ final class ArchiveCommand extends Verbs {
 
   @Command(
       name = "show",
-      mixinStandardHelpOptions = true,
       description = "Show messages whole, with headers and payload.")
   static final class Show extends Action {
 
@@ -180,7 +177,6 @@ final class ArchiveCommand extends Verbs {
 
   @Command(
       name = "replay",
-      mixinStandardHelpOptions = true,
       description = {
         "Append messages again, in the order in which they left: as new ones, with the header"
             + " replay-of. Only those that were delivered, unless --outcome says another. Asks"

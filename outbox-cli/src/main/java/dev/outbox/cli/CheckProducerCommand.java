@@ -15,7 +15,6 @@ import picocli.CommandLine.Option;
 
 @Command(
     name = "check-producer",
-    mixinStandardHelpOptions = true,
     description = {
       "Look whether the rows of a producer keep the rules of docs/plain-sql.md: those that can be"
           + " seen in rows. It changes nothing.",

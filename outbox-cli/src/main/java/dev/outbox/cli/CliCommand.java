@@ -1,11 +1,13 @@
 package dev.outbox.cli;
 
 import java.io.PrintWriter;
+import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** What every command has. */
+@Command(mixinStandardHelpOptions = true)
 abstract class CliCommand {
   @Spec
   @SuppressWarnings("NullAway.Init") // set by picocli

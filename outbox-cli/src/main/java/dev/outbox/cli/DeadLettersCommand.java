@@ -15,7 +15,6 @@ import picocli.CommandLine.Parameters;
 
 @Command(
     name = "dead-letters",
-    mixinStandardHelpOptions = true,
     description = "Look at dead letters and decide about them.",
     synopsisSubcommandLabel = "(list | requeue | discard)",
     subcommands = {
@@ -26,7 +25,6 @@ import picocli.CommandLine.Parameters;
 final class DeadLettersCommand extends Verbs {
   @Command(
       name = "list",
-      mixinStandardHelpOptions = true,
       description = "Show dead letters, the oldest first, and which of them halt their keys.",
       footer = {
         "",
@@ -204,7 +202,6 @@ final class DeadLettersCommand extends Verbs {
 
   @Command(
       name = "requeue",
-      mixinStandardHelpOptions = true,
       description = "Make dead letters due again, with no attempts counted.",
       footer = {
         "",
@@ -291,7 +288,6 @@ final class DeadLettersCommand extends Verbs {
 
   @Command(
       name = "discard",
-      mixinStandardHelpOptions = true,
       description = {
         "Remove dead letters for good. Asks before it removes all, or one that halts its key; and"
             + " once more where keys are halted, whose later messages go on then."

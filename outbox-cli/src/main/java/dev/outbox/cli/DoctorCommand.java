@@ -32,7 +32,6 @@ import picocli.CommandLine.Option;
 
 @Command(
     name = "doctor",
-    mixinStandardHelpOptions = true,
     description = {
       "Look at all that can be wrong, and say for each that it is fine, or what is wrong and, below"
           + " that, what to type. It changes nothing.",

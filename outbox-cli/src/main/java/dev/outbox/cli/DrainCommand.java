@@ -13,7 +13,6 @@ import picocli.CommandLine.Option;
 
 @Command(
     name = "drain",
-    mixinStandardHelpOptions = true,
     description = {
       "Wait until relays have published all that is due, and all that waits for a retry. Not what is"
           + " due later, nor what waits behind a dead letter for somebody's decision. Changes"

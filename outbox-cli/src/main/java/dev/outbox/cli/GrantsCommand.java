@@ -10,7 +10,6 @@ import picocli.CommandLine.Option;
 
 @Command(
     name = "grants",
-    mixinStandardHelpOptions = true,
     description = {
       "Print the statements that give producers and relays the rights that they need, and no more;"
           + " with --inbox: consumers and who purges.",

@@ -10,7 +10,6 @@ import picocli.CommandLine.Option;
 
 @Command(
     name = "keys",
-    mixinStandardHelpOptions = true,
     description = {
       "List keys that wait: for a retry, or, halted, until somebody requeues or discards a dead"
           + " letter. Each with the message that it waits for, how many messages wait behind that"

@@ -32,7 +32,6 @@ import picocli.CommandLine.UnmatchedArgumentException;
  */
 @Command(
     name = "outbox",
-    mixinStandardHelpOptions = true,
     versionProvider = Main.Version.class,
     description = "The transactional outbox: tools for running it.",
     synopsisSubcommandLabel = "COMMAND",

@@ -17,7 +17,6 @@ import picocli.CommandLine.Parameters;
 
 @Command(
     name = "messages",
-    mixinStandardHelpOptions = true,
     description = "Look at the messages that are in the outbox, and cancel those that are not due.",
     synopsisSubcommandLabel = "(list | show | cancel)",
     subcommands = {
@@ -29,7 +28,6 @@ final class MessagesCommand extends Verbs {
 
   @Command(
       name = "list",
-      mixinStandardHelpOptions = true,
       description = {
         "List messages in the order of their sequences, without their payloads.",
         "A message may be PENDING until a relay has seen that it has to wait."
@@ -70,7 +68,6 @@ final class MessagesCommand extends Verbs {
 
   @Command(
       name = "show",
-      mixinStandardHelpOptions = true,
       description = "Show a message, its headers and what it waits for.",
       footer = {"", "Example:", "  outbox messages show 4711 --payload --url URL"})
   static final class Show extends StoreCommand {
@@ -126,7 +123,6 @@ final class MessagesCommand extends Verbs {
 
   @Command(
       name = "cancel",
-      mixinStandardHelpOptions = true,
       description = {
         "Remove messages for good that are SCHEDULED and not due yet, so that they are never"
             + " published. Says for which it is too late. Asks before it removes all."

@@ -12,7 +12,6 @@ import picocli.CommandLine.Option;
 
 @Command(
     name = "migrate",
-    mixinStandardHelpOptions = true,
     description = "Make or update the tables, or print the statements for doing it by hand.")
 final class MigrateCommand extends CliCommand implements Callable<Integer> {
   @Mixin private final OutboxOptions outbox = new OutboxOptions();

@@ -8,7 +8,6 @@ import picocli.CommandLine.Option;
 
 @Command(
     name = "pause",
-    mixinStandardHelpOptions = true,
     description = {
       "Let relays publish nothing, or nothing of one aggregate type, until it is resumed. They"
           + " notice within about a second; what they have in hand they finish. Producers append as"

@@ -16,7 +16,6 @@ import picocli.CommandLine.Option;
 
 @Command(
     name = "relay",
-    mixinStandardHelpOptions = true,
     description = {
       "Run a relay beside services in any language: they append by plain SQL.",
       "Logs to standard error; stops in good order within 20 seconds of SIGTERM or Ctrl-C."

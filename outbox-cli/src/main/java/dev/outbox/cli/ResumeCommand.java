@@ -8,7 +8,6 @@ import picocli.CommandLine.Option;
 
 @Command(
     name = "resume",
-    mixinStandardHelpOptions = true,
     description = {
       "End a pause: with --type the one of that aggregate type, else the one of all messages."
           + " Others stay. The first messages go out within about a second, those of many keys"

@@ -23,7 +23,6 @@ import picocli.CommandLine.Option;
 
 @Command(
     name = "status",
-    mixinStandardHelpOptions = true,
     description = {
       "Check the schema, count what waits, and say which relays hold something and what is wrong."
           + " Counts up to --cap; what is more is said as so many or more.",

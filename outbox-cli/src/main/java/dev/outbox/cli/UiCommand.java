@@ -11,7 +11,6 @@ import picocli.CommandLine.Option;
 
 @Command(
     name = "ui",
-    mixinStandardHelpOptions = true,
     description = {
       "Serve a page that shows what waits in the outbox and why, until Ctrl-C.",
       "Its address has a random token, without which nobody gets an answer."

@@ -26,7 +26,6 @@ import picocli.CommandLine.Option;
 
 @Command(
     name = "watch",
-    mixinStandardHelpOptions = true,
     description = {
       "Show what status shows, again and again, with how many messages come and go a second, until"
           + " Ctrl-C. On a terminal on one screen; else a line for each look.",
