@@ -92,7 +92,7 @@ public final class OutboxMetrics implements MeterBinder, RelayListener, AutoClos
     return Optional.ofNullable(readings.last());
   }
 
-  /** How long ago the last good reading was; before the first, how long ago reading began. */
+  /** How long ago the last good reading was; before the first, how long ago this was made. */
   public Duration readingAge() {
     return Duration.ofMillis((long) (readings.age() * 1000));
   }

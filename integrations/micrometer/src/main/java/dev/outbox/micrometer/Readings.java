@@ -38,6 +38,7 @@ final class Readings implements AutoCloseable {
     this.cap = cap;
     this.interval = interval;
     this.clock = clock;
+    goodAt = clock.getAsLong();
   }
 
   private static Thread daemon(Runnable task) {
@@ -53,7 +54,6 @@ final class Readings implements AutoCloseable {
     }
     if (!started) {
       started = true;
-      goodAt = clock.getAsLong();
       var ignored =
           thread.scheduleWithFixedDelay(this::read, 0, interval.toMillis(), TimeUnit.MILLISECONDS);
     }
@@ -100,7 +100,7 @@ final class Readings implements AutoCloseable {
     return old ? null : last;
   }
 
-  /** Seconds since the last good reading, or, before the first, since the beginning. */
+  /** Seconds since the last good reading, or, before the first, since it was made. */
   double age() {
     return Math.max(0, clock.getAsLong() - goodAt) / 1e9;
   }

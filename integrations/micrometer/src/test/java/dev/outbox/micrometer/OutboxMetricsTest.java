@@ -237,6 +237,16 @@ class OutboxMetricsTest {
   }
 
   @Test
+  void metersThatAreInNoRegistryHaveAnAge() {
+    nanos.set(Duration.ofDays(1).toNanos());
+    try (OutboxMetrics other = OutboxMetrics.builder(store).build(nanos::get)) {
+      nanos.addAndGet(Duration.ofSeconds(20).toNanos());
+      assertThat(other.readingAge()).isEqualTo(Duration.ofSeconds(20));
+      assertThat(other.lastReading()).isEmpty();
+    }
+  }
+
+  @Test
   void aStoreThatCouldNeverBeReadHasAnAge() {
     store.fails = true;
     try (OutboxMetrics other = bound(OutboxMetrics.builder(store).prefix("other"))) {

@@ -9,6 +9,6 @@ import org.jspecify.annotations.Nullable;
  * What the meters read last; without a class of theirs, because those may be missing.
  *
  * @param statistics null when the meters have none, or an old one
- * @param age since the last good reading, or, before the first, since the beginning
+ * @param age since the last good reading, or, before the first, since the meters were made
  */
 record LastReading(Supplier<@Nullable Statistics> statistics, Supplier<Duration> age) {}
