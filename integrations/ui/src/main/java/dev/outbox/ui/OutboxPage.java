@@ -158,7 +158,15 @@ public final class OutboxPage implements AutoCloseable {
       default:
         return inTime(
             request.isPost() ? Duration.ofSeconds(LIMIT_OF_CHANGES_SECONDS) : limit,
-            () -> page(request));
+            () -> {
+              try {
+                return page(request);
+              } finally {
+                if (request.isPost()) {
+                  readings.forget();
+                }
+              }
+            });
     }
   }
 
@@ -214,7 +222,7 @@ public final class OutboxPage implements AutoCloseable {
     }
     if (Pausing.PATHS.contains(request.path())) {
       refuseOthers(request, true);
-      return new Pausing(source, tokens, request).answer(place, readings::forget);
+      return new Pausing(source, tokens, request).answer(place);
     }
     refuseOthers(request, false);
     return switch (request.path()) {

@@ -71,16 +71,11 @@ final class Pausing {
     return resumes() ? RESUME + "\0" + type : PAUSE;
   }
 
-  /**
-   * The question, or what came of the answer.
-   *
-   * @param changed is told of a change
-   */
-  PageResponse answer(@Nullable String place, Runnable changed) {
+  /** The question, or what came of the answer. */
+  PageResponse answer(@Nullable String place) {
     if (request.isPost()) {
       tokens.require(request, subject());
       if (decide()) {
-        changed.run();
         return PageResponse.seeOther(Link.HOME);
       }
     }

@@ -53,6 +53,7 @@ class DecidingTest {
   @DisplayName("sees what would happen, requeues a group, and stands in the audit")
   void requeues() {
     die();
+    assertThat(outbox.see("").select(".card:contains(dead) strong").text()).isEqualTo("253");
     Document look = look("too large", "Requeue");
     assertThat(look.select("h1").text()).isEqualTo("Requeue 250 dead letters");
     assertThat(look.select("tbody").text()).isEqualTo("order · Placed 250");
@@ -63,6 +64,7 @@ class DecidingTest {
     assertThat(outbox.see(done.headers().get("Location")).select(".done").text())
         .isEqualTo("250 requeued.");
     assertThat(dead()).isEqualTo(3);
+    assertThat(outbox.see("").select(".card:contains(dead) strong").text()).isEqualTo("3");
     assertThat(outbox.store.audit(Instant.EPOCH, 1_000))
         .hasSize(250)
         .allSatisfy(
