@@ -212,11 +212,14 @@ final class RelayConfig {
 
   private static void hide(String name, String value) {
     if (name.toLowerCase(Locale.ROOT)
-        .matches(".*(password|secret|jaas|authorization|cookie|token|api-key|keystore\\.key).*")) {
+        .matches(
+            ".*(password|secret|jaas|authorization|cookie|token|api-key|keystore\\.key|user\\.info).*")) {
       Secrets.hide(value);
       Secrets.hideIn(value);
       // One of several, and a line of a key, may be shown alone.
-      Stream.of(value.split("[,\\v]", -1)).map(String::strip).forEach(Secrets::hide);
+      Stream.of(value.split(name.endsWith("Secrets") ? "[,\\s]+" : "[,\\v]", -1))
+          .map(String::strip)
+          .forEach(Secrets::hide);
     } else if (name.endsWith(".bootstrap.servers")) {
       Secrets.show(value);
     }

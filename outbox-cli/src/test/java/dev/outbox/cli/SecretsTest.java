@@ -123,13 +123,18 @@ class SecretsTest {
       value = {
         "kafka | kafka.ssl.keystore.key=-----BEGIN KEY-----\\nAbCd0123\\n-----END KEY----- | AbCd0123",
         "http  | http.header.Cookie=session=c00kie  | session=c00kie",
-        "http  | http.signingSecrets=wh0ops, wh1ops | wh0ops and wh1ops"
+        "http  | http.signingSecrets=wh0ops, wh1ops | wh0ops and wh1ops",
+        "http  | http.signingSecrets=wh2ops wh3ops | wh2ops and wh3ops",
+        "kafka | kafka.basic.auth.user.info=me:us3r1nfo | me:us3r1nfo"
       })
   void ofPublishers(String publisher, String property, String text) throws Exception {
     Properties properties = new Properties();
     properties.load(
         new StringReader(
-            "store.url=jdbc:postgresql://h/d\npublisher=" + publisher + "\n" + property));
+            "store.url=jdbc:postgresql://h/d\npublisher.pluginProperties=basic.auth.\npublisher="
+                + publisher
+                + "\n"
+                + property));
     RelayConfig unused = RelayConfig.of(properties, name -> null);
     assertThat(Secrets.mask("it was " + text).replace(" and ***", "")).isEqualTo("it was ***");
   }
