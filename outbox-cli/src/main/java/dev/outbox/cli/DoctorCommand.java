@@ -2,6 +2,7 @@ package dev.outbox.cli;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.OutboxException;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.relay.Diagnosis;
 import dev.outbox.spi.publisher.MessagePublisher;
@@ -110,7 +111,7 @@ final class DoctorCommand extends CliCommand implements Callable<Integer> {
       List<Finding> found;
       try {
         found = ofRelay(one.getValue());
-      } catch (Failure e) {
+      } catch (Failure | OutboxException e) {
         if (configs.size() == 1) {
           throw e;
         }

@@ -252,5 +252,18 @@ class SeveralDatabasesTest {
         .contains("PROBLEM: billing relay: ")
         .containsPattern("orders schema +\\S")
         .containsPattern("stock schema +\\S");
+
+    Files.writeString(
+        file,
+        config.replace(billing.jdbcUrl(), billing.jdbcUrl() + "?options=-c%20lock_timeout=100ms"));
+    try (Connection connection =
+            DriverManager.getConnection(billing.jdbcUrl(), billing.user(), billing.password());
+        Statement statement = connection.createStatement()) {
+      connection.setAutoCommit(false);
+      statement.execute("lock table outbox.outbox_message in access exclusive mode");
+      assertThat(Cli.run("doctor", "--config=" + file).out())
+          .contains("PROBLEM: billing relay: ")
+          .containsPattern("stock schema +\\S");
+    }
   }
 }
