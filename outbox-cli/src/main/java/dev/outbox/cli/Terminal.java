@@ -2,9 +2,8 @@ package dev.outbox.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import java.io.BufferedReader;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 
@@ -32,8 +31,12 @@ public final class Terminal {
     out.print(question);
     out.flush();
     try {
-      String answer = new BufferedReader(new InputStreamReader(System.in, UTF_8)).readLine();
-      return answer == null ? "" : answer.strip();
+      // No further than its end: what is typed ahead answers the next question.
+      ByteArrayOutputStream line = new ByteArrayOutputStream();
+      for (int b = System.in.read(); b >= 0 && b != '\n'; b = System.in.read()) {
+        line.write(b);
+      }
+      return line.toString(UTF_8).strip();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -1,4 +1,4 @@
-/** The program {@code outbox}: demo, tck, migrate, relay, status, dead letters. */
+/** The program {@code outbox}: migrate, relay, status, dead letters and the like. */
 @NullMarked
 package dev.outbox.cli;
 

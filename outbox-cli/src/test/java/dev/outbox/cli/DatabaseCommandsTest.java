@@ -12,11 +12,9 @@ import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.StoreProvider;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
-import java.io.SequenceInputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -322,7 +320,7 @@ abstract class DatabaseCommandsTest {
         .doesNotContain("unknown");
   }
 
-  /** With a person at the terminal. */
+  /** With a person at the terminal, who types ahead. */
   private Cli answering(String... answers) {
     return answeringTo(List.of("dead-letters", "discard", "--all"), answers);
   }
@@ -331,12 +329,7 @@ abstract class DatabaseCommandsTest {
     InputStream in = System.in;
     System.setProperty("outbox.terminal.in", "true");
     System.setIn(
-        new SequenceInputStream(
-            Collections.enumeration(
-                Arrays.stream(answers)
-                    .map(answer -> (answer + "\n").getBytes(StandardCharsets.UTF_8))
-                    .map(ByteArrayInputStream::new)
-                    .toList())));
+        new ByteArrayInputStream(String.join("\n", answers).getBytes(StandardCharsets.UTF_8)));
     try {
       return cli(command.toArray(String[]::new));
     } finally {
