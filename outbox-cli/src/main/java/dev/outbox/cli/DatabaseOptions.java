@@ -6,14 +6,22 @@ import dev.outbox.spi.store.StoreProvider;
 import dev.outbox.spi.store.StoreProvider.Opened;
 import java.io.Console;
 import java.util.List;
+import java.util.Map;
+import java.util.Stack;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.IParameterPreprocessor;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 
 /** Where the outbox is. */
 public final class DatabaseOptions {
   public static final String PASSWORD_VARIABLE = Failure.NoPassword.VARIABLE;
+
+  static final String PASSWORD = "--password";
 
   /** Marks an option that was given without a value. */
   private static final String ASK = "\0";
@@ -31,15 +39,33 @@ public final class DatabaseOptions {
   private @Nullable String user;
 
   @Option(
-      names = "--password",
+      names = PASSWORD,
       arity = "0..1",
-      fallbackValue = ASK,
+      preprocessor = AskForPassword.class,
       description =
-          "The password; without a value it is asked for. Others may see what stands in a command"
-              + " line: rather set the variable "
+          "The password; without = and a value it is asked for. Others may see what stands in a"
+              + " command line: rather set the variable "
               + PASSWORD_VARIABLE
               + ".")
   private @Nullable String password;
+
+  /** The word behind the option is another argument: only what is behind a = is the password. */
+  static final class AskForPassword implements IParameterPreprocessor {
+    @Override
+    public boolean preprocess(
+        Stack<String> args, CommandSpec command, ArgSpec option, Map<String, Object> info) {
+      if (!"=".equals(info.get("separator"))) {
+        boolean mayBeSequence = !command.positionalParameters().isEmpty();
+        if (!args.isEmpty() && !args.peek().matches(mayBeSequence ? "-.*|\\d+" : "-.*")) {
+          throw new ParameterException(
+              command.commandLine(),
+              "put = between %1$s and the password; %1$s alone asks for it".formatted(PASSWORD));
+        }
+        args.push(ASK);
+      }
+      return false;
+    }
+  }
 
   private String user() {
     return user == null ? "" : user;
@@ -50,8 +76,8 @@ public final class DatabaseOptions {
       Console console = System.console();
       if (console == null) {
         throw new Failure(
-            "--password without a value asks for it, and there is no terminal: set the variable %s"
-                .formatted(PASSWORD_VARIABLE));
+            "%s without a value asks for it, and there is no terminal: set the variable %s"
+                .formatted(PASSWORD, PASSWORD_VARIABLE));
       }
       password = ask(console);
     }
@@ -73,7 +99,7 @@ public final class DatabaseOptions {
     if (Secrets.isIn(url)) {
       throw new Failure(
           "the URL %s has a password, and %s gives another: give one of the two"
-              .formatted(url, option != null ? "--password" : "the variable " + PASSWORD_VARIABLE));
+              .formatted(url, option != null ? PASSWORD : "the variable " + PASSWORD_VARIABLE));
     }
     return given;
   }

@@ -334,8 +334,7 @@ abstract class JdbcCommandsTest extends DatabaseCommandsTest {
             "status",
             "--url=" + server.jdbcUrl(),
             "--user=" + server.user(),
-            "--password",
-            "not-the-password");
+            "--password=not-the-password");
     assertThat(cli.code()).isEqualTo(2);
     assertThat(cli.err()).startsWith("outbox: cannot connect to jdbc:").hasLineCount(1);
     assertThat(cli.err()).doesNotContain("not-the-password");

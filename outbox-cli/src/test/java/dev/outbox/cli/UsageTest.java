@@ -95,6 +95,9 @@ class UsageTest {
         "status --url=x --inbox --max-dead=1 ! --max-dead is for an outbox: leave it out, or --inbox",
         "archive find --url=x --after=42 ! Invalid value for option '--after': '42' is no position, it must look like 2026-11-22T10:00:00.123456Z/42",
         "archive find --url=x --outcome=lost ! Invalid value for option '--outcome': expected one of [DELIVERED, DISCARDED, EXPIRED] (case-insensitive) but was 'lost'",
+        "status --url=x --password geheim ! put = between --password and the password; --password alone asks for it",
+        "status --url=x --password 4711 ! put = between --password and the password; --password alone asks for it",
+        "dead-letters requeue --url=x --password g17 ! put = between --password and the password; --password alone asks for it",
         "dead-letters requeue --url=x  ! Missing required argument (specify one of these): (SEQ... | --all)",
       })
   void badUsage(String arguments, String sentence) {
@@ -103,6 +106,20 @@ class UsageTest {
     assertThat(cli.err()).startsWith("outbox: " + sentence + System.lineSeparator());
     assertThat(cli.err().lines().toList().get(1)).matches("(Try: outbox.* --help|Did you mean.*)");
     assertThat(cli.out()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @DisplayName("what stands behind --password without = is no password")
+  @ValueSource(
+      strings = {
+        "dead-letters requeue --password 17 --url=x",
+        "dead-letters requeue 17 --password --url=x",
+        "dead-letters requeue 17 --url=x --password"
+      })
+  void asksForPassword(String command) {
+    Cli cli = Cli.run(command.split(" "));
+    assertThat(cli.code()).isEqualTo(2);
+    assertThat(cli.err()).startsWith("outbox: --password without a value asks for it, and there");
   }
 
   @ParameterizedTest
