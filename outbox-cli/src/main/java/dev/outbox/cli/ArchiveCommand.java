@@ -10,7 +10,9 @@ import dev.outbox.spi.store.ArchiveStore.Search;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -77,6 +79,17 @@ final class ArchiveCommand extends Verbs {
 
     abstract int run(ArchiveStore store, Search search, PrintWriter out);
 
+    /** The command that finds what is left of a search, whenever it is run. */
+    final String goOn(Search rest) {
+      Map<String, Object> options = new LinkedHashMap<>();
+      options.put("--from", rest.from());
+      options.put("--to", rest.to());
+      if (rest.after() != null) {
+        options.put("--after", rest.after());
+      }
+      return again(options);
+    }
+
     /** What to search for. Where no time is given it ends now, by this machine's clock. */
     private Search search() {
       Instant end = to != null ? to : Instant.now();
@@ -91,9 +104,7 @@ final class ArchiveCommand extends Verbs {
     }
   }
 
-  @Command(
-      name = "find",
-      description = "List what left in a time, in the order in which it left.")
+  @Command(name = "find", description = "List what left in a time, in the order in which it left.")
   static final class Find extends Action {
     @Option(
         names = "--limit",
@@ -117,7 +128,7 @@ final class ArchiveCommand extends Verbs {
           "%-27s %10s  %-9s %8s  %s%n", "left", "sequence", "outcome", "attempts", "message");
       found.forEach(one -> print(one, out));
       if (found.size() == limit) {
-        out.println("There may be more: " + Replaying.goOn(Replaying.behind(search, found)));
+        out.println("There may be more: " + goOn(Replaying.behind(search, found)));
       }
       return 0;
     }
@@ -137,9 +148,7 @@ final class ArchiveCommand extends Verbs {
     }
   }
 
-  @Command(
-      name = "show",
-      description = "Show messages whole, with headers and payload.")
+  @Command(name = "show", description = "Show messages whole, with headers and payload.")
   static final class Show extends Action {
 
     @Override
@@ -210,7 +219,7 @@ final class ArchiveCommand extends Verbs {
                 .formatted(search.to()));
       }
       Stores.verify(store); // the audit, too
-      Replaying replaying = Replaying.of(store, search, person.who(), out);
+      Replaying replaying = Replaying.of(store, search, person.who(), this::goOn, out);
       replaying.printCounts();
       if (replaying.isEmpty()) {
         return Main.CHECK_FAILED;
@@ -219,9 +228,7 @@ final class ArchiveCommand extends Verbs {
         out.println("Nothing was replayed.");
         return 0;
       }
-      try (Cleanup ignored = Cleanup.atEnd(replaying::stop)) {
-        replaying.run();
-      }
+      replaying.run();
       return 0;
     }
   }

@@ -24,7 +24,7 @@ record DeadLetterSummary(
   private static final int PAGE = 1_000;
 
   /** The most messages in a part. */
-  static final int MOST = 100;
+  private static final int MOST = 100;
 
   /** The most kinds that are shown. */
   private static final int MOST_KINDS = 20;
@@ -57,7 +57,17 @@ record DeadLetterSummary(
             progress.flush();
           }
         });
-    return new DeadLetterSummary(subject, Decisions.parts(sequences, MOST), halting.size(), kinds);
+    return new DeadLetterSummary(subject, parts(sequences), halting.size(), kinds);
+  }
+
+  /** Splits sequences into parts. */
+  static List<Set<Long>> parts(List<Long> sequences) {
+    List<Long> distinct = sequences.stream().distinct().toList();
+    List<Set<Long>> parts = new ArrayList<>();
+    for (int from = 0; from < distinct.size(); from += MOST) {
+      parts.add(Set.copyOf(distinct.subList(from, Math.min(from + MOST, distinct.size()))));
+    }
+    return parts;
   }
 
   int size() {

@@ -6,6 +6,7 @@ import dev.outbox.spi.store.InspectionStore.Listed;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -166,23 +167,26 @@ final class DeadLettersCommand extends Verbs {
         return 0;
       }
       requireNoGap(store);
-      Decisions decisions =
-          new Decisions(
-              selection.all ? all(summary(store), out) : named(store, selection.sequences(), out),
-              part -> decide(store, part),
-              done(),
-              err());
-      try (Cleanup ignored = Cleanup.atEnd(decisions::stop)) {
-        if (!decisions.doAll()) {
-          return Main.NOT_DONE;
+      List<Set<Long>> parts =
+          selection.all ? all(summary(store), out) : named(store, selection.sequences(), out);
+      int total = parts.stream().mapToInt(Set::size).sum();
+      int count = 0;
+      Set<Long> missing = new TreeSet<>();
+      for (Set<Long> part : parts) {
+        Set<Long> found = decide(store, part);
+        count += found.size();
+        missing.addAll(part);
+        missing.removeAll(found);
+        if (parts.size() > 1) {
+          err().printf("%d of %d %s%n", count, total, done());
         }
       }
-      out.printf("%s %s.%n", decisions.count(), done());
+      out.printf("%d %s.%n", count, done());
       if (selection.all && !reportsMissingOfAll()) {
         return 0;
       }
-      decisions.missing().forEach(sequence -> out.println(missing(sequence)));
-      return decisions.missing().isEmpty() ? 0 : Main.CHECK_FAILED;
+      missing.forEach(sequence -> out.println(missing(sequence)));
+      return missing.isEmpty() ? 0 : Main.CHECK_FAILED;
     }
 
     private DeadLetterSummary summary(DeadLetterStore store) {
@@ -191,7 +195,7 @@ final class DeadLettersCommand extends Verbs {
 
     /** Those that were named. */
     List<Set<Long>> named(DeadLetterStore store, List<Long> sequences, PrintWriter out) {
-      return Decisions.parts(sequences, DeadLetterSummary.MOST);
+      return DeadLetterSummary.parts(sequences);
     }
 
     /** All that are there now; one that dies later is not meant. */

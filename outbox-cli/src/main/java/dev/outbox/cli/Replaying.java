@@ -1,5 +1,6 @@
 package dev.outbox.cli;
 
+import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Archived;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
@@ -10,43 +11,54 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
 /**
- * A replay, page by page, each in a transaction. Where it is cut short, between two pages or in
- * one, it prints how to go on without publishing anything twice.
+ * A replay, page by page, each in a transaction. Where it is cut short, it prints how to go on
+ * without publishing anything twice.
  *
  * <p>Replayed messages that are delivered meanwhile are not replayed in turn: they leave after the
  * end of the search, which is before now. As this clock may be ahead of the database's, no more
  * messages are replayed than were counted.
  */
-final class Replaying extends Steps {
+final class Replaying {
   /** Messages a page. All payloads of a page are in memory, and each may be large. */
   static final int PAGE = 100;
+
+  /** How long the end of the program waits for the page that is being replayed. */
+  private static final int PATIENCE_SECONDS = 10;
 
   private static final Outcome USUAL = Outcome.DELIVERED;
 
   private final ArchiveStore store;
   private final Who by;
+  private final Function<Search, String> goOn;
   private final PrintWriter out;
   private final Outcome outcome;
   private final Map<Outcome, Long> counts;
 
-  /** The search for what is left. */
-  private volatile Search search;
+  private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
+  private volatile boolean stopped;
 
-  private volatile List<Archived> page = List.of();
-  private volatile long count;
+  /** The search for what is left. */
+  private Search search;
+
+  private long count;
 
   private Replaying(
       ArchiveStore store,
       Search search,
       Who by,
+      Function<Search, String> goOn,
       PrintWriter out,
       Outcome outcome,
       Map<Outcome, Long> counts) {
     this.store = store;
     this.search = search;
     this.by = by;
+    this.goOn = goOn;
     this.out = out;
     this.outcome = outcome;
     this.counts = counts;
@@ -56,9 +68,11 @@ final class Replaying extends Steps {
    * Counts what there is to replay, and publishes nothing yet.
    *
    * @param search with an outcome, or those that were delivered are replayed
+   * @param goOn the command for what is left
    * @throws Failure when one of them cannot be replayed
    */
-  static Replaying of(ArchiveStore store, Search search, Who by, PrintWriter out) {
+  static Replaying of(
+      ArchiveStore store, Search search, Who by, Function<Search, String> goOn, PrintWriter out) {
     Outcome outcome = search.outcome() == null ? USUAL : search.outcome();
     Map<Outcome, Long> counts = new EnumMap<>(Outcome.class);
     Search rest = search;
@@ -73,7 +87,7 @@ final class Replaying extends Steps {
       rest = behind(rest, page);
       page = store.archived(rest, PAGE);
     }
-    return new Replaying(store, search.outcome(outcome), by, out, outcome, counts);
+    return new Replaying(store, search.outcome(outcome), by, goOn, out, outcome, counts);
   }
 
   private static void requireReplayable(Archived one) {
@@ -89,12 +103,6 @@ final class Replaying extends Steps {
 
   static Search behind(Search search, List<Archived> page) {
     return search.after(page.get(page.size() - 1).position());
-  }
-
-  /** The options of the command that goes on; they do not depend on when it is run. */
-  static String goOn(Search search) {
-    String options = "--from %s --to %s".formatted(search.from(), search.to());
-    return search.after() == null ? options : options + " --after " + search.after();
   }
 
   private long most() {
@@ -118,37 +126,52 @@ final class Replaying extends Steps {
         });
   }
 
+  /** Replays them. Where Ctrl-C or a failure cuts it short, it says how to go on. */
   void run() {
-    if (doAll()) {
-      out.printf("%s replayed.%n", count);
+    try (Cleanup ignored = Cleanup.atEnd(this::stop)) {
+      boolean more = true;
+      try {
+        while (more && !stopped) {
+          more = next();
+        }
+      } finally {
+        out.printf("%d replayed.%n", count);
+        if (more) {
+          out.println("Go on with: " + goOn.apply(search));
+        }
+        ended.complete(true);
+      }
     }
   }
 
-  @Override
-  boolean next() {
-    page = List.of();
+  /** Ends it behind the page that is being replayed, for which it waits a while. */
+  void stop() {
+    stopped = true;
+    boolean unused = ended.completeOnTimeout(false, PATIENCE_SECONDS, TimeUnit.SECONDS).join();
+  }
+
+  /** Replays a page, if there is one; false when nothing is left. */
+  private boolean next() {
     int most = (int) Math.min(PAGE, most() - count);
-    List<Archived> found = most > 0 ? store.archived(search, most) : List.of();
-    if (found.isEmpty()) {
+    List<Archived> page = most > 0 ? store.archived(search, most) : List.of();
+    if (page.isEmpty()) {
       return false;
     }
-    page = found;
-    var unused = store.replay(found, by);
-    count += found.size();
-    search = behind(search, found);
-    page = List.of();
-    return true;
-  }
-
-  @Override
-  void cutShort(boolean inDoubt) {
-    out.printf("%s replayed before this.%n", count);
-    if (inDoubt && !page.isEmpty()) {
+    Search rest = behind(search, page);
+    try {
+      var unused = store.replay(page, by);
+    } catch (TransientOutboxException e) {
       out.printf(
-          "The next %s may have been, too, up to %s: the audit has the last of them then.%n",
-          page.size(), page.get(page.size() - 1).position());
+          "It is not known whether the next %d, up to %s, were replayed, too: if so, the audit has the last of them.%n",
+          page.size(), rest.after());
+      throw e;
     }
-    out.println("Go on with: " + goOn(search));
-    out.flush();
+    search = rest;
+    count += page.size();
+    if (count == most()) {
+      return false;
+    }
+    out.printf("%d of %d replayed, up to %s%n", count, most(), search.after());
+    return true;
   }
 }
