@@ -178,10 +178,10 @@ final class DeadLettersCommand extends Verbs {
         missing.addAll(part);
         missing.removeAll(found);
         if (parts.size() > 1) {
-          err().printf("%d of %d %s%n", count, total, done());
+          err().printf("%s of %s %s%n", count, total, done());
         }
       }
-      out.printf("%d %s.%n", count, done());
+      out.printf("%s %s.%n", count, done());
       if (selection.all && !reportsMissingOfAll()) {
         return 0;
       }

@@ -135,7 +135,7 @@ final class Replaying {
           more = next();
         }
       } finally {
-        out.printf("%d replayed.%n", count);
+        out.printf("%s replayed.%n", count);
         if (more) {
           out.println("Go on with: " + goOn.apply(search));
         }
@@ -162,7 +162,7 @@ final class Replaying {
       var unused = store.replay(page, by);
     } catch (TransientOutboxException e) {
       out.printf(
-          "It is not known whether the next %d, up to %s, were replayed, too: if so, the audit has the last of them.%n",
+          "It is not known whether the next %s, up to %s, were replayed, too: if so, the audit has the last of them.%n",
           page.size(), rest.after());
       throw e;
     }
@@ -171,7 +171,7 @@ final class Replaying {
     if (count == most()) {
       return false;
     }
-    out.printf("%d of %d replayed, up to %s%n", count, most(), search.after());
+    out.printf("%s of %s replayed, up to %s%n", count, most(), search.after());
     return true;
   }
 }

@@ -81,7 +81,7 @@ final class TckReport implements TestExecutionListener {
   @Override
   public void executionStarted(TestIdentifier test) {
     if (test.isTest()) {
-      progress.show("%d of %d: %s".formatted(done, Math.max(all, done + 1), test.getDisplayName()));
+      progress.show("%s of %s: %s".formatted(done, Math.max(all, done + 1), test.getDisplayName()));
     }
   }
 
@@ -151,7 +151,7 @@ final class TckReport implements TestExecutionListener {
           "The server was gone after %s of %s tests, so the others were not run.%n", done, all);
     }
     out.printf(
-        "%d passed, %d failed, %d skipped.%n",
+        "%s passed, %s failed, %s skipped.%n",
         count(Outcome.PASSED), count(Outcome.FAILED), count(Outcome.SKIPPED));
     if (count(Outcome.PASSED) == 0) {
       out.println("Nothing passed, so nothing is proven.");

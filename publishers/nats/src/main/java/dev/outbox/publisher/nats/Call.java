@@ -160,7 +160,7 @@ final class Call {
       long most = link.maxPayload();
       if (most > 0 && outgoing.size() > most) {
         return Result.rejected(
-            "%s: the message has %d bytes with its headers, the server's max_payload is %d"
+            "%s: the message has %s bytes with its headers, the server's max_payload is %s"
                 .formatted(outgoing.subject(), outgoing.size(), most));
       }
       Sent sent = new Sent(to, new CompletableFuture<>());

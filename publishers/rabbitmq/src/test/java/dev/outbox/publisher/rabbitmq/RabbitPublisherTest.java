@@ -395,49 +395,7 @@ class RabbitPublisherTest {
     }
   }
 
-  // ---- modes, and the rest
-
-  @Test
-  @DisplayName("pipelined, a key is in order too while nothing goes wrong")
-  void pipelined() throws Exception {
-    try (RabbitPublisher fast = TestRabbit.publisher().pipelined().build()) {
-      List<StoredMessage> messages = many(KEYS * 20);
-      assertAll(fast.publish(messages), Result.delivered());
-      assertThat(sequences(exchange)).hasSize(messages.size());
-      for (List<Long> ofKey : TestRabbit.firstArrivals(exchange).values()) {
-        assertThat(ofKey).hasSize(20).isSorted();
-      }
-    }
-  }
-
-  @Test
-  @DisplayName("pipelined, what was taken behind a refused message is not delivered, and repeated")
-  void pipelinedRefused() throws Exception {
-    with(
-        channel -> {
-          channel.queueUnbind(exchange, exchange, "#");
-          return channel.queueBind(exchange, exchange, "good");
-        });
-    List<StoredMessage> messages =
-        List.of(
-            stored(message(exchange, "good", "a")),
-            stored(message(exchange, "bad", "a")),
-            stored(message(exchange, "good", "a")));
-    try (RabbitPublisher fast = TestRabbit.publisher().pipelined().build()) {
-      assertAll(fast.publish(messages.subList(0, 1)), Result.delivered());
-      List<Result> results = fast.publish(messages);
-      assertThat(results.get(0)).isEqualTo(Result.delivered());
-      assertThat(destination(results.get(1))).isEqualTo(exchange + "/bad");
-      assertThat(error(results.get(2))).contains("not sent, because message");
-      List<Long> sequences = sequencesOf(messages);
-      long first = sequences.get(0);
-      long last = sequences.get(2);
-      assertThat(sequences(exchange)).containsExactly(first, first, last);
-      with(channel -> channel.queueBind(exchange, exchange, "bad"));
-      assertAll(fast.publish(messages.subList(1, 3)), Result.delivered());
-      assertThat(sequences(exchange)).containsExactly(first, first, last, sequences.get(1), last);
-    }
-  }
+  // ---- the rest
 
   @Test
   @DisplayName(
