@@ -147,7 +147,7 @@ abstract class CancelTests<T> extends ArchiveStoreTests<T> {
         commit(List.of(before, raced));
         Long sequence = sequences().get(raced.id());
         while (!delivered.contains(before.id())) {
-          delivered.add(returns("a message that becomes due", () -> take(came)));
+          delivered.add(tck.call("a message that becomes due", () -> take(came)));
         }
         // Now the other one is about to be due: so far apart that as many are cancelled as come.
         if (sequence != null && isCancelled(sequence)) {
@@ -158,12 +158,12 @@ abstract class CancelTests<T> extends ArchiveStoreTests<T> {
         }
       }
       while (delivered.size() + cancelled.size() < 2 * RACES) {
-        delivered.add(returns("what was not cancelled", () -> take(came)));
+        delivered.add(tck.call("what was not cancelled", () -> take(came)));
       }
     } finally {
       over.set(true);
     }
-    expect("whether all could be delivered", returns("the last claim", relay::join)).isTrue();
+    expect("whether all could be delivered", tck.call("the last claim", relay::join)).isTrue();
     delivered.addAll(came);
     assertThat(cancelled).as("those that were cancelled and came").noneMatch(delivered::contains);
     assertThat(cancelled.size())

@@ -64,7 +64,7 @@ abstract class ClaimTests<T> extends StoreTests<T> {
         stores.stream()
             .map(store -> new InThread<>("claiming", () -> claimedTwice(store, start)))
             .toList();
-    return running.stream().flatMap(claims -> returns("claim", claims::join).stream()).toList();
+    return running.stream().flatMap(claims -> tck.call("claim", claims::join).stream()).toList();
   }
 
   private List<Claim> claimedTwice(OutboxStore<T> store, CyclicBarrier start) {

@@ -44,13 +44,6 @@ import org.opentest4j.AssertionFailedError;
  */
 @Place(Place.LAST)
 public abstract class OutboxStoreProperties<T> extends StoreTests<T> {
-
-  /** The first story's seed unless told otherwise. */
-  public static final long DEFAULT_SEED = 1;
-
-  /** How many stories are tried unless told otherwise. */
-  public static final int DEFAULT_TRIES = 40;
-
   private static final int MOST_STEPS = 40;
   private static final int MOST_SHRINKS = 1_000;
   private static final Duration FOR_SHRINKING = Duration.ofSeconds(20);
@@ -69,19 +62,17 @@ public abstract class OutboxStoreProperties<T> extends StoreTests<T> {
     return tck.is(MovesClock.class) ? tck.fixture(MovesClock.class) : null;
   }
 
-  /**
-   * How many stories are tried; default {@code outbox.properties.tries}, or {@link #DEFAULT_TRIES}.
-   */
+  /** How many stories are tried; default {@code outbox.properties.tries}, or 40. */
   protected int tries() {
-    return Integer.getInteger("outbox.properties.tries", DEFAULT_TRIES);
+    return Integer.getInteger("outbox.properties.tries", 40);
   }
 
   /**
-   * Of the first story; those after it have the next ones. Default: {@link #DEFAULT_SEED}, so that
-   * a build that was green stays so.
+   * Of the first story; those after it have the next ones. Default: {@code outbox.properties.seed},
+   * or 1, so that a build that was green stays so.
    */
   protected long seed() {
-    return Long.getLong("outbox.properties.seed", DEFAULT_SEED);
+    return Long.getLong("outbox.properties.seed", 1);
   }
 
   /** What happened in all stories that was worth telling, and how often. */

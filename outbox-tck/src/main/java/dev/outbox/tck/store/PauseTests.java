@@ -85,7 +85,7 @@ abstract class PauseTests<T> extends StoreTests<T> {
           Stream.generate(() -> new InThread<>("pausing", () -> pausesAfter(start, store)))
               .limit(start.getParties())
               .toList();
-      assertThat(all).allMatch(one -> returns("pause, at the same time as others", one::join));
+      assertThat(all).allMatch(one -> tck.call("pause, at the same time as others", one::join));
       assertPaused(of("order", ANN));
       expect("resume", resume("order")).isTrue();
     }

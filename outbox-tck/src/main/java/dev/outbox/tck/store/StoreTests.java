@@ -472,9 +472,4 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
   }
 
   record TakenOver(Claim stale, Claim current) {}
-
-  /** Fails when the call does not come back, instead of hanging. */
-  <R> R returns(String what, Supplier<R> call) {
-    return tck.call(what, call::get);
-  }
 }
