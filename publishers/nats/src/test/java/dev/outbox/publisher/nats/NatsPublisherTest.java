@@ -321,6 +321,7 @@ class NatsPublisherTest {
       List<Result> results = publisher.publish(messages);
       assertThat(error(results.get(49))).contains("takes messages too slowly");
       await()
+          .atMost(Duration.ofMinutes(1))
           .until(() -> publisher.publish(messages).stream().allMatch(Result.delivered()::equals));
       assertThat(connections).as("connections").hasValue(before);
     }
