@@ -2,132 +2,126 @@ package dev.outbox.publisher.nats;
 
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.publisher.core.KeyRun;
-import dev.outbox.publisher.core.SideBySide;
-import dev.outbox.publisher.core.Unanswered;
+import dev.outbox.publisher.core.Outcome;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import io.nats.client.api.PublishAck;
 import java.time.Duration;
-import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call. Of each key one message is without acknowledgement, as {@link SideBySide} says: a
- * server may refuse one message and take the next. What follows an acknowledgement is done in the
- * client's thread that has read it. When nothing was acknowledged for a while, the server is asked
- * for a sign of life. If it gives one, the rest is left to {@link Unanswered}: there is no leader,
- * or somebody listens who is no stream.
+ * One call. Of each key one message is without acknowledgement, and the next one is sent when that
+ * was acknowledged (P2): a server may refuse one message and take the next. All keys are sent
+ * together. Only the calling thread sends and decides; the client's threads report.
  */
 final class Call {
-  private static final Result NO_TIME =
-      Result.unavailable(
-          "not sent, because the call's time went by with the messages before it: give the relay a smaller batchSize");
+  private static final long CHECK_EVERY = TimeUnit.MILLISECONDS.toNanos(50);
 
   private final Parts parts;
   private final Timing timing;
-  private final Link link;
-  private final SideBySide call;
-  private final long start;
+  private final Outcome<Run> outcome;
+  private final BlockingQueue<Report> reports = new LinkedBlockingQueue<>();
+  private final Set<Run> inFlight = new LinkedHashSet<>();
+  private final long end;
 
-  /** When the server last said something about a message of this call. */
-  private volatile long heard;
-
-  /** When the server last gave a sign of life; used by the calling thread. */
-  private long answered;
-
-  /** What messages get that are not sent any more; those on their way go on. */
-  private volatile @Nullable Result full;
-
-  /** What all messages get. */
-  private volatile @Nullable Result lost;
+  /** After the client's queue was full the call sends nothing more; what is on its way goes on. */
+  private @Nullable Result isFull;
 
   /** What all calls share. */
-  record Parts(
-      Links links, Mapping mapping, Timing timing, Unanswered unanswered, String address) {}
+  record Parts(Links links, Mapping mapping, Timing timing, SilentSubjects quiet, String address) {}
 
-  /** A message on its way. */
-  private record Sent(String place, CompletableFuture<Result> result) {}
+  /** What came of the message that a key has on its way; {@code attempt} is which one it was. */
+  private record Report(
+      Run run, int attempt, @Nullable PublishAck stored, @Nullable Throwable error) {}
 
-  private Call(Parts parts, Link link, long start, List<StoredMessage> messages) {
+  Call(Parts parts, List<StoredMessage> messages) {
     this.parts = parts;
-    this.link = link;
-    this.start = start;
     timing = parts.timing();
-    heard = System.nanoTime();
-    answered = heard;
-    call = new SideBySide(messages, start + timing.call(), Run::new);
+    outcome = new Outcome<>(messages, Run::new);
+    end = System.nanoTime() + timing.call();
   }
 
-  static List<Result> publish(Parts parts, List<StoredMessage> messages)
-      throws InterruptedException {
-    long start = System.nanoTime();
+  List<Result> run() throws InterruptedException {
+    Link link;
     try {
-      Link link = parts.links().get(parts.timing().connection());
-      return new Call(parts, link, start, messages).call.results();
+      link = parts.links().get(timing.patience());
     } catch (Links.NoLinkException e) {
-      String error = "no connection to %s: %s".formatted(parts.address(), e.getMessage());
-      return Collections.nCopies(messages.size(), Result.unavailable(error));
+      stopAll("no connection to %s: %s".formatted(parts.address(), e.getMessage()));
+      return outcome.results();
     }
+    for (Run run : outcome.runs()) {
+      run.send(link);
+    }
+    long check = System.nanoTime() + CHECK_EVERY;
+    while (!outcome.isComplete()) {
+      long now = System.nanoTime();
+      if (now - end >= 0) {
+        stopAll(
+            "the call's time went by with the messages before it: give the relay a smaller batchSize");
+      } else if (now - check >= 0) {
+        checkSilence(link);
+        check = System.nanoTime() + CHECK_EVERY;
+      } else {
+        Report report = reports.poll(check - now, TimeUnit.NANOSECONDS);
+        if (report != null) {
+          report.run.heard(report, link);
+        }
+      }
+    }
+    return outcome.results();
   }
 
-  private long patience(long now) {
-    return timing.patience() - (now - heard);
-  }
-
-  /** Asks for a sign of life, unless something was heard lately; used by the calling thread. */
-  private boolean isSilent() {
+  /**
+   * When a message is without acknowledgement for too long, the server is asked for a sign of life.
+   * If it gives one, the place is to blame: no leader, or somebody listens there who is no stream.
+   */
+  private void checkSilence(Link link) throws InterruptedException {
     long now = System.nanoTime();
-    if (patience(now) > 0 || now - answered < timing.patience()) {
-      return false;
+    List<Run> silent = inFlight.stream().filter(run -> now - run.since > run.patience()).toList();
+    if (silent.isEmpty()) {
+      return;
     }
-    try {
-      long left = Math.min(timing.sign(), start + timing.last() - now);
-      boolean answers = link.answers(Duration.ofNanos(Math.max(1_000_000, left)));
-      answered = answers ? System.nanoTime() : answered;
-      return !answers;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // ends the call
-      return false;
+    if (!link.answers(Duration.ofNanos(timing.sign()))) {
+      lost(link, "the server does not answer");
+      return;
     }
+    for (Run run : silent) {
+      parts.quiet().add(run.place);
+      run.stop(notAcknowledged(run.place));
+    }
+  }
+
+  private static Result notAcknowledged(String place) {
+    return Result.unavailable(
+        "%s: no acknowledgement, though the server answers: it needs a stream with a leader"
+            .formatted(place),
+        place);
   }
 
   /** The connection is of no use any more. */
-  private Result lost(String why) {
-    Result all = Result.unavailable("%s: %s".formatted(parts.address(), why));
-    lost = all;
+  private void lost(Link link, String why) {
     parts.links().drop(link);
-    return all;
+    stopAll("%s: %s".formatted(parts.address(), why));
   }
 
-  private Result full(String why) {
-    Result rest =
-        Result.unavailable("%s takes messages too slowly: %s".formatted(parts.address(), why));
-    full = rest;
-    return rest;
-  }
-
-  /** What messages get that are not on their way; null: they are sent. */
-  private @Nullable Result over() {
-    Result all = lost;
-    return all == null ? full : all;
-  }
-
-  /** As {@code ORDERS@1742}: the stream, and the message's sequence in it. */
-  private static Result stored(PublishAck stored) {
-    return Result.delivered(() -> stored.getStream() + "@" + stored.getSeqno());
+  private void stopAll(String error) {
+    inFlight.clear();
+    outcome.decideAll(Result.unavailable(error));
   }
 
   /** The messages of one key, in order. */
-  private final class Run extends SideBySide.Run<KeyRun.Item, Sent> {
-    private volatile @Nullable String place;
-
-    private Run(SideBySide call) {
-      super(call);
-    }
+  private final class Run extends KeyRun<KeyRun.Item> {
+    private String subject = "";
+    private String place = "";
+    private long since;
 
     @Override
     protected Item newItem(int index, int position, StoredMessage message) {
@@ -136,99 +130,115 @@ final class Call {
 
     @Override
     protected String destination(Item item) {
-      String known = place;
-      return known == null ? super.destination(item) : known;
+      return place;
     }
 
-    @Override
-    protected @Nullable Result begin(Item item) {
-      Result over = over();
-      Result known = over == null ? parts.unanswered().of(item.message()) : over;
-      if (known != null) {
-        return known;
+    /** Sends the next one; what cannot be sent ends the run, without holding up others. */
+    void send(Link link) {
+      if (!isOpen()) {
+        return;
       }
+      if (isFull != null) {
+        stop(isFull);
+        return;
+      }
+      StoredMessage message = item(delivered()).message();
+      place = message.message().aggregateType();
       Mapping.Outgoing outgoing;
       try {
-        outgoing = parts.mapping().of(item.message());
+        outgoing = parts.mapping().of(message);
       } catch (Destination.MissingException e) {
-        return e.result();
+        stop(e.result());
+        return;
       } catch (IllegalArgumentException e) {
-        return Result.rejected(String.valueOf(e.getMessage()));
+        stop(Result.rejected(String.valueOf(e.getMessage())));
+        return;
       }
-      String to = Subjects.place(outgoing.subject());
-      place = to;
+      subject = outgoing.subject();
+      place = Subjects.place(subject);
+      if (!parts.quiet().enter(place)) {
+        stop(notAcknowledged(place));
+        return;
+      }
       long most = link.maxPayload();
       if (most > 0 && outgoing.size() > most) {
-        return Result.rejected(
-            "%s: the message has %s bytes with its headers, the server's max_payload is %s"
-                .formatted(outgoing.subject(), outgoing.size(), most));
+        stop(
+            Result.rejected(
+                "%s: the message has %s bytes with its headers, the server's max_payload is %s"
+                    .formatted(subject, outgoing.size(), most)));
+        return;
       }
-      Sent sent = new Sent(to, new CompletableFuture<>());
-      if (isBegun(sent)) {
-        send(outgoing, sent.result);
-        CompletableFuture<?> unused = sent.result.thenAccept(this::ended);
-      }
-      return null;
+      give(link, outgoing);
     }
 
-    @Override
-    protected long patience(@Nullable Sent current, long now) {
-      return Call.this.patience(now);
-    }
-
-    @Override
-    protected Result left(Item item, @Nullable Sent current) {
-      Result all = lost;
-      if (current != null && all == null && isSilent()) {
-        all = lost("the server does not answer");
+    private void give(Link link, Mapping.Outgoing outgoing) {
+      int attempt = delivered();
+      String to = place;
+      since = System.nanoTime();
+      inFlight.add(this);
+      CompletableFuture<PublishAck> ack;
+      try {
+        ack = link.send(outgoing);
+      } catch (IllegalStateException e) {
+        String why = String.valueOf(e.getMessage());
+        if (link.isOpen()) {
+          isFull =
+              Result.unavailable(
+                  "%s takes messages too slowly: %s".formatted(parts.address(), why));
+          stop(isFull);
+        } else {
+          lost(link, why);
+        }
+        return;
+      } catch (RuntimeException e) {
+        stop(UndeliveredResults.result(e, subject));
+        return;
       }
-      return all == null ? interrupted(item, current) : all;
-    }
-
-    /** The answer may come until the publisher's timeout is over. */
-    @Override
-    protected Result interrupted(Item item, @Nullable Sent current) {
-      if (current == null) {
-        Result over = over();
-        return over == null ? NO_TIME : over;
-      }
-      long left = start + timing.timeout() - System.nanoTime();
-      return parts
-          .unanswered()
-          .leave(
-              item.message(), current.place, current.result.orTimeout(left, TimeUnit.NANOSECONDS));
-    }
-  }
-
-  private void send(Mapping.Outgoing outgoing, CompletableFuture<Result> result) {
-    try {
       CompletableFuture<?> unused =
-          link.send(outgoing)
-              .whenComplete(
-                  (stored, error) -> {
-                    if (!result.isDone()) { // otherwise the client gives it up, long after the call
-                      heard = System.nanoTime();
-                      boolean ignored =
-                          result.complete(
-                              error == null ? stored(stored) : undelivered(error, outgoing));
-                    }
-                  });
-    } catch (IllegalStateException e) {
-      String why = String.valueOf(e.getMessage());
-      boolean ignored = result.complete(link.isOpen() ? full(why) : lost(why));
-    } catch (RuntimeException e) {
-      boolean ignored = result.complete(undelivered(e, outgoing));
+          ack.whenComplete(
+              (stored, error) -> {
+                if (error == null) {
+                  parts.quiet().remove(to); // also when nobody waits for it any more
+                }
+                reports.add(new Report(this, attempt, stored, error));
+              });
     }
-  }
 
-  private Result undelivered(Throwable error, Mapping.Outgoing outgoing) {
-    Throwable cause = UndeliveredResults.cause(error);
-    if (cause instanceof CancellationException || cause instanceof IllegalStateException) {
-      return lost("the connection was lost");
+    void heard(Report report, Link link) {
+      if (!isOpen() || report.attempt != delivered()) {
+        return; // given up, and too late
+      }
+      inFlight.remove(this);
+      if (report.error == null) {
+        outcome.delivered(this, stored(report.stored));
+        send(link);
+        return;
+      }
+      Throwable cause = UndeliveredResults.cause(report.error);
+      if (cause instanceof CancellationException || cause instanceof IllegalStateException) {
+        lost(link, "the connection was lost");
+      } else if (cause instanceof Link.NoPermissionException e && e.everywhere) {
+        lost(link, String.valueOf(e.getMessage()));
+      } else {
+        stop(UndeliveredResults.result(cause, subject));
+      }
     }
-    if (cause instanceof Link.NoPermissionException e && e.everywhere) {
-      return lost(String.valueOf(e.getMessage()));
+
+    /** As {@code ORDERS@1742}: the stream, and the message's sequence in it. */
+    private static Result stored(@Nullable PublishAck stored) {
+      return stored == null
+          ? Result.delivered()
+          : Result.delivered(() -> stored.getStream() + "@" + stored.getSeqno());
     }
-    return UndeliveredResults.result(cause, outgoing.subject());
+
+    long patience() {
+      return parts.quiet().contains(place) ? timing.impatience() : timing.patience();
+    }
+
+    /** Decides a message that was not delivered, and with it those behind it (P2). */
+    void stop(Result result) {
+      inFlight.remove(this);
+      outcome.decide(this, delivered(), result);
+    }
   }
 }

@@ -3,7 +3,6 @@ package dev.outbox.publisher.nats;
 import io.nats.client.Connection;
 import io.nats.client.ErrorListener;
 import io.nats.client.JetStream;
-import io.nats.client.JetStreamOptions;
 import io.nats.client.Nats;
 import io.nats.client.Options;
 import io.nats.client.api.PublishAck;
@@ -62,11 +61,7 @@ final class Link {
 
   private Link(Connection connection) throws IOException {
     this.connection = connection;
-    this.jetStream =
-        connection.jetStream(
-            JetStreamOptions.builder()
-                .requestTimeout(connection.getOptions().getRequestCleanupInterval())
-                .build());
+    this.jetStream = connection.jetStream();
   }
 
   /** Connects; blocks for as long as the options say. */

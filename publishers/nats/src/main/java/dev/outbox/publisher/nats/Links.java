@@ -79,7 +79,7 @@ final class Links {
     }
   }
 
-  /** Waits at most as long as a call does for a connection. */
+  /** Waits at most for the patience of a call. */
   void close() {
     CompletableFuture<Link> last;
     synchronized (this) {
@@ -89,7 +89,7 @@ final class Links {
     }
     Link made = made(last);
     if (made != null) {
-      long most = TimeUnit.NANOSECONDS.toMillis(timing.connection());
+      long most = TimeUnit.NANOSECONDS.toMillis(timing.patience());
       BackgroundTasks.runAndWait("outbox-nats-close", most, made::close);
     } else if (last != null) {
       var unused = last.thenAccept(Link::close);

@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.Texts;
 import dev.outbox.publisher.core.Destination;
-import dev.outbox.publisher.core.Unanswered;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
@@ -51,10 +50,6 @@ import org.jspecify.annotations.Nullable;
  *   <li>unavailable, as a whole: no connection, or no sign of life;
  *   <li>failed: anything else.
  * </ul>
- *
- * <p>When nothing was acknowledged for a twentieth of the timeout, and the server answers, a call
- * returns without what is open. Such a message is not sent again before it has had the whole
- * timeout. An acknowledgement that comes meanwhile is its result when it is handed over again.
  */
 public final class NatsPublisher implements MessagePublisher {
 
@@ -78,7 +73,7 @@ public final class NatsPublisher implements MessagePublisher {
   /** Returns within the timeout (P5); see {@link NatsPublisher} for the results. */
   @Override
   public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
-    return Call.publish(parts, messages);
+    return new Call(parts, messages).run();
   }
 
   /** Closes the connection; waits for that at most a quarter of the timeout. */
@@ -186,7 +181,7 @@ public final class NatsPublisher implements MessagePublisher {
               links,
               new Mapping(destination, cloudEventsSource),
               timing,
-              new Unanswered(),
+              new SilentSubjects(timing.pause()),
               Urls.masked(String.join(",", servers)));
       links.start();
       return new NatsPublisher(parts);
@@ -210,7 +205,7 @@ public final class NatsPublisher implements MessagePublisher {
           .maxReconnects(0)
           .connectionTimeout(Duration.ofNanos(timing.connect()))
           .requestCleanupInterval(Duration.ofNanos(timing.timeout()))
-          .writeQueuePushTimeout(Duration.ofNanos(timing.push()));
+          .writeQueuePushTimeout(Duration.ofNanos(timing.impatience()));
     }
   }
 }

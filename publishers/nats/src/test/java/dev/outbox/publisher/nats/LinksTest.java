@@ -20,14 +20,14 @@ class LinksTest {
   void dropAfterFailure() throws Exception {
     AtomicReference<String> url = new AtomicReference<>(TestNats.url());
     Links links = new Links(() -> new Options.Builder().server(url.get()).maxReconnects(0), TIMING);
-    Link lost = links.get(TIMING.connection());
+    Link lost = links.get(TIMING.patience());
     url.set(NOBODY);
     lost.close();
     CompletableFuture<Link> next = links.start();
     await().until(next::isCompletedExceptionally);
     links.drop(lost);
     url.set(TestNats.url());
-    assertThat(links.get(TIMING.connection()).isOpen()).isTrue();
+    assertThat(links.get(TIMING.patience()).isOpen()).isTrue();
     links.close();
   }
 }
