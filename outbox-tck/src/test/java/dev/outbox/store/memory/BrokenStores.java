@@ -1499,7 +1499,7 @@ public final class BrokenStores {
     @Override
     public synchronized Set<Long> requeue(Set<Long> sequences, @Nullable Who by) {
       Set<Long> requeued = super.requeue(sequences, by);
-      return requeued.isEmpty() ? requeued : sequences;
+      return by == null || requeued.isEmpty() ? requeued : sequences;
     }
   }
 
