@@ -50,4 +50,4 @@ create table if not exists outbox_archive_schema (
   version  integer not null,
   primary key (version)
 ) engine = InnoDB;
-insert into outbox_archive_schema (version) values (1);
+insert ignore into outbox_archive_schema (version) values (1);

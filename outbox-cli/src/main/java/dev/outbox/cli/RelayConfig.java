@@ -220,6 +220,9 @@ final class RelayConfig {
       Stream.of(value.split(name.endsWith("Secrets") ? "[,\\s]+" : "[,\\v]", -1))
           .map(String::strip)
           .forEach(Secrets::hide);
+      if (name.endsWith("user.info")) {
+        Secrets.hide(value.substring(value.indexOf(':') + 1));
+      }
     } else if (name.endsWith(".bootstrap.servers")) {
       Secrets.show(value);
     }

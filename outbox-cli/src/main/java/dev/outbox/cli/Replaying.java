@@ -147,7 +147,11 @@ final class Replaying {
   /** Ends it behind the page that is being replayed, for which it waits a while. */
   void stop() {
     stopped = true;
-    boolean unused = ended.completeOnTimeout(false, PATIENCE_SECONDS, TimeUnit.SECONDS).join();
+    if (!ended.completeOnTimeout(false, PATIENCE_SECONDS, TimeUnit.SECONDS).join()) {
+      out.println(
+          "A page is still being replayed. Look into the audit whether it was, before you go on.");
+      out.flush();
+    }
   }
 
   /** Replays a page, if there is one; false when nothing is left. */
@@ -162,9 +166,11 @@ final class Replaying {
       var unused = store.replay(page, by);
     } catch (TransientOutboxException e) {
       out.printf(
-          "It is not known whether the next %s, up to %s, were replayed, too: if so, the audit has the last of them.%n",
+          "It is not known whether the next %s, up to %s, were replayed, too. If the audit has the last of them, go on with that --after.%n",
           page.size(), rest.after());
       throw e;
+    } catch (IllegalArgumentException e) { // changed since it was counted
+      throw new Failure(String.valueOf(e.getMessage()), e);
     }
     search = rest;
     count += page.size();

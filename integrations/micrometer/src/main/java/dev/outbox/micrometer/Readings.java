@@ -54,6 +54,7 @@ final class Readings implements AutoCloseable {
     }
     if (!started) {
       started = true;
+      goodAt = clock.getAsLong();
       var ignored =
           thread.scheduleWithFixedDelay(this::read, 0, interval.toMillis(), TimeUnit.MILLISECONDS);
     }

@@ -345,8 +345,8 @@ public interface ArchiveStore extends DeadLetterStore {
   static void requireAudit(@Nullable Who by, Archive archive) {
     if (by != null && archive == Archive.NONE) {
       throw new PermanentOutboxException(
-          "this store keeps no archive, and so no audit: name nobody who decides, or make the store"
-              + " with Archive.METADATA or Archive.FULL, where it can keep one");
+          "this store keeps no archive, and so no audit: make it with Archive.METADATA or"
+              + " Archive.FULL, where it can keep one, or leave out who decides");
     }
   }
 

@@ -55,4 +55,4 @@ create table if not exists ${q}${p}schema (
   version  integer not null,
   primary key (version)
 ) engine = InnoDB;
-insert into ${q}${p}schema (version) values (1);
+insert ignore into ${q}${p}schema (version) values (1);

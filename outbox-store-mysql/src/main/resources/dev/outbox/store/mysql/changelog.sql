@@ -140,8 +140,12 @@ create table if not exists ${q}${p}pause (
   primary key (aggregate_type)
 ) engine = InnoDB default character set utf8mb4 collate ${collation};
 
+-- An error where a table was there before that is not ours.
+select m.seq, m.status, k.low_seq, b.token, d.appended_by, p.paused_at
+from ${q}${p}message m, ${q}${p}blocked_key k, ${q}${p}bucket b, ${q}${p}dedup d, ${q}${p}pause p where false;
+
 create table if not exists ${q}${p}schema (
   version  integer not null,
   primary key (version)
 ) engine = InnoDB;
-insert into ${q}${p}schema (version) values (1);
+insert ignore into ${q}${p}schema (version) values (1);

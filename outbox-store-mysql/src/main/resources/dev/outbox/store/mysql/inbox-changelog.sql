@@ -41,8 +41,11 @@ create table if not exists ${q}${p}message (
   constraint ${p}message_result_size check (length(result) <= 1000000)
 ) engine = InnoDB default character set utf8mb4 collate ${collation};
 
+-- An error where a table was there before that is not ours.
+select message_id, state, token, met from ${q}${p}message where false;
+
 create table if not exists ${q}${p}schema (
   version  integer not null,
   primary key (version)
 ) engine = InnoDB;
-insert into ${q}${p}schema (version) values (1);
+insert ignore into ${q}${p}schema (version) values (1);

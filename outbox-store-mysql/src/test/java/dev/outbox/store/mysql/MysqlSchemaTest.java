@@ -1,5 +1,9 @@
 package dev.outbox.store.mysql;
 
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.PermanentOutboxException;
+import dev.outbox.SchemaException;
 import dev.outbox.store.jdbc.SchemaTests;
 import dev.outbox.store.jdbc.TestDatabase;
 import java.sql.Connection;
@@ -13,7 +17,9 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @ParameterizedClass
 @EnumSource
@@ -31,6 +37,17 @@ class MysqlSchemaTest extends SchemaTests {
   @Override
   protected void runByHand(TestDatabase in, String ddl) {
     in.execute(statements(ddl));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"outbox_message", "outbox_pause"})
+  @DisplayName("does not take a table for its own that has only the name")
+  void foreignTable(String table) {
+    database.execute("create table " + table + " (number integer)");
+    assertThatThrownBy(store::migrate)
+        .isInstanceOf(PermanentOutboxException.class)
+        .hasMessageContaining("Unknown column");
+    assertThatThrownBy(store::verify).isInstanceOf(SchemaException.class);
   }
 
   @Override

@@ -33,8 +33,8 @@ public final class SideBySide {
   /** Begins with all keys, and waits for the results: one for each message. */
   public List<Result> results() throws InterruptedException {
     boolean interrupted = true;
-    outcome.runs().forEach(Run::next);
     try {
+      outcome.runs().forEach(Run::next);
       long left = leaveLate();
       while (left > 0 && !open.await(left, TimeUnit.NANOSECONDS)) {
         left = leaveLate();

@@ -134,7 +134,7 @@ final class ProducerSettings {
     }
     for (String name : OURS) {
       if (given.containsKey(name)) {
-        throw wrong(name, "is the publisher's own affair: leave it out");
+        throw wrong(name, "is for the publisher alone to set: leave it out");
       }
     }
     requireOneOf(ENABLE_IDEMPOTENCE_CONFIG, List.of("true"), "without it, retries repeat records");

@@ -47,7 +47,8 @@ import org.jspecify.annotations.Nullable;
  *       max_msg_size}, headers larger than 64 KiB, a destination that is no subject;
  *   <li>unavailable, with the subject and {@code *} in place of its last token: no stream has it,
  *       the stream is full, has no leader or does not acknowledge, or we may not publish there;
- *   <li>unavailable, as a whole: no connection, or no sign of life;
+ *   <li>unavailable, as a whole: no connection, no sign of life, or a client's queue that stays
+ *       full;
  *   <li>failed: anything else.
  * </ul>
  */

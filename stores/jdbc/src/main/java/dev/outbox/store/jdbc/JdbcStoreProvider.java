@@ -136,6 +136,9 @@ public abstract class JdbcStoreProvider implements StoreProvider {
     try {
       return OpenedByJdbc.of(this, settings);
     } catch (NoClassDefFoundError e) {
+      if (!String.valueOf(e.getMessage()).contains("hikari")) {
+        throw e;
+      }
       throw new PermanentOutboxException(
           "HikariCP is not on the class path: add com.zaxxer:HikariCP", e);
     }
@@ -196,8 +199,9 @@ public abstract class JdbcStoreProvider implements StoreProvider {
         config.setInitializationFailTimeout(-1); // connects in a thread of its own
         return new HikariDataSource(config);
       }
-      // Whoever asks first connects, and is told at once why that is not possible. Several who ask
-      // would wait for each other.
+      // Whoever asks first connects, and is told after one try why that is not possible. Several
+      // who
+      // ask would wait for each other.
       HikariDataSource one = new HikariDataSource();
       config.copyStateTo(one);
       return one;

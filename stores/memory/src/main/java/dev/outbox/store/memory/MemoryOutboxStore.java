@@ -382,7 +382,7 @@ public class MemoryOutboxStore extends MemoryKeys
 
   @Override
   public synchronized Appended replay(List<Archived> messages, Who by) {
-    ArchiveStore.requireAudit(by, archive);
+    ArchiveStore.requireAudit(requireNonNull(by, "by"), archive);
     List<OutboxMessage> again = messages.stream().map(Archived::again).toList();
     List<Appended> appended = new ArrayList<>();
     inTransaction(transaction -> appended.add(append(transaction, again)));

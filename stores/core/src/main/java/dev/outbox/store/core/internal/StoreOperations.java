@@ -1,5 +1,7 @@
 package dev.outbox.store.core.internal;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.outbox.Appended;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
@@ -208,7 +210,7 @@ public final class StoreOperations<H> {
    */
   public Appended replay(
       List<Archived> messages, Who by, BiFunction<H, List<OutboxMessage>, Appended> append) {
-    ArchiveStore.requireAudit(by, history.archive());
+    ArchiveStore.requireAudit(requireNonNull(by, "by"), history.archive());
     List<OutboxMessage> again = messages.stream().map(Archived::again).toList();
     List<Noted> noted =
         messages.stream()

@@ -131,7 +131,7 @@ public final class Schema {
     String table = table();
     if (version == 0) {
       throw new SchemaException(
-          "table %s is empty, so its version is not known: put the row back (insert into %s (version) values (%s)), or migrate an empty schema"
+          "table %s is empty, so its version is not known: run the migration again; if somebody deleted the row, put it back (insert into %s (version) values (%s))"
               .formatted(table, table, TableKind.VERSION));
     }
     SchemaVersion.check(table, version, TableKind.VERSION, server.tables().migrate);

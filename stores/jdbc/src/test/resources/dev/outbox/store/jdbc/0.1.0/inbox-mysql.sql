@@ -36,8 +36,11 @@ create table if not exists inbox_message (
   constraint inbox_message_result_size check (length(result) <= 1000000)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
 
+-- An error where a table was there before that is not ours.
+select message_id, state, token, met from inbox_message where false;
+
 create table if not exists inbox_schema (
   version  integer not null,
   primary key (version)
 ) engine = InnoDB;
-insert into inbox_schema (version) values (1);
+insert ignore into inbox_schema (version) values (1);

@@ -135,8 +135,12 @@ create table if not exists outbox_pause (
   primary key (aggregate_type)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_nopad_bin;
 
+-- An error where a table was there before that is not ours.
+select m.seq, m.status, k.low_seq, b.token, d.appended_by, p.paused_at
+from outbox_message m, outbox_blocked_key k, outbox_bucket b, outbox_dedup d, outbox_pause p where false;
+
 create table if not exists outbox_schema (
   version  integer not null,
   primary key (version)
 ) engine = InnoDB;
-insert into outbox_schema (version) values (1);
+insert ignore into outbox_schema (version) values (1);
