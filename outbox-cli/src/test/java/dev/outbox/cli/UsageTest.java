@@ -219,7 +219,7 @@ class UsageTest {
     }
     Cli cli = Cli.run(arguments.toArray(String[]::new));
     assertThat(cli.code()).isZero();
-    assertThat(cli.out()).contains("create table shop.my_message (", part).doesNotContain("${");
+    assertThat(cli.out()).contains("shop.my_message (", part).doesNotContain("${");
     assertThat(cli.err()).isEmpty();
   }
 
