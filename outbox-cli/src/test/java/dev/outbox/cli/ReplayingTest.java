@@ -111,18 +111,21 @@ class ReplayingTest {
         .after(Position.parse(options.group(3)));
   }
 
+  private static Store refusingItsSecondPage() {
+    return new Store(Archive.FULL) {
+      @Override
+      void inPage(int page) {
+        if (page == 2) {
+          throw new PermanentOutboxException("refused");
+        }
+      }
+    };
+  }
+
   @Test
   @DisplayName("one that fails on its second page says how to go on, and goes on there")
   void fails() {
-    Store store =
-        new Store(Archive.FULL) {
-          @Override
-          void inPage(int page) {
-            if (page == 2) {
-              throw new PermanentOutboxException("refused");
-            }
-          }
-        };
+    Store store = refusingItsSecondPage();
     List<String> ids = leave(store, MESSAGES, Decision.delivered());
     assertThatThrownBy(() -> replaying(store, TODAY).run())
         .isInstanceOf(PermanentOutboxException.class)
@@ -189,15 +192,7 @@ class ReplayingTest {
   @Test
   @DisplayName("how to go on is the command as it was given, with all that says which messages")
   void asItWasGiven() {
-    Store store =
-        new Store(Archive.FULL) {
-          @Override
-          void inPage(int page) {
-            if (page == 2) {
-              throw new PermanentOutboxException("refused");
-            }
-          }
-        };
+    Store store = refusingItsSecondPage();
     List<String> unused = leave(store, MESSAGES, Decision.dead("rejected"));
     discardAll(store);
     String[] given = {

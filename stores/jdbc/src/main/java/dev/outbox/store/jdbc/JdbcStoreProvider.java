@@ -199,9 +199,8 @@ public abstract class JdbcStoreProvider implements StoreProvider {
         config.setInitializationFailTimeout(-1); // connects in a thread of its own
         return new HikariDataSource(config);
       }
-      // Whoever asks first connects, and is told after one try why that is not possible. Several
-      // who
-      // ask would wait for each other.
+      // Whoever asks first connects, and is told after one try why that is not possible; several
+      // would wait for each other.
       HikariDataSource one = new HikariDataSource();
       config.copyStateTo(one);
       return one;
