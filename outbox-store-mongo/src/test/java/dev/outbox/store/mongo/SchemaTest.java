@@ -30,7 +30,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Date;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -297,13 +296,10 @@ class SchemaTest {
         "collection inbox_schema belongs to an inbox, and an outbox needs collections of its own:"
             + " give another prefix, or, when the inbox is meant, add --inbox");
     assertThat(database.catalog()).isEqualTo(catalog);
-    Map.of("outbox_", 2L, "inbox_", 1L)
-        .forEach(
-            (prefix, changes) -> {
-              assertThat(database.collection(prefix + "schema").countDocuments()).isEqualTo(1);
-              assertThat(database.collection(prefix + "databasechangelog").countDocuments())
-                  .isEqualTo(changes);
-            });
+    for (String collection : List.of("schema", "databasechangelog")) {
+      assertThat(database.collection("outbox_" + collection).countDocuments()).isEqualTo(1);
+      assertThat(database.collection("inbox_" + collection).countDocuments()).isEqualTo(1);
+    }
     schema.verify();
     inbox.verify();
   }
