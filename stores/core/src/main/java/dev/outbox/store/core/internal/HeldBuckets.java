@@ -68,6 +68,10 @@ final class HeldBuckets {
   private boolean isCrowded;
 
   private final RelayLoad load;
+
+  /** Whether the first attempt to show that the relay lives has begun, and not yet ended. */
+  private boolean isBeginning;
+
   private boolean isShown;
   private boolean closed;
 
@@ -153,7 +157,7 @@ final class HeldBuckets {
     claimedAt = clock.getAsLong();
     lastRequest = request;
     workers.add(request.worker());
-    return !closed && (isShown || !waiting.isEmpty());
+    return !closed && (isShown || isBeginning || !waiting.isEmpty());
   }
 
   /**
@@ -449,8 +453,17 @@ final class HeldBuckets {
 
   // ---- for who holds
 
+  /**
+   * Others are about to see that this relay lives. Until they do, or cannot, its workers get
+   * nothing: what they leased for themselves would be what another relay is about to be given.
+   */
+  synchronized void beginning() {
+    isBeginning = true;
+  }
+
   /** Whether others see that this relay lives: only then it takes buckets, and hands over. */
   synchronized void shown(boolean toOthers) {
+    isBeginning = false;
     isShown = toOthers;
     if (!toOthers) { // others may take the buckets, and a failover may have ended the history
       waiting.replaceAll((bucket, one) -> one.with(one.lease()));

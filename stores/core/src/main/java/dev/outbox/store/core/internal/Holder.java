@@ -90,6 +90,8 @@ final class Holder<H> {
   /** Whether there was a session before: then this one's server may be another. */
   private boolean hadSession;
 
+  private boolean isFirst = true;
+
   private Runnable heard = () -> {};
   private boolean listens;
   private long announcedAt;
@@ -175,11 +177,23 @@ final class Holder<H> {
    */
   void hold(Runnable heard) throws InterruptedException {
     this.heard = heard;
-    Transactions<H> session = held.isClosed() ? null : transactions.ofOneSession();
-    if (session == null) {
-      endHolding();
-      return;
+    if (isFirst) {
+      isFirst = false;
+      held.beginning();
     }
+    try {
+      Transactions<H> session = held.isClosed() ? null : transactions.ofOneSession();
+      if (session != null) {
+        hold(session);
+      }
+    } finally {
+      hadSession |= held.isShown();
+      held.shown(false);
+    }
+    endHolding();
+  }
+
+  private void hold(Transactions<H> session) throws InterruptedException {
     try {
       begin(session);
       if (held.isShown()) {
@@ -197,11 +211,8 @@ final class Holder<H> {
       session.abandon(); // or else a pool could keep it, with the sign
       throw e;
     } finally {
-      hadSession |= held.isShown();
-      held.shown(false);
       session.close();
     }
-    endHolding();
   }
 
   private void endHolding() {

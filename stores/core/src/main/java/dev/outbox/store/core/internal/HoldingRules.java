@@ -181,9 +181,11 @@ final class HoldingRules {
 
   private static Set<Integer> take(
       Look look, Relay self, List<Relay> others, boolean ready, Set<SeenBucket> forLong) {
+    if (!ready && others.stream().anyMatch(r -> r.state == State.READY)) {
+      return Set.of();
+    }
     boolean alone = others.stream().noneMatch(look::gives);
-    boolean forAnother = others.stream().anyMatch(r -> r.state == State.READY);
-    boolean atOnce = ready || !forAnother && (alone || look.gives(self) && !look.isCalm());
+    boolean atOnce = ready || alone || look.gives(self) && !look.isCalm();
     int holders = 1 + (int) others.stream().filter(look::gives).count();
     int share = (Database.BUCKETS + holders - 1) / holders;
     return look.vacant().stream()

@@ -54,6 +54,7 @@ class HolderTest {
     private boolean endsSession;
     private boolean losesReply;
     private boolean refusesToGiveBack;
+    private Runnable beforeBegin = () -> {};
     private Runnable beforeTake = () -> {};
     private boolean settled = true;
     private int open;
@@ -138,6 +139,7 @@ class HolderTest {
 
     @Override
     public boolean begin(String handle, int code) {
+      beforeBegin.run();
       listens = false;
       return !pooled && codes.add(code);
     }
@@ -318,6 +320,36 @@ class HolderTest {
     int changes = server.changes;
     step();
     assertThat(server.changes).isEqualTo(changes);
+  }
+
+  @Test
+  @DisplayName("leaves what is free to one that is ready for it, as long as that one lives")
+  void isForAnother() {
+    server.other(State.READY);
+    for (int i = 0; i < 5; i++) {
+      step();
+      assertThat(ours()).isEmpty();
+    }
+    server.gone();
+    step();
+    assertThat(ours()).isEqualTo(ALL);
+  }
+
+  @Test
+  @DisplayName("has workers wait for its first session, and lease for themselves if there is none")
+  void firstSession() {
+    held.shown(false);
+    List<Boolean> wait = new ArrayList<>();
+    server.beforeBegin =
+        () -> {
+          wait.add(held.claims(REQUEST));
+          throw new TransientOutboxException("too many sessions", null);
+        };
+    for (int i = 0; i < 2; i++) {
+      assertThatThrownBy(() -> holder.hold(() -> {})).isInstanceOf(TransientOutboxException.class);
+      wait.add(held.claims(REQUEST));
+    }
+    assertThat(wait).containsExactly(true, false, false, false);
   }
 
   @Test
