@@ -114,12 +114,13 @@ final class HeldClaims<H> {
     if (taken.ones().isEmpty()) {
       return new OfHeld(this, Batch.empty(false), request.lease());
     }
-    List<HeldBucket> handed = held.handed(taken, request);
-    if (!handed.isEmpty()) {
-      giveBackLater(held.back(taken.ones().stream().filter(one -> !handed.contains(one)).toList()));
-      return new OfHeld(this, handedOver(handed, request).and(held.haveNews()), request.lease());
-    }
     try {
+      List<HeldBucket> handed = held.handed(taken, request);
+      if (!handed.isEmpty()) {
+        giveBackLater(
+            held.back(taken.ones().stream().filter(one -> !handed.contains(one)).toList()));
+        return new OfHeld(this, handedOver(handed, request).and(held.haveNews()), request.lease());
+      }
       Optional<Batch> looked =
           held.mustBeLocked(taken, request.lease()) ? Optional.empty() : look(taken, request);
       if (cannotLook) {

@@ -4,6 +4,7 @@ import static dev.outbox.store.core.internal.ClaimsTest.FOUR;
 import static dev.outbox.store.core.internal.ClaimsTest.delivered;
 import static dev.outbox.store.core.internal.ClaimsTest.sequences;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
@@ -105,6 +106,15 @@ class HandedOverTest {
     isHandedOver();
     isHandedOver();
     assertThat(database.left()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("is there for the next claim when one fails on the way to it")
+  void failed() {
+    assertThat(handOver(append())).isTrue();
+    Claim.Request tooLong = new Claim.Request("worker", 4, 1_000, Duration.ofDays(365_000));
+    assertThatThrownBy(() -> claims.claim(tooLong)).isInstanceOf(ArithmeticException.class);
+    assertThat(sequences(claim())).containsExactly(last);
   }
 
   @Test
