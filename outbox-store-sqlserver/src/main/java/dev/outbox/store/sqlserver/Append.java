@@ -82,8 +82,7 @@ final class Append implements SqlDialect.Append {
   @Override
   public Set<UUID> append(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
       throws SQLException {
-    Duration window = SqlServerText.clamped(dedupWindow);
-    Deduplicated deduplicated = Deduplicated.of(messages, fresh(connection, messages, window));
+    Deduplicated deduplicated = Deduplicated.of(messages, fresh(connection, messages, dedupWindow));
     insert(connection, deduplicated.fresh());
     return deduplicated.duplicates();
   }

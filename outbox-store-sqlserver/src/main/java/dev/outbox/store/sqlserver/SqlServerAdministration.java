@@ -290,7 +290,7 @@ final class SqlServerAdministration extends SqlAdministration {
     return handle
             .createUpdate(PURGE_DEDUP)
             .bind("most", PURGE)
-            .bind("windowMillis", -SqlServerText.clamped(window).toMillis())
+            .bind("windowMillis", -window.toMillis())
             .execute()
         == PURGE;
   }
@@ -299,7 +299,7 @@ final class SqlServerAdministration extends SqlAdministration {
   public boolean keepArchive(Handle handle, Duration retention) {
     return handle
             .createUpdate(SqlServerArchive.PURGE)
-            .bind("millis", -SqlServerText.clamped(retention).toMillis())
+            .bind("millis", -retention.toMillis())
             .bind("most", MOST_ARCHIVED_PURGED)
             .execute()
         == MOST_ARCHIVED_PURGED;

@@ -6,7 +6,6 @@ import dev.outbox.inbox.Fingerprint;
 import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.jdbc.internal.JsonRows;
 import java.sql.Types;
-import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.Function;
@@ -22,9 +21,6 @@ import org.jdbi.v3.core.argument.Argument;
  * only.
  */
 record SqlServerText(PrefixedNames names) {
-
-  /** DATEADD has room for 68 years of seconds, and no dedup key is older. */
-  private static final Duration MAX_WINDOW = Duration.ofDays(60 * 365);
 
   /**
    * Reads what is committed now, and waits for what is not. Where nobody but the holder of the
@@ -158,10 +154,6 @@ record SqlServerText(PrefixedNames names) {
   /** What the tables compute of a key: {@code hashbytes('SHA2_256', …)} of its nvarchar bytes. */
   static byte[] keyHash(String key) {
     return Fingerprint.of(key.getBytes(UTF_16LE)).bytes();
-  }
-
-  static Duration clamped(Duration window) {
-    return window.compareTo(MAX_WINDOW) > 0 ? MAX_WINDOW : window;
   }
 
   /** As the type that OPENJSON takes, whatever the length: else each change is prepared anew. */

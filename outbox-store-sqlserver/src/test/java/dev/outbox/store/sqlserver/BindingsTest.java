@@ -741,6 +741,28 @@ class BindingsTest {
   }
 
   @Test
+  @DisplayName("for a retention of centuries is no more seconds than an int has room for")
+  void centuries() {
+    Duration centuries = Duration.ofDays(100_000);
+    answerClaims();
+    builder(driver)
+        .dedupWindow(centuries)
+        .archive(Archive.FULL)
+        .archiveRetention(centuries)
+        .deadLetterRetention(centuries)
+        .build()
+        .housekeep();
+    Map.of("PURGE_DEDUP", "windowMillis", "ARCHIVE PURGE", "millis", "EXPIRED", "millis")
+        .forEach(
+            (name, bound) ->
+                assertThat(executions(name))
+                    .as(name)
+                    .isNotEmpty()
+                    .extracting(e -> (Long) parameter(e, bound).value() / 1_000)
+                    .allMatch(seconds -> Math.abs(seconds) < Integer.MAX_VALUE));
+  }
+
+  @Test
   @DisplayName("a dedup key is once for two messages of an append, and the first takes it")
   void dedupKeys() throws SQLException {
     answerClaims();

@@ -46,6 +46,9 @@ public final class StoreOperations<H> {
   /** How long an idle store may miss buckets that somebody deleted. */
   private static final long RESTORE_NANOS = Duration.ofSeconds(3).toNanos();
 
+  /** No store is older; and SQL Server counts the seconds until now in an int. */
+  private static final Duration LONGEST = Duration.ofDays(60 * 365);
+
   /** How much of the archive is removed in one round; the next one goes on. */
   static final int ARCHIVE_STEPS = 1_000;
 
@@ -57,7 +60,9 @@ public final class StoreOperations<H> {
   private final Administration<H> administration;
   private final Transactions<H> transactions;
   private final Duration dedupWindow;
-  private final History history;
+  private final Archive archive;
+  private final Duration archiveRetention;
+  private final @Nullable Duration deadLetterRetention;
   private final LongSupplier clock;
   private volatile Duration lease = PATIENCE;
   private volatile int housekept;
@@ -85,24 +90,25 @@ public final class StoreOperations<H> {
       Duration dedupWindow,
       History history,
       LongSupplier clock) {
-    check("dedupWindow", dedupWindow);
-    check("archiveRetention", history.retention());
-    check("deadLetterRetention", history.deadLetters());
     this.database = database;
     this.administration = database.administration();
     this.transactions = transactions;
-    this.dedupWindow = dedupWindow;
-    this.history = history;
+    this.dedupWindow = checked("dedupWindow", dedupWindow);
+    archive = history.archive();
+    archiveRetention = checked("archiveRetention", history.retentionOrDefault());
+    Duration deadLetters = history.deadLetters();
+    deadLetterRetention = deadLetters == null ? null : checked("deadLetterRetention", deadLetters);
     this.clock = clock;
     restoredAt = clock.getAsLong() - RESTORE_NANOS;
     claims = new Claims<>(database, transactions, clock);
   }
 
-  private static void check(String name, @Nullable Duration value) {
-    if (value != null && value.toMillis() < 1) {
+  private static Duration checked(String name, Duration value) {
+    if (value.compareTo(Duration.ofMillis(1)) < 0) {
       throw new IllegalArgumentException(
           name + " is " + Texts.time(value) + ", at least 1 ms is needed");
     }
+    return value.compareTo(LONGEST) > 0 ? LONGEST : value;
   }
 
   public Duration dedupWindow() {
@@ -110,7 +116,7 @@ public final class StoreOperations<H> {
   }
 
   public Archive archive() {
-    return history.archive();
+    return archive;
   }
 
   // ---- claims
@@ -210,7 +216,7 @@ public final class StoreOperations<H> {
    */
   public Appended replay(
       List<Archived> messages, Who by, BiFunction<H, List<OutboxMessage>, Appended> append) {
-    ArchiveStore.requireAudit(requireNonNull(by, "by"), history.archive());
+    ArchiveStore.requireAudit(requireNonNull(by, "by"), archive);
     List<OutboxMessage> again = messages.stream().map(Archived::again).toList();
     List<Noted> noted =
         messages.stream()
@@ -262,10 +268,10 @@ public final class StoreOperations<H> {
     while (!isStopping() && run(handle -> administration.purgeDedup(handle, dedupWindow))) {}
     // What may fail because of the archive comes last, and the archive is seen to all the same: it
     // may be its missing day that dead letters cannot expire into.
-    Duration deadLetters = history.deadLetters();
+    Duration age = deadLetterRetention;
     try {
-      if (deadLetters != null) {
-        expireDeadLetters(deadLetters);
+      if (age != null) {
+        expireDeadLetters(age);
       }
     } finally {
       keepArchive();
@@ -273,9 +279,9 @@ public final class StoreOperations<H> {
   }
 
   private void keepArchive() {
-    boolean more = history.archive() != Archive.NONE;
+    boolean more = archive != Archive.NONE;
     for (int steps = 0; more && steps < ARCHIVE_STEPS && !isStopping(); steps++) {
-      more = run(handle -> administration.keepArchive(handle, history.retentionOrDefault()));
+      more = run(handle -> administration.keepArchive(handle, archiveRetention));
     }
   }
 
