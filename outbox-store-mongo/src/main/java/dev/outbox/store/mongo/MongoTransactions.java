@@ -10,7 +10,6 @@ import com.mongodb.TransactionOptions;
 import com.mongodb.WriteConcern;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
-import dev.outbox.OutboxException;
 import dev.outbox.store.core.internal.Transactions;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
@@ -77,7 +76,7 @@ final class MongoTransactions implements Transactions<MongoTransaction> {
                   giveBack.accept(transaction);
                   return true;
                 });
-      } catch (OutboxException e) {
+      } catch (RuntimeException e) { // also when the client was closed
         return; // the leases run out
       }
     }
