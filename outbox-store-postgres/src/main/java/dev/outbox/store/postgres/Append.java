@@ -33,6 +33,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -160,6 +161,9 @@ final class Append implements SqlDialect.Append {
 
   private static final String FORBIDDEN = "42501";
 
+  /** After so long a user is asked for again that lacked the rights: they may be given by then. */
+  private static final long ASKED_AGAIN_NANOS = TimeUnit.MINUTES.toNanos(1);
+
   /**
    * An append with more bytes of payload is not handed over: what is handed over stays in memory.
    */
@@ -201,9 +205,13 @@ final class Append implements SqlDialect.Append {
   /** The same with {@link #ALONE}. */
   private final List<String> asking;
 
-  /** By user. */
+  /** By user, for good. */
   private final Map<String, Boolean> mayRead = new ConcurrentHashMap<>();
 
+  /** By user that lacked the rights, when it was asked. */
+  private final Map<String, Long> lackedRightsAt = new ConcurrentHashMap<>();
+
+  private final LongSupplier clock;
   private final String asksRights;
   private final String many;
   private final String one;
@@ -211,6 +219,14 @@ final class Append implements SqlDialect.Append {
   private final String oneWithDedup;
 
   Append(PrefixedNames names) {
+    this(names, System::nanoTime);
+  }
+
+  /**
+   * @param clock as {@link System#nanoTime}
+   */
+  Append(PrefixedNames names, LongSupplier clock) {
+    this.clock = clock;
     plain = forFew(names, "", "");
     placing = forFew(names, "", PLACE);
     asking = forFew(names, NO_SEQUENTIAL_SCANS, ALONE);
@@ -333,16 +349,26 @@ final class Append implements SqlDialect.Append {
     }
   }
 
-  /** Who appends need not be one who may read the tables. It is asked once for each user. */
+  /** Who appends need not be one who may read the tables. */
   private boolean mayRead(Connection connection) throws SQLException {
-    Boolean known = mayRead.get(user(connection));
+    String user = user(connection);
+    Boolean known = mayRead.get(user);
     if (known != null) {
       return known;
+    }
+    long now = clock.getAsLong();
+    Long lackedAt = lackedRightsAt.get(user);
+    if (lackedAt != null && now - lackedAt < ASKED_AGAIN_NANOS) {
+      return false;
     }
     try (Statement statement = connection.createStatement();
         ResultSet row = statement.executeQuery(asksRights)) {
       boolean may = row.next() && row.getBoolean(1);
-      mayRead.put(user(connection), may);
+      if (may) {
+        mayRead.put(user, true);
+      } else {
+        lackedRightsAt.put(user, now);
+      }
       return may;
     }
   }

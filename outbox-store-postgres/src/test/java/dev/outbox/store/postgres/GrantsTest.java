@@ -18,6 +18,7 @@ import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
+import dev.outbox.store.core.internal.PrefixedNames;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -26,7 +27,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -228,6 +231,34 @@ class GrantsTest {
     } finally {
       owner.execute("drop role " + both);
     }
+  }
+
+  @Test
+  @DisplayName("of a relay that a producer is given later let it hand over within a minute")
+  void handsOverLater() throws SQLException {
+    String later = owner.schema() + "_later";
+    owner.execute("create role " + later, "grant %s to %s".formatted(producer, later));
+    AtomicLong clock = new AtomicLong();
+    Append append = new Append(new PrefixedNames(null, PrefixedNames.DEFAULT_PREFIX), clock::get);
+    try {
+      assertThat(mayHandOver(append, later)).isFalse();
+      owner.execute("grant %s to %s".formatted(relay, later));
+      clock.addAndGet(TimeUnit.MINUTES.toNanos(1) - 1);
+      assertThat(mayHandOver(append, later)).as("what is remembered").isFalse();
+      clock.addAndGet(1);
+      assertThat(mayHandOver(append, later)).isTrue();
+    } finally {
+      owner.execute("drop role " + later);
+    }
+  }
+
+  private static boolean mayHandOver(Append append, String role) throws SQLException {
+    OutboxMessage message =
+        OutboxMessage.builder().aggregate("order", "1").eventType("e").payload("{}").build();
+    AtomicBoolean may = new AtomicBoolean();
+    inTransactionAs(
+        role, c -> may.set(append.appendToHandOver(c, List.of(message), List.of()).isPresent()));
+    return may.get();
   }
 
   /** Whether a message of a key that is held was handed over. */
