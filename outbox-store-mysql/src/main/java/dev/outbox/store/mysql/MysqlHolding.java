@@ -1,5 +1,7 @@
 package dev.outbox.store.mysql;
 
+import static java.util.concurrent.TimeUnit.SECONDS;
+
 import dev.outbox.spi.store.Claim;
 import dev.outbox.store.core.internal.Announcement;
 import dev.outbox.store.core.internal.Database.Holding;
@@ -21,7 +23,7 @@ import org.jdbi.v3.core.transaction.TransactionException;
 final class MysqlHolding implements Holding<Handle> {
 
   /** So long after its start all relays that live are back at a server. */
-  private static final int OTHERS_COME_BACK_SECONDS = 5;
+  private static final int OTHERS_COME_BACK_SECONDS = 6;
 
   /** How long a ping may take. */
   private static final int ANSWERS_SECONDS = 5;
@@ -63,8 +65,8 @@ final class MysqlHolding implements Holding<Handle> {
   private final String look;
   private final String free;
 
-  /** Known to be so, of the server that the last session began on. */
-  private volatile boolean settled;
+  /** When all are back at the server that the last session began on. */
+  private volatile long settledAt;
 
   MysqlHolding(MysqlLeases leases, RelayLocks locks, MysqlText text) {
     this.leases = leases;
@@ -75,7 +77,8 @@ final class MysqlHolding implements Holding<Handle> {
 
   @Override
   public boolean begin(Handle handle, int code) {
-    settled = false;
+    int uptime = UnparsedSql.query(handle, UPTIME).map((row, context) -> row.getInt(2)).one();
+    settledAt = System.nanoTime() + SECONDS.toNanos(Math.max(0, OTHERS_COME_BACK_SECONDS - uptime));
     boolean shown =
         UnparsedSql.query(handle, IS_CLUSTER).mapTo(String.class).findFirst().isEmpty()
             && locks.show(handle, code);
@@ -124,20 +127,7 @@ final class MysqlHolding implements Holding<Handle> {
                   : buckets.add(new SeenBucket(bucket, row.getLong(2), row.getLong(3)));
             })
         .list();
-    settled = settled || uptime(handle) > OTHERS_COME_BACK_SECONDS;
-    return new Seen(buckets, codes, settled);
-  }
-
-  @Override
-  public int relays(Handle handle) {
-    return UnparsedSql.query(handle, locks.codes(handle))
-        .map((row, context) -> row.getInt(3))
-        .list()
-        .size();
-  }
-
-  private static int uptime(Handle handle) {
-    return UnparsedSql.query(handle, UPTIME).map((row, context) -> row.getInt(2)).one();
+    return new Seen(buckets, codes, System.nanoTime() - settledAt >= 0);
   }
 
   @Override

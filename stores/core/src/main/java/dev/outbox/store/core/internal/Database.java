@@ -163,11 +163,6 @@ public record Database<H>(
     /** All buckets as they are now, and the signs of all relays after that. */
     Seen look(H handle);
 
-    /** How many relays live. */
-    default int relays(H handle) {
-      return look(handle).codes().size();
-    }
-
     /**
      * Leases buckets that nobody has locked and that are as they were seen: their tokens are the
      * same, and what was free is free. The token alone does not say that: who had a lease that had

@@ -237,7 +237,7 @@ public final class StoreOperations<H> {
     return run(
         handle ->
             administration.statistics(
-                handle, checked, holding == null ? null : holding.relays(handle)));
+                handle, checked, holding == null ? null : holding.look(handle).codes().size()));
   }
 
   // ---- housekeeping
