@@ -58,7 +58,6 @@ final class BatchStatements {
     void bind(Parameters parameters) throws SQLException;
   }
 
-  private final TransactionSettings settings;
   private final UnaryOperator<String> fill;
   private final Map<String, String> texts = new ConcurrentHashMap<>();
   private final Map<First, String> firstTexts = new ConcurrentHashMap<>();
@@ -66,18 +65,13 @@ final class BatchStatements {
   /**
    * @param fill fills names into a text, which is done once
    */
-  BatchStatements(TransactionSettings settings, UnaryOperator<String> fill) {
-    this.settings = settings;
+  BatchStatements(UnaryOperator<String> fill) {
     this.fill = fill;
   }
 
   /** Begins a transaction whose first statement is run here, and brings the settings along. */
-  void beginWithFirst(Handle handle, Duration patience) throws SQLException {
-    if (settings.isTried()) {
-      handle.getConfig(Begin.class).set(settings.preamble(), patience);
-    } else {
-      settings.begin(handle.getConnection(), patience);
-    }
+  void beginWithFirst(Handle handle, Duration patience) {
+    handle.getConfig(Begin.class).set(TransactionSettings.SEVERAL, patience);
   }
 
   /** Begins a transaction whose only statement is run here. */
@@ -90,7 +84,7 @@ final class BatchStatements {
     Begin begin = handle.getConfig(Begin.class);
     if (begin.take() != null) {
       try {
-        settings.begin(handle.getConnection(), begin.patience);
+        TransactionSettings.begin(handle.getConnection(), begin.patience);
       } catch (SQLException e) {
         throw new TransactionException(e);
       }

@@ -82,11 +82,10 @@ final class PostgresServer extends Server {
           and (s.seqcache <> 1 or s.seqincrement <> 1))
       """;
 
-  private final TransactionSettings settings = new TransactionSettings();
   private final Pooler pooler;
 
   /** Runs the statements of each batch. */
-  final BatchStatements statements = new BatchStatements(settings, this::fill);
+  final BatchStatements statements = new BatchStatements(this::fill);
 
   PostgresServer(PrefixedNames names, TableKind tables, Pooler pooler) {
     super("PostgreSQL", PLACE, names, tables);
@@ -161,11 +160,11 @@ final class PostgresServer extends Server {
 
   @Override
   public void begin(Connection connection, Duration patience) throws SQLException {
-    settings.begin(connection, patience);
+    TransactionSettings.begin(connection, patience);
   }
 
   @Override
-  public void beginWithLeases(Handle handle, Duration patience) throws SQLException {
+  public void beginWithLeases(Handle handle, Duration patience) {
     statements.beginWithFirst(handle, patience);
   }
 

@@ -2,11 +2,8 @@ package dev.outbox.store.postgres;
 
 import java.sql.Connection;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Sets what each transaction of ours needs, in one round trip. All of it ends with the transaction,
@@ -17,10 +14,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>A client that stops inside a transaction would hold its bucket rows for ever, and others
  *       would skip them for ever. When it owes a statement, {@code
  *       idle_in_transaction_session_timeout} ends it. When it stops while a large result is on its
- *       way, the server is not idle but writing, and only {@code tcp_user_timeout} ends it; that
- *       exists where the system has it, and is tried once. Behind a Unix socket {@link
- *       PostgresAdministration#ownSteps} ends it; so that the housekeeping that does so never waits
- *       for such a client for ever, there is a {@code lock_timeout}.
+ *       way, the server is not idle but writing, and only {@code tcp_user_timeout} ends it. Behind
+ *       a Unix socket {@link PostgresAdministration#ownSteps} ends it; so that the housekeeping
+ *       that does so never waits for such a client for ever, there is a {@code lock_timeout}.
  *   <li>{@code synchronous_commit}, where it is off: a lease must be durable before its messages
  *       are published, and with it all that those messages' own transactions wrote.
  *   <li>No sequential scans: a plan that was cached while a table was empty would stay when it is
@@ -52,23 +48,25 @@ final class TransactionSettings {
     }
   }
 
-  private static final Preamble WITHOUT_TCP =
+  /**
+   * For a transaction of several statements. Only Linux has the TCP setting, and a server elsewhere
+   * logs each attempt to set it. On a Unix socket it is ignored.
+   */
+  static final Preamble SEVERAL =
       new Preamble(
           """
           set transaction isolation level read committed, read write;
           select set_config('idle_in_transaction_session_timeout', ?, true),
             set_config('lock_timeout', ?, true),
+            set_config('tcp_user_timeout',
+              case when version() like '%linux%' then ? else '0' end, true),
             set_config('enable_seqscan', 'off', true),
             set_config('jit', 'off', true),
             set_config('synchronous_commit',
               case current_setting('synchronous_commit') when 'off' then 'on'
                 else current_setting('synchronous_commit') end, true)
           """,
-          2,
-          2);
-
-  private static final Preamble WITH_TCP =
-      new Preamble(WITHOUT_TCP.text() + ", set_config('tcp_user_timeout', ?, true)", 2, 3);
+          2, 3);
 
   /**
    * For one statement that is all of its transaction and brings little. It is sent along with
@@ -86,35 +84,13 @@ final class TransactionSettings {
           1,
           1);
 
-  private volatile @Nullable Boolean hasTcpUserTimeout;
+  private TransactionSettings() {}
 
-  void begin(Connection connection, Duration patience) throws SQLException {
-    Preamble preamble = preamble();
-    try (PreparedStatement statement = connection.prepareStatement(preamble.text())) {
-      preamble.bind(statement, patience);
+  /** Makes the settings of a transaction of several statements. */
+  static void begin(Connection connection, Duration patience) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(SEVERAL.text())) {
+      SEVERAL.bind(statement, patience);
       statement.execute();
-    }
-    if (hasTcpUserTimeout == null) {
-      try (Statement statement = connection.createStatement()) {
-        hasTcpUserTimeout = reads(statement, "show tcp_user_timeout");
-      }
-    }
-  }
-
-  /** Whether it is known which {@link #preamble} the server takes: it is the same from then on. */
-  boolean isTried() {
-    return hasTcpUserTimeout != null;
-  }
-
-  /** For a transaction of several statements. */
-  Preamble preamble() {
-    return Boolean.FALSE.equals(hasTcpUserTimeout) ? WITHOUT_TCP : WITH_TCP;
-  }
-
-  /** Where the system does not have it, the setting stays 0 and the server logs each attempt. */
-  private static boolean reads(Statement statement, String show) throws SQLException {
-    try (ResultSet rows = statement.executeQuery(show)) {
-      return rows.next() && !rows.getString(1).equals("0");
     }
   }
 }
