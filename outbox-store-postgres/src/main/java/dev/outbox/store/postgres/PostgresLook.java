@@ -48,7 +48,7 @@ final class PostgresLook {
         where b.token = t.token and b.claim_id = ? and b.lease_until > clock_timestamp()
       )
       """
-              .replace("${leased}", PostgresReadText.LEASED_AHEAD)
+              .replace("${leased}", PostgresReadText.LEASED_PENDING)
           + PostgresReadText.messages(PostgresReadText.PENDING)
               .replace("${leased}", "(select * from held, now)")
               .replace(
@@ -168,7 +168,7 @@ final class PostgresLook {
         handle,
         STATEMENT,
         parameters ->
-            PostgresReadText.bind(parameters, leases, lease -> limits.messages(), true)
+            PostgresReadText.bindPending(parameters, leases, lease -> limits.messages())
                 .integers(leases, Lease::bucket)
                 .longs(leases, Lease::token)
                 .add(claimId)

@@ -48,9 +48,6 @@ final class PostgresReadText {
       """
           .replace("${horizon}", HORIZON);
 
-  private static final String LEASED =
-      "(select * from unnest(?, ?, ?) l (bucket, low_water, most))";
-
   static final String PENDING =
       READ.replace("${orElse}", "when m.available_at > statement_timestamp() then 'SCHEDULED'")
           .replace("${where}", "m.status = 'PENDING' and m.seq + 0 >= l.low_water")
@@ -62,10 +59,10 @@ final class PostgresReadText {
           .replace("${order}", "m.available_at, m.seq");
 
   /**
-   * Reading begins further ahead as long as some transactions are open, see {@link
+   * Reading PENDING messages begins further ahead as long as some transactions are open, see {@link
    * LowWaterMark.Ahead}.
    */
-  static final String LEASED_AHEAD =
+  static final String LEASED_PENDING =
       """
       (select l.bucket, case when o.ahead then l.ahead else l.low_water end as low_water,
           l.most, o.ahead
@@ -75,15 +72,17 @@ final class PostgresReadText {
 
   static final String HORIZON_AHEAD = "case when l.ahead then l.horizon else 0 end as horizon";
 
-  static final String READ_PENDING = messages(PENDING).replace("${leased}", LEASED);
-  static final String READ_AHEAD = ahead(messages(PENDING));
-  static final String READ_SCHEDULED = messages(SCHEDULED).replace("${leased}", LEASED);
-  static final String SIZES_PENDING = sizes(PENDING).replace("${leased}", LEASED);
-  static final String SIZES_AHEAD = ahead(sizes(PENDING));
-  static final String SIZES_SCHEDULED = sizes(SCHEDULED).replace("${leased}", LEASED);
+  static final String READ_PENDING = pending(messages(PENDING));
+  static final String READ_SCHEDULED = scheduled(messages(SCHEDULED));
+  static final String SIZES_PENDING = pending(sizes(PENDING));
+  static final String SIZES_SCHEDULED = scheduled(sizes(SCHEDULED));
 
-  private static String ahead(String read) {
-    return read.replace("${leased}", LEASED_AHEAD).replace("l.horizon", HORIZON_AHEAD);
+  private static String pending(String read) {
+    return read.replace("${leased}", LEASED_PENDING).replace("l.horizon", HORIZON_AHEAD);
+  }
+
+  private static String scheduled(String read) {
+    return read.replace("${leased}", "(select * from unnest(?, ?, ?) l (bucket, low_water, most))");
   }
 
   private PostgresReadText() {}
@@ -111,17 +110,11 @@ final class PostgresReadText {
         .integers(leases, most);
   }
 
-  /**
-   * @param ahead whether for {@link #LEASED_AHEAD}
-   */
-  static Parameters bind(
-      Parameters parameters, List<Lease> leases, ToIntFunction<Lease> most, boolean ahead)
-      throws SQLException {
-    bind(parameters, leases, most);
-    return ahead
-        ? parameters
-            .longs(leases, lease -> LowWaterMark.of(lease).ahead().low())
-            .longs(LowWaterMark.Ahead.openOf(leases), Long::longValue)
-        : parameters;
+  /** For {@link #LEASED_PENDING}. */
+  static Parameters bindPending(
+      Parameters parameters, List<Lease> leases, ToIntFunction<Lease> most) throws SQLException {
+    return bind(parameters, leases, most)
+        .longs(leases, lease -> LowWaterMark.of(lease).ahead().low())
+        .longs(LowWaterMark.Ahead.openOf(leases), Long::longValue);
   }
 }

@@ -8,6 +8,8 @@ import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.jdbc.internal.MessageRows;
 import dev.outbox.store.jdbc.internal.SqlReads;
+import dev.outbox.store.postgres.BatchStatements.Parameters;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -86,35 +88,31 @@ final class PostgresReads extends SqlReads {
   @Override
   protected <R> R select(Handle handle, Wanted wanted, long bytes, Reader<R> reader) {
     snapshots.ask(handle, LowWaterMark.of(wanted.leases().get(0)).sample());
-    boolean ahead = isAhead(wanted);
     return statements.query(
         handle,
-        ahead
-            ? PostgresReadText.READ_AHEAD
-            : wanted.status() == Status.PENDING
-                ? PostgresReadText.READ_PENDING
-                : PostgresReadText.READ_SCHEDULED,
-        parameters ->
-            PostgresReadText.bind(parameters.add(bytes), wanted.leases(), wanted.most(), ahead),
+        wanted.status() == Status.PENDING
+            ? PostgresReadText.READ_PENDING
+            : PostgresReadText.READ_SCHEDULED,
+        parameters -> bind(parameters.add(bytes), wanted),
         reader);
   }
 
-  private static boolean isAhead(Wanted wanted) {
-    return wanted.status() == Status.PENDING
-        && !LowWaterMark.Ahead.openOf(wanted.leases()).isEmpty();
+  private static void bind(Parameters parameters, Wanted wanted) throws SQLException {
+    if (wanted.status() == Status.PENDING) {
+      PostgresReadText.bindPending(parameters, wanted.leases(), wanted.most());
+    } else {
+      PostgresReadText.bind(parameters, wanted.leases(), wanted.most());
+    }
   }
 
   @Override
   protected <R> R sizes(Handle handle, Wanted wanted, Reader<R> reader) {
-    boolean ahead = isAhead(wanted);
     return statements.query(
         handle,
-        ahead
-            ? PostgresReadText.SIZES_AHEAD
-            : wanted.status() == Status.PENDING
-                ? PostgresReadText.SIZES_PENDING
-                : PostgresReadText.SIZES_SCHEDULED,
-        parameters -> PostgresReadText.bind(parameters, wanted.leases(), wanted.most(), ahead),
+        wanted.status() == Status.PENDING
+            ? PostgresReadText.SIZES_PENDING
+            : PostgresReadText.SIZES_SCHEDULED,
+        parameters -> bind(parameters, wanted),
         reader);
   }
 
