@@ -56,6 +56,8 @@ public abstract class BucketStore<T>
 
   private final StoreOperations<?> operations;
   private final BiFunction<List<Archived>, Who, Appended> replay;
+
+  /** Whether the schema was found right, after the last migration and the last housekeeping. */
   private volatile boolean verified;
 
   /**
@@ -72,16 +74,6 @@ public abstract class BucketStore<T>
   /** How long a dedup key is remembered. */
   protected final Duration dedupWindow() {
     return operations.dedupWindow();
-  }
-
-  /** Whether the schema was found right, after the last migration and the last housekeeping. */
-  protected final boolean verified() {
-    return verified;
-  }
-
-  /** Notes that the schema was found right. */
-  protected final void setVerified() {
-    verified = true;
   }
 
   /**

@@ -149,12 +149,9 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> {
       if (messages.isEmpty()) {
         return Appended.of(messages, Set.of());
       }
-      if (!mayAppend && !verified()) {
+      if (!mayAppend) {
         schema.verify(transaction);
         mayAppend = true;
-        if (archive == null) {
-          setVerified();
-        }
       }
       dialect.server().check(transaction);
       return Appended.of(messages, work.run());

@@ -13,6 +13,9 @@ import java.util.OptionalInt;
 final class MapStore extends BucketStore<Producer> {
   private final MapDatabase database;
 
+  /** How often the schema was looked at. */
+  int looked;
+
   MapStore(MapDatabase database, Duration dedupWindow) {
     super(
         new StoreOperations<>(database.asked(), database, dedupWindow, History.NONE),
@@ -27,16 +30,13 @@ final class MapStore extends BucketStore<Producer> {
 
   @Override
   protected void checkSchema() {
+    looked++;
     database.checkSchema();
   }
 
   @Override
   protected void migrateSchema() {
     database.schemaVersion = MapDatabase.VERSION;
-  }
-
-  boolean isVerified() {
-    return verified();
   }
 
   Duration window() {
