@@ -11,8 +11,7 @@ import com.mongodb.connection.ServerDescription;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.StoreProvider;
-import java.net.ConnectException;
-import java.net.UnknownHostException;
+import dev.outbox.store.core.internal.Unreachable;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -195,12 +194,8 @@ public final class MongoStoreProvider implements StoreProvider {
       while (root.getCause() != null) {
         root = root.getCause();
       }
-      if (root instanceof UnknownHostException) {
-        return "unknown host " + root.getMessage();
-      }
-      return root instanceof ConnectException
-          ? root.getMessage() + "; is the server running there?"
-          : String.valueOf(root.getMessage());
+      String said = String.valueOf(root.getMessage());
+      return Unreachable.reason(root).orElse(said);
     }
 
     @Override

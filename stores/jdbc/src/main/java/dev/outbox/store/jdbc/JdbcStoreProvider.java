@@ -6,8 +6,7 @@ import dev.outbox.PermanentOutboxException;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoreProvider;
-import java.net.ConnectException;
-import java.net.UnknownHostException;
+import dev.outbox.store.core.internal.Unreachable;
 import java.sql.Connection;
 import java.sql.Driver;
 import java.sql.DriverManager;
@@ -102,17 +101,9 @@ public abstract class JdbcStoreProvider implements StoreProvider {
     return null;
   }
 
-  /** Why there is no connection. Drivers wrap what the network said in sentences that do not. */
+  /** Why there is no connection. */
   protected String reason(SQLException e) {
-    for (Throwable t = e; t != null; t = t.getCause()) {
-      if (t instanceof UnknownHostException) {
-        return "unknown host " + t.getMessage();
-      }
-      if (t instanceof ConnectException) {
-        return t.getMessage() + "; is the server running there?";
-      }
-    }
-    return String.valueOf(e.getMessage());
+    return Unreachable.reason(e).orElseGet(() -> String.valueOf(e.getMessage()));
   }
 
   @Override

@@ -3,8 +3,7 @@ package dev.outbox.store.redis;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.StoreProvider;
-import java.net.ConnectException;
-import java.net.UnknownHostException;
+import dev.outbox.store.core.internal.Unreachable;
 import java.util.List;
 import java.util.Optional;
 import javax.net.ssl.SSLException;
@@ -128,11 +127,9 @@ public final class RedisStoreProvider implements StoreProvider {
         return said; // by the server
       }
       Throwable root = root(e);
-      if (root instanceof UnknownHostException) {
-        return "unknown host " + root.getMessage();
-      }
-      if (root instanceof ConnectException) {
-        return root.getMessage() + "; is the server running there?";
+      Optional<String> unreachable = Unreachable.reason(root);
+      if (unreachable.isPresent()) {
+        return unreachable.get();
       }
       if (root instanceof SSLException || url.tls()) {
         return root.getMessage()
