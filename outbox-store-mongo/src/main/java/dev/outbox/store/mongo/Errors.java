@@ -92,12 +92,11 @@ final class Errors {
   }
 
   void run(Runnable work) {
-    boolean ignored =
-        own(
-            () -> {
-              work.run();
-              return true;
-            });
+    try {
+      work.run();
+    } catch (MongoException e) {
+      throw translate(e);
+    }
   }
 
   OutboxException translate(MongoException e) {

@@ -69,13 +69,7 @@ final class MongoTransactions implements Transactions<MongoTransaction> {
     Consumer<MongoTransaction> giveBack = undo;
     if (giveBack != null) {
       try {
-        boolean ignored =
-            run(
-                Duration.ofMillis(COMMIT_MILLIS),
-                transaction -> {
-                  giveBack.accept(transaction);
-                  return true;
-                });
+        execute(Duration.ofMillis(COMMIT_MILLIS), giveBack);
       } catch (RuntimeException e) { // also when the client was closed
         return; // the leases run out
       }

@@ -401,18 +401,15 @@ final class HeldClaims<H> {
       return;
     }
     try {
-      boolean ignored =
-          transactions.run(
-              LETS_GO,
-              handle -> {
-                Settlement.release(
-                    handle,
-                    database,
-                    claimId,
-                    leases.lockHeld(handle, claimId, given),
-                    new DecidedMessages(List.of(), Map.of()));
-                return true;
-              });
+      transactions.execute(
+          LETS_GO,
+          handle ->
+              Settlement.release(
+                  handle,
+                  database,
+                  claimId,
+                  leases.lockHeld(handle, claimId, given),
+                  new DecidedMessages(List.of(), Map.of())));
     } catch (RuntimeException | Error e) {
       held.keep(given);
       throw e;

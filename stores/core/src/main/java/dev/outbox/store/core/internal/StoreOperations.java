@@ -300,12 +300,7 @@ public final class StoreOperations<H> {
   }
 
   private void inTransaction(Consumer<H> work) {
-    boolean ignored =
-        run(
-            handle -> {
-              work.accept(handle);
-              return true;
-            });
+    transactions.execute(PATIENCE, work);
   }
 
   private <R> R run(Transactions.Work<H, R> work) {

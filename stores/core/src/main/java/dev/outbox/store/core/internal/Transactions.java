@@ -1,6 +1,7 @@
 package dev.outbox.store.core.internal;
 
 import java.time.Duration;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +25,17 @@ public interface Transactions<H> extends AutoCloseable {
    * @throws dev.outbox.OutboxException when the work failed or could not be committed
    */
   <R extends @Nullable Object> R run(Duration patience, Work<H, R> work);
+
+  /** As {@link #run}, for work without a result. */
+  default void execute(Duration patience, Consumer<H> work) {
+    boolean ignored =
+        run(
+            patience,
+            handle -> {
+              work.accept(handle);
+              return true;
+            });
+  }
 
   /**
    * Runs one statement of {@link Database.Leases} or {@link Database.Reads}, which is all of its
