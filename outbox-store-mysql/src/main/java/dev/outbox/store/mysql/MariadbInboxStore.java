@@ -12,7 +12,7 @@ import javax.sql.DataSource;
  */
 public final class MariadbInboxStore extends JdbcInboxStore {
 
-  private MariadbInboxStore(Builder b) {
+  private MariadbInboxStore(PlainBuilder<MariadbInboxStore> b) {
     super(
         b, names -> new MysqlServer(names, TableKind.INBOX, Flavor.MARIADB), MysqlInboxTexts.TEXTS);
   }
@@ -23,15 +23,7 @@ public final class MariadbInboxStore extends JdbcInboxStore {
   }
 
   /** Starts with the defaults that each setter names. */
-  public static Builder builder(DataSource dataSource) {
-    return new Builder(dataSource);
-  }
-
-  /** Not safe for use by many threads. */
-  public static final class Builder extends JdbcInboxStore.Builder<MariadbInboxStore, Builder> {
-
-    private Builder(DataSource dataSource) {
-      super(dataSource, MariadbInboxStore::new);
-    }
+  public static PlainBuilder<MariadbInboxStore> builder(DataSource dataSource) {
+    return new PlainBuilder<>(dataSource, MariadbInboxStore::new);
   }
 }

@@ -17,7 +17,7 @@ import javax.sql.DataSource;
  */
 public final class MariadbOutboxStore extends JdbcOutboxStore implements KeepingStore<Connection> {
 
-  private MariadbOutboxStore(Builder b) {
+  private MariadbOutboxStore(PlainBuilder<MariadbOutboxStore> b) {
     super(b, (names, archive) -> MysqlDialect.of(names, Flavor.MARIADB, archive));
   }
 
@@ -27,20 +27,12 @@ public final class MariadbOutboxStore extends JdbcOutboxStore implements Keeping
   }
 
   /** Starts with the defaults that each setter names. */
-  public static Builder builder(DataSource dataSource) {
-    return new Builder(dataSource);
+  public static PlainBuilder<MariadbOutboxStore> builder(DataSource dataSource) {
+    return new PlainBuilder<>(dataSource, MariadbOutboxStore::new);
   }
 
   @Override
   public Keeper keeper(Duration unclaimed) {
     return keep(unclaimed);
-  }
-
-  /** Not safe for use by many threads. */
-  public static final class Builder extends JdbcOutboxStore.Builder<MariadbOutboxStore, Builder> {
-
-    private Builder(DataSource dataSource) {
-      super(dataSource, MariadbOutboxStore::new);
-    }
   }
 }

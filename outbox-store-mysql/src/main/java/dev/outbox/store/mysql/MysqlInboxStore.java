@@ -14,7 +14,7 @@ import javax.sql.DataSource;
  */
 public final class MysqlInboxStore extends JdbcInboxStore {
 
-  private MysqlInboxStore(Builder b) {
+  private MysqlInboxStore(PlainBuilder<MysqlInboxStore> b) {
     super(b, names -> new MysqlServer(names, TableKind.INBOX, Flavor.MYSQL), MysqlInboxTexts.TEXTS);
   }
 
@@ -24,15 +24,7 @@ public final class MysqlInboxStore extends JdbcInboxStore {
   }
 
   /** Starts with the defaults that each setter names. */
-  public static Builder builder(DataSource dataSource) {
-    return new Builder(dataSource);
-  }
-
-  /** Not safe for use by many threads. */
-  public static final class Builder extends JdbcInboxStore.Builder<MysqlInboxStore, Builder> {
-
-    private Builder(DataSource dataSource) {
-      super(dataSource, MysqlInboxStore::new);
-    }
+  public static PlainBuilder<MysqlInboxStore> builder(DataSource dataSource) {
+    return new PlainBuilder<>(dataSource, MysqlInboxStore::new);
   }
 }

@@ -52,7 +52,7 @@ import javax.sql.DataSource;
  */
 public final class MysqlOutboxStore extends JdbcOutboxStore implements KeepingStore<Connection> {
 
-  private MysqlOutboxStore(Builder b) {
+  private MysqlOutboxStore(PlainBuilder<MysqlOutboxStore> b) {
     super(b, (names, archive) -> MysqlDialect.of(names, Flavor.MYSQL, archive));
   }
 
@@ -62,20 +62,12 @@ public final class MysqlOutboxStore extends JdbcOutboxStore implements KeepingSt
   }
 
   /** Starts with the defaults that each setter names. */
-  public static Builder builder(DataSource dataSource) {
-    return new Builder(dataSource);
+  public static PlainBuilder<MysqlOutboxStore> builder(DataSource dataSource) {
+    return new PlainBuilder<>(dataSource, MysqlOutboxStore::new);
   }
 
   @Override
   public Keeper keeper(Duration unclaimed) {
     return keep(unclaimed);
-  }
-
-  /** Not safe for use by many threads. */
-  public static final class Builder extends JdbcOutboxStore.Builder<MysqlOutboxStore, Builder> {
-
-    private Builder(DataSource dataSource) {
-      super(dataSource, MysqlOutboxStore::new);
-    }
   }
 }

@@ -15,7 +15,7 @@ import javax.sql.DataSource;
  */
 public final class SqlServerInboxStore extends JdbcInboxStore {
 
-  private SqlServerInboxStore(Builder b) {
+  private SqlServerInboxStore(PlainBuilder<SqlServerInboxStore> b) {
     super(b, names -> new SqlServerServer(names, TableKind.INBOX), SqlServerInboxTexts.TEXTS);
   }
 
@@ -25,15 +25,7 @@ public final class SqlServerInboxStore extends JdbcInboxStore {
   }
 
   /** Starts with the defaults that each setter names. */
-  public static Builder builder(DataSource dataSource) {
-    return new Builder(dataSource);
-  }
-
-  /** Not safe for use by many threads. */
-  public static final class Builder extends JdbcInboxStore.Builder<SqlServerInboxStore, Builder> {
-
-    private Builder(DataSource dataSource) {
-      super(dataSource, SqlServerInboxStore::new);
-    }
+  public static PlainBuilder<SqlServerInboxStore> builder(DataSource dataSource) {
+    return new PlainBuilder<>(dataSource, SqlServerInboxStore::new);
   }
 }

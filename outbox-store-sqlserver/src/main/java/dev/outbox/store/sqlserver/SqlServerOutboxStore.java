@@ -57,7 +57,7 @@ import javax.sql.DataSource;
  */
 public final class SqlServerOutboxStore extends JdbcOutboxStore {
 
-  private SqlServerOutboxStore(Builder b) {
+  private SqlServerOutboxStore(PlainBuilder<SqlServerOutboxStore> b) {
     super(b, SqlServerDialect::of);
   }
 
@@ -67,15 +67,7 @@ public final class SqlServerOutboxStore extends JdbcOutboxStore {
   }
 
   /** Starts with the defaults that each setter names. */
-  public static Builder builder(DataSource dataSource) {
-    return new Builder(dataSource);
-  }
-
-  /** Not safe for use by many threads. */
-  public static final class Builder extends JdbcOutboxStore.Builder<SqlServerOutboxStore, Builder> {
-
-    private Builder(DataSource dataSource) {
-      super(dataSource, SqlServerOutboxStore::new);
-    }
+  public static PlainBuilder<SqlServerOutboxStore> builder(DataSource dataSource) {
+    return new PlainBuilder<>(dataSource, SqlServerOutboxStore::new);
   }
 }

@@ -21,6 +21,7 @@ import dev.outbox.spi.store.InspectionStore.WaitingKey;
 import dev.outbox.spi.store.PauseStore.Pause;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.store.jdbc.JdbcOutboxStore.PlainBuilder;
 import dev.outbox.store.sqlserver.Recorder.Execution;
 import dev.outbox.store.sqlserver.Recorder.Parameter;
 import java.sql.Connection;
@@ -76,7 +77,7 @@ class BindingsTest {
           sql -> counts.getOrDefault(names.get(sql), 1));
   private SqlServerOutboxStore store = builder(driver).build();
 
-  private static SqlServerOutboxStore.Builder builder(Recorder driver) {
+  private static PlainBuilder<SqlServerOutboxStore> builder(Recorder driver) {
     return SqlServerOutboxStore.builder(driver.dataSource()).schema("shop");
   }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.microsoft.sqlserver.jdbc.SQLServerDataSource;
 import dev.outbox.Archive;
 import dev.outbox.store.core.internal.PrefixedNames;
+import dev.outbox.store.jdbc.JdbcOutboxStore.PlainBuilder;
 import dev.outbox.store.jdbc.SchemaTests;
 import java.io.StringWriter;
 import java.nio.file.Path;
@@ -56,7 +57,7 @@ class SchemaTest {
   @Test
   @DisplayName("of the archive as Liquibase would make it comes behind the outbox's in ddl()")
   void liquibaseOfArchive(@TempDir Path directory) throws Exception {
-    SqlServerOutboxStore.Builder outbox =
+    PlainBuilder<SqlServerOutboxStore> outbox =
         SqlServerOutboxStore.builder(new SQLServerDataSource()).schema("shop").prefix("billing_");
     int before = statements(outbox.build().ddl()).size();
     List<String> both = statements(outbox.archive(Archive.FULL).build().ddl());
@@ -128,7 +129,7 @@ class SchemaTest {
   @Test
   @DisplayName("names that are more than names are refused when the store is built")
   void names() {
-    SqlServerOutboxStore.Builder builder =
+    PlainBuilder<SqlServerOutboxStore> builder =
         SqlServerOutboxStore.builder(new SQLServerDataSource()).prefix("x; drop");
     assertThatThrownBy(builder::build)
         .isInstanceOf(IllegalArgumentException.class)

@@ -271,4 +271,20 @@ public abstract class JdbcInboxStore implements InboxStore<Connection>, SchemaSt
       return self();
     }
   }
+
+  /**
+   * Of a database that needs no settings of its own. Not safe for use by many threads.
+   *
+   * @param <S> what it builds
+   */
+  public static final class PlainBuilder<S extends JdbcInboxStore>
+      extends Builder<S, PlainBuilder<S>> {
+
+    /**
+     * @param build makes the store, from this
+     */
+    public PlainBuilder(DataSource dataSource, Function<PlainBuilder<S>, S> build) {
+      super(dataSource, build);
+    }
+  }
 }

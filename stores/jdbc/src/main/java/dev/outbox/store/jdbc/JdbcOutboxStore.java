@@ -259,4 +259,20 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> {
       return self();
     }
   }
+
+  /**
+   * Of a database that needs no settings of its own. Not safe for use by many threads.
+   *
+   * @param <S> what it builds
+   */
+  public static final class PlainBuilder<S extends JdbcOutboxStore>
+      extends Builder<S, PlainBuilder<S>> {
+
+    /**
+     * @param build makes the store, from this
+     */
+    public PlainBuilder(DataSource dataSource, Function<PlainBuilder<S>, S> build) {
+      super(dataSource, build);
+    }
+  }
 }

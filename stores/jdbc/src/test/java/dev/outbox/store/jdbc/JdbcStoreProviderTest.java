@@ -90,15 +90,13 @@ class JdbcStoreProviderTest {
     }
   }
 
-  private static final class NoStore extends JdbcOutboxStore.Builder<JdbcOutboxStore, NoStore> {
-    NoStore(DataSource dataSource) {
-      super(dataSource, builder -> null);
-    }
-  }
-
   private static final class Provider extends JdbcStoreProvider {
     Provider() {
-      super("told", "Told", "jdbc:told://host", "no.Driver", "", NoStore::new, source -> null);
+      super("told", "Told", "jdbc:told://host", "no.Driver", "", Provider::none, source -> null);
+    }
+
+    private static JdbcOutboxStore.PlainBuilder<JdbcOutboxStore> none(DataSource dataSource) {
+      return new JdbcOutboxStore.PlainBuilder<>(dataSource, builder -> null);
     }
 
     @Override
