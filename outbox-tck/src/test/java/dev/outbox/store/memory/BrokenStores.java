@@ -188,10 +188,19 @@ public final class BrokenStores {
   /** Looks whether a dedup key is there, and inserts it when it is not. */
   @Rule("A4")
   static final class LooksThenInserts extends Broken {
+    private final Map<String, MemoryTransaction> inserted = new HashMap<>();
+
     @Override
     boolean takeDedupKey(String dedupKey, MemoryTransaction transaction) {
-      return dedupKeys.isOpenBeside(dedupKey, transaction)
-          || super.takeDedupKey(dedupKey, transaction);
+      MemoryTransaction by = inserted.get(dedupKey);
+      if (by != null && by != transaction && by.active) {
+        return true;
+      }
+      boolean taken = super.takeDedupKey(dedupKey, transaction);
+      if (taken) {
+        inserted.put(dedupKey, transaction);
+      }
+      return taken;
     }
   }
 

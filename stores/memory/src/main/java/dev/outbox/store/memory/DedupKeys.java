@@ -36,12 +36,6 @@ final class DedupKeys {
     }
   }
 
-  /** Whether it is in another transaction that has not ended. */
-  boolean isOpenBeside(String dedupKey, MemoryTransaction transaction) {
-    Taken first = taken.get(dedupKey);
-    return first != null && first.by != transaction && first.by.active;
-  }
-
   void rolledBack(MemoryTransaction transaction) {
     taken.values().removeIf(t -> t.by == transaction);
   }

@@ -85,7 +85,7 @@ public class MemoryOutboxStore extends MemoryKeys
   /** By {@link PauseStore#name}. */
   final Map<String, Pause> pauses = new HashMap<>();
 
-  final DedupKeys dedupKeys;
+  private final DedupKeys dedupKeys;
   long lastSequence;
 
   /** A store with the system's clock and the {@link #DEFAULT_DEDUP_WINDOW}. */
