@@ -20,6 +20,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -157,25 +158,25 @@ public final class RoutingPublisher implements MessagePublisher {
    */
   @Override
   public void close() {
-    Map<String, String> troubles = new LinkedHashMap<>();
+    String troubles = "";
     try {
-      List<Callable<Optional<String>>> closings = new ArrayList<>();
-      for (Routed one : all) {
-        closings.add(
-            () -> {
-              one.close();
-              return Optional.empty();
-            });
-      }
-      troubles.putAll(
-          troubles(all, closings, timeout, "did not close within " + Texts.time(timeout)));
+      troubles =
+          troubles(
+              all,
+              one ->
+                  () -> {
+                    one.close();
+                    return Optional.empty();
+                  },
+              timeout,
+              "did not close within " + Texts.time(timeout));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {
       executor.shutdownNow();
     }
     if (!troubles.isEmpty()) {
-      throw new IllegalStateException("publishers were not closed: " + words(troubles));
+      throw new IllegalStateException("publishers were not closed: " + troubles);
     }
   }
 
@@ -192,25 +193,30 @@ public final class RoutingPublisher implements MessagePublisher {
   @Override
   public Optional<String> unreachable(Duration patience) throws InterruptedException {
     Duration each = timeoutOfEach(patience);
-    List<Routed> able = askable();
-    List<Callable<Optional<String>>> questions = new ArrayList<>();
-    for (Routed one : able) {
-      questions.add(() -> one.publisher().unreachable(each));
-    }
-    Map<String, String> troubles =
-        troubles(able, questions, patience, "did not say in time whether it answers");
-    return troubles.isEmpty() ? Optional.empty() : Optional.of(words(troubles));
+    String troubles =
+        troubles(
+            askable(),
+            one -> () -> one.publisher().unreachable(each),
+            patience,
+            "did not say in time whether it answers");
+    return troubles.isEmpty() ? Optional.empty() : Optional.of(troubles);
   }
 
+  /** Asked side by side, as {@link #unreachable}; one that is late or throws is a warning. */
   @Override
   public List<Finding> findings(List<StoredMessage> waiting, Duration patience)
       throws InterruptedException {
-    Map<Routed, List<StoredMessage>> each = waiting.stream().collect(Collectors.groupingBy(routes));
-    List<Finding> findings = new ArrayList<>();
-    for (Routed one : all) {
-      findings.addAll(one.publisher().findings(each.getOrDefault(one, List.of()), patience));
-    }
-    return findings;
+    Map<Routed, List<StoredMessage>> messages =
+        waiting.stream().collect(Collectors.groupingBy(routes));
+    Duration each = timeoutOfEach(patience);
+    List<List<Finding>> findings =
+        answers(
+            all,
+            one -> () -> one.publisher().findings(messages.getOrDefault(one, List.of()), each),
+            patience,
+            "did not say in time how its destinations are",
+            (name, trouble) -> List.of(Finding.warning("publisher", name + " " + trouble, null)));
+    return findings.stream().flatMap(List::stream).toList();
   }
 
   private List<Routed> askable() {
@@ -218,29 +224,50 @@ public final class RoutingPublisher implements MessagePublisher {
   }
 
   /** Asks each at the same time; an answer is empty when nothing is wrong. */
-  private Map<String, String> troubles(
-      List<Routed> asked, List<Callable<Optional<String>>> questions, Duration time, String late)
+  private String troubles(
+      List<Routed> asked,
+      Function<Routed, Callable<Optional<String>>> question,
+      Duration time,
+      String late)
       throws InterruptedException {
-    Map<String, String> troubles = new LinkedHashMap<>();
-    List<Future<Optional<String>>> answers =
-        executor.invokeAll(questions, time.toNanos(), TimeUnit.NANOSECONDS);
+    return answers(
+            asked,
+            one -> () -> question.apply(one).call().map(said -> one.name() + ": " + said),
+            time,
+            late,
+            (name, trouble) -> Optional.of(name + ": " + trouble))
+        .stream()
+        .flatMap(Optional::stream)
+        .collect(Collectors.joining("; "));
+  }
+
+  /**
+   * Asks each at the same time.
+   *
+   * @param otherwise the answer of one that is late or throws, by its name and its trouble
+   */
+  private <A> List<A> answers(
+      List<Routed> asked,
+      Function<Routed, Callable<A>> question,
+      Duration time,
+      String late,
+      BiFunction<String, String, A> otherwise)
+      throws InterruptedException {
+    List<Future<A>> futures =
+        executor.invokeAll(
+            asked.stream().map(question).toList(), time.toNanos(), TimeUnit.NANOSECONDS);
+    List<A> answers = new ArrayList<>();
     for (int i = 0; i < asked.size(); i++) {
       String name = asked.get(i).name();
       try {
-        answers.get(i).get().ifPresent(trouble -> troubles.put(name, trouble));
+        answers.add(futures.get(i).get());
       } catch (CancellationException e) {
-        troubles.put(name, late);
+        answers.add(otherwise.apply(name, late));
       } catch (ExecutionException e) {
-        troubles.put(name, "threw " + e.getCause());
+        answers.add(otherwise.apply(name, "threw " + e.getCause()));
       }
     }
-    return troubles;
-  }
-
-  private static String words(Map<String, String> troubles) {
-    List<String> words = new ArrayList<>();
-    troubles.forEach((name, trouble) -> words.add(name + ": " + trouble));
-    return String.join("; ", words);
+    return answers;
   }
 
   /** The names of the publishers. */

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.time.Instant;
@@ -312,6 +313,71 @@ class RoutingPublisherTest {
     MessagePublisher both = builder(up, up).build();
     assertThat(both.address()).isEqualTo("kafka host:1, http host:1");
     assertThat(both.unreachable(Duration.ofMinutes(1))).isEmpty();
+  }
+
+  private interface Looks {
+    List<Finding> look() throws Exception;
+  }
+
+  private static MessagePublisher finds(Looks looks) {
+    return new MessagePublisher() {
+      @Override
+      public List<Result> publish(List<StoredMessage> messages) {
+        return List.of();
+      }
+
+      @Override
+      public List<Finding> findings(List<StoredMessage> waiting, Duration patience) {
+        try {
+          return looks.look();
+        } catch (Exception e) {
+          throw new IllegalStateException(e.getMessage());
+        }
+      }
+    };
+  }
+
+  @Test
+  @DisplayName("findings are asked for side by side, and are not lost when one publisher throws")
+  void findings() throws Exception {
+    CyclicBarrier both = new CyclicBarrier(2);
+    Finding fine = Finding.fine("topic", "fine");
+    Looks meets =
+        () -> {
+          int ignored = both.await(1, TimeUnit.MINUTES);
+          return List.of(fine);
+        };
+    MessagePublisher routing =
+        builder(finds(meets), finds(meets))
+            .publisher(
+                "nats",
+                finds(
+                    () -> {
+                      throw new IllegalStateException("no such stream");
+                    }),
+                "bill")
+            .build();
+    assertThat(routing.findings(List.of(), Duration.ofMinutes(2)))
+        .containsExactly(
+            fine,
+            fine,
+            Finding.warning(
+                "publisher", "nats threw java.lang.IllegalStateException: no such stream", null));
+  }
+
+  @Test
+  @DisplayName("a publisher that is late with its findings is named in their place")
+  void lateFindings() throws Exception {
+    MessagePublisher late =
+        finds(
+            () -> {
+              new CountDownLatch(1).await();
+              return List.of();
+            });
+    assertThat(builder(kafka, late).build().findings(List.of(), Duration.ofMillis(10)))
+        .contains(
+            Finding.warning(
+                "publisher", "http did not say in time how its destinations are", null));
   }
 
   @Test
