@@ -140,9 +140,17 @@ public final class RoutingPublisher implements MessagePublisher {
             }
           });
       return routing.build();
-    } catch (RuntimeException e) {
-      opened.values().forEach(MessagePublisher::close);
+    } catch (RuntimeException | Error e) {
+      opened.values().forEach(publisher -> closeAfter(e, publisher));
       throw e;
+    }
+  }
+
+  private static void closeAfter(Throwable error, MessagePublisher publisher) {
+    try {
+      publisher.close();
+    } catch (RuntimeException | Error e) {
+      error.addSuppressed(e);
     }
   }
 

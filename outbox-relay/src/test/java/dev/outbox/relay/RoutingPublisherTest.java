@@ -4,6 +4,7 @@ import static dev.outbox.relay.Waits.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.relay.RoutingPublisher.Unopened;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.Finding;
@@ -17,6 +18,7 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -397,6 +399,41 @@ class RoutingPublisherTest {
         .hasMessage(
             "publishers were not closed: kafka: threw java.lang.IllegalStateException: broken pipe");
     assertThat(closed.getCount()).isZero();
+  }
+
+  @Test
+  @DisplayName(
+      "when one cannot be opened, those that were are closed, and the first error is thrown")
+  void opensAllOrNone() {
+    AtomicInteger closed = new AtomicInteger();
+    Asked bad =
+        new Asked(
+            Optional.empty(),
+            () -> {
+              closed.incrementAndGet();
+              throw new IllegalStateException("broken pipe");
+            });
+    for (Throwable error : List.of(new IllegalArgumentException("no URL"), new LinkageError())) {
+      closed.set(0);
+      assertThatThrownBy(
+              () ->
+                  RoutingPublisher.open(
+                      List.of(
+                          new Unopened("kafka", List.of(), timeout -> bad),
+                          new Unopened("nats", List.of(ORDER), timeout -> bad),
+                          new Unopened("http", List.of(INVOICE), timeout -> failing(error))),
+                      Duration.ofMinutes(1)))
+          .isSameAs(error)
+          .satisfies(thrown -> assertThat(thrown.getSuppressed()).hasSize(2));
+      assertThat(closed).hasValue(2);
+    }
+  }
+
+  private static MessagePublisher failing(Throwable error) {
+    if (error instanceof Error serious) {
+      throw serious;
+    }
+    throw (RuntimeException) error;
   }
 
   @Test
