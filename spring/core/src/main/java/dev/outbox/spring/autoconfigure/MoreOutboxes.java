@@ -40,9 +40,26 @@ record MoreOutboxes(
             handOver
                 .outbox(store)
                 .joining(SpringTransaction.of(dataSource, properties.append().flushJpa(), names)));
-    RelayState state = new RelayState();
     Publishers publishers = beans.getBeanProvider(Publishers.class).getIfAvailable();
     MessagePublisher own = publishers == null ? null : publishers.open();
+    try {
+      return made(name, store, outbox, handOver, wake, own, customizers);
+    } catch (RuntimeException | Error e) {
+      try (MessagePublisher closing = own) {
+        throw e;
+      }
+    }
+  }
+
+  private Made made(
+      String name,
+      OutboxStore<Connection> store,
+      JoinedOutbox outbox,
+      HandOver handOver,
+      WakeAfterCommit wake,
+      @Nullable MessagePublisher own,
+      RelayCustomizer... customizers) {
+    RelayState state = new RelayState();
     MessagePublisher publisher =
         own != null ? own : beans.getBeanProvider(MessagePublisher.class).getIfAvailable();
     MoreMeters meters = beans.getBeanProvider(MoreMeters.class).getIfAvailable();

@@ -1,0 +1,60 @@
+package dev.outbox.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.spring.RelayCustomizer;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+/** Nothing connects. */
+class MoreOutboxesTest {
+  private boolean closed;
+
+  private final class Closing implements MessagePublisher {
+    @Override
+    public List<Result> publish(List<StoredMessage> messages) {
+      return List.of();
+    }
+
+    @Override
+    public void close() {
+      closed = true;
+    }
+  }
+
+  @Test
+  void aPublisherThatIsNotUsedIsClosed() {
+    OutboxProperties properties =
+        new Binder(
+                new MapConfigurationPropertySource(
+                    Map.of("outbox.store", "postgres", "outbox.schema-mode", "none")))
+            .bindOrCreate("outbox", OutboxProperties.class);
+    OfferedPublisher offered =
+        new OfferedPublisher("own", "a broker", "", properties.http(), timeout -> new Closing());
+    IllegalStateException error = new IllegalStateException("no meters");
+    MoreMeters meters =
+        (name, store) -> {
+          throw error;
+        };
+    DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
+    beans.registerSingleton("publishers", new Publishers(properties, List.of(offered), null));
+    beans.registerSingleton("meters", meters);
+    Relays relays =
+        new Relays(
+            beans,
+            beans.getBeanProvider(RelayCustomizer.class),
+            beans.getBeanProvider(Traces.class));
+    MoreOutboxes outboxes = new MoreOutboxes(properties, relays, beans, any -> "billing");
+    assertThatThrownBy(() -> outboxes.of(new DriverManagerDataSource())).isSameAs(error);
+    assertThat(closed).isTrue();
+  }
+}
