@@ -126,19 +126,25 @@ public final class Stores {
    * As {@link #connect(Address)}, with so many connections: a pool is slow to say what is wrong.
    */
   static Opened connect(Address address, int connections) {
-    Opened opened = open(address, null, 1);
+    Opened opened = checked(open(address, null, 1));
+    if (connections == 1) {
+      return opened;
+    }
+    opened.close();
+    return open(address, null, connections);
+  }
+
+  /** Closes it when it is not as it should be. */
+  static Opened checked(Opened opened) {
     try {
       opened.check();
-      if (connections == 1) {
-        return opened;
+      return opened;
+    } catch (RuntimeException e) {
+      try (opened) {
+        throw e instanceof PasswordMissingException missing
+            ? new Failure.NoPassword(missing)
+            : e instanceof OutboxException ? new Failure(String.valueOf(e.getMessage()), e) : e;
       }
-      opened.close();
-      return open(address, null, connections);
-    } catch (OutboxException e) {
-      opened.close();
-      throw e instanceof PasswordMissingException missing
-          ? new Failure.NoPassword(missing)
-          : new Failure(String.valueOf(e.getMessage()), e);
     }
   }
 
