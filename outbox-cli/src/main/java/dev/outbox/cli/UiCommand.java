@@ -28,7 +28,8 @@ final class UiCommand extends StoreCommand {
 
   @Option(
       names = "--allow-changes",
-      description = "Let the page requeue and discard dead letters, and pause; else it only shows.")
+      description =
+          "Let the page requeue and discard dead letters, cancel messages, and pause; else it only shows.")
   private boolean allowChanges;
 
   @Override
@@ -54,7 +55,7 @@ final class UiCommand extends StoreCommand {
       out.println(server.url());
       out.println(
           allowChanges
-              ? "Who has this address can requeue and discard dead letters, and pause. Ctrl-C ends it."
+              ? "Who has this address can requeue and discard dead letters, cancel messages, and pause. Ctrl-C ends it."
               : "It only shows. Ctrl-C ends it.");
       out.flush();
       new CountDownLatch(1).await(); // a signal ends it
