@@ -196,7 +196,14 @@ final class Sender {
                   sent.slot().free(error == null);
                   return error == null ? result(sent, answer) : broken(sent, error);
                 })
-            .thenAccept(sent.result()::complete);
+            .whenComplete(
+                (result, error) ->
+                    sent.result()
+                        .complete(
+                            error == null
+                                ? result
+                                : Result.failed(
+                                    "%s: %s".formatted(sent.endpoint().name(), cause(error)))));
   }
 
   /** Why an endpoint does not answer, or does not let us in; empty when it does. */
