@@ -73,7 +73,9 @@ final class Publishers {
         throw new Failure("the property %s names %s twice".formatted(NAMES, name));
       }
     }
-    checkTypes(List.copyOf(all.values()));
+    if (all.isEmpty()) {
+      throw new Failure("the property %s is empty: name a publisher".formatted(NAMES));
+    }
     return new Publishers(values, List.copyOf(all.values()));
   }
 
@@ -92,25 +94,6 @@ final class Publishers {
                     "the property %s is %s, those that were found are %s: put the jars of another one on the class path"
                         .formatted(
                             NAMES, kind, found.stream().map(PublisherProvider::name).toList())));
-  }
-
-  /** Whatever its type, a message has one publisher. */
-  private static void checkTypes(List<Named> all) {
-    List<String> rest = all.stream().filter(o -> o.types.isEmpty()).map(Named::name).toList();
-    if (rest.size() == 1) {
-      return;
-    }
-    if (all.isEmpty()) {
-      throw new Failure("the property %s is empty: name a publisher".formatted(NAMES));
-    }
-    throw new Failure(
-        "%s: exactly one publisher must take what no other one does, and so have no property %s.NAME.%s"
-            .formatted(
-                rest.isEmpty()
-                    ? "each of the publishers has " + TYPES
-                    : "the publishers " + String.join(" and ", rest) + " have no " + TYPES,
-                NAMES,
-                TYPES));
   }
 
   /** The names of the properties that they read; one that ends in a dot stands for many. */

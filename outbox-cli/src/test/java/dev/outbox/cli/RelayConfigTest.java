@@ -250,8 +250,8 @@ class RelayConfigTest {
   @ParameterizedTest
   @DisplayName("each message has one publisher")
   @CsvSource({
-    "'', 'the publishers kafka and second have no types: exactly one publisher must take what no other one does, and so have no property publisher.NAME.types'",
-    "'publisher.second.types=a\npublisher.kafka.types=b', 'each of the publishers has types: exactly one publisher must take what no other one does, and so have no property publisher.NAME.types'"
+    "'', 'the publishers kafka, second have no types: only one may take what no other one does, so give the others types'",
+    "'publisher.second.types=a\npublisher.kafka.types=b', 'each publisher has types: one must take what no other one does, so leave out its types'"
   })
   void types(String lines, String sentence) {
     assertThatThrownBy(
@@ -268,8 +268,11 @@ class RelayConfigTest {
         .hasMessage("the property publisher names kafka twice");
     assertThatThrownBy(() -> config(LEAST + "publisher=,"))
         .hasMessage("the property publisher is empty: name a publisher");
-    assertThatThrownBy(() -> config(LEAST + "publisher.kafka.types=a"))
-        .hasMessageStartingWith("each of the publishers has types: ");
+    assertThatThrownBy(
+            () -> {
+              MessagePublisher ignored = config(LEAST + "publisher.kafka.types=a").publisher();
+            })
+        .hasMessageStartingWith("each publisher has types: ");
   }
 
   private static Map<String, RelayConfig> all(String text, Map<String, String> environment)

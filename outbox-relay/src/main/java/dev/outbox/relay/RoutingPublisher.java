@@ -118,11 +118,20 @@ public final class RoutingPublisher implements MessagePublisher {
   /**
    * Opens one publisher, or several as one. When one cannot be opened, those that were are closed.
    *
-   * @param unopened of several, exactly one takes whatever no other one does
+   * @param unopened exactly one takes whatever no other one does
    * @param timeout of one call, whatever their number
-   * @throws IllegalArgumentException as {@link Builder}'s methods
+   * @throws IllegalArgumentException as {@link Builder}'s methods; before any is opened, where none
+   *     or several take the rest
    */
   public static MessagePublisher open(List<Unopened> unopened, Duration timeout) {
+    List<Unopened> rest = unopened.stream().filter(Unopened::isRest).toList();
+    if (rest.size() != 1) {
+      throw new IllegalArgumentException(
+          rest.isEmpty()
+              ? "each publisher has types: one must take what no other one does, so leave out its types"
+              : "the publishers %s have no types: only one may take what no other one does, so give the others types"
+                  .formatted(rest.stream().map(Unopened::name).collect(Collectors.joining(", "))));
+    }
     if (unopened.size() == 1) {
       return unopened.get(0).opening().apply(timeout);
     }
@@ -131,11 +140,11 @@ public final class RoutingPublisher implements MessagePublisher {
       for (Unopened one : unopened) {
         opened.put(one, one.opening().apply(timeoutOfEach(timeout)));
       }
-      Unopened rest = unopened.stream().filter(Unopened::isRest).findFirst().orElseThrow();
-      Builder routing = builder(rest.name(), requireNonNull(opened.get(rest))).timeout(timeout);
+      Unopened other = rest.get(0);
+      Builder routing = builder(other.name(), requireNonNull(opened.get(other))).timeout(timeout);
       opened.forEach(
           (one, publisher) -> {
-            if (one != rest) {
+            if (one != other) {
               one.addTo(routing, publisher);
             }
           });

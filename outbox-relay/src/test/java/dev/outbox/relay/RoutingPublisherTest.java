@@ -20,6 +20,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -434,6 +435,27 @@ class RoutingPublisherTest {
       throw serious;
     }
     throw (RuntimeException) error;
+  }
+
+  @Test
+  @DisplayName("exactly one takes the rest, or none is opened")
+  void oneTakesTheRest() {
+    Function<Duration, MessagePublisher> never =
+        timeout -> {
+          throw new AssertionError("opened");
+        };
+    Unopened first = new Unopened("kafka", List.of(), never);
+    Unopened second = new Unopened("nats", List.of(), never);
+    Unopened typed = new Unopened("http", List.of(INVOICE), never);
+    assertThatThrownBy(
+            () -> RoutingPublisher.open(List.of(first, typed, second), Duration.ofMinutes(1)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage(
+            "the publishers kafka, nats have no types: only one may take what no other one does, so give the others types");
+    assertThatThrownBy(() -> RoutingPublisher.open(List.of(typed), Duration.ofMinutes(1)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage(
+            "each publisher has types: one must take what no other one does, so leave out its types");
   }
 
   @Test

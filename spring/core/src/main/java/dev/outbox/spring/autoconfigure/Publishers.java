@@ -44,9 +44,6 @@ final class Publishers {
 
   MessagePublisher open() {
     List<OfferedPublisher> chosen = chosen();
-    if (!chosen.isEmpty()) {
-      checkTypes(chosen);
-    }
     Duration all = Relay.Builder.defaultPublisherTimeout(publishTimeout);
     int count = chosen.size() + (handlers == null ? 0 : 1);
     Duration limit = count == 1 ? publishTimeout : RoutingPublisher.timeoutOfEach(all);
@@ -64,14 +61,16 @@ final class Publishers {
           new Unopened(
               one.name(),
               List.of(),
-              handlers::takes,
+              chosen.isEmpty() ? null : handlers::takes,
               each -> open(one, each, limit, message -> message.message().eventType())));
     }
     try {
       return RoutingPublisher.open(unopened, all);
     } catch (IllegalArgumentException e) {
       throw new OutboxConfigurationException(
-          "The publishers are refused: " + e.getMessage(), "Correct the property.", e);
+          "The publishers are refused: " + e.getMessage(),
+          "Correct outbox.*.types, as outbox.http.types=invoice.",
+          e);
     }
   }
 
@@ -116,21 +115,6 @@ final class Publishers {
         List.of("kafka", "rabbitmq", "nats", "http").contains(name)
             ? "Add dev.outbox:outbox-publisher-%s, or correct the property.".formatted(name)
             : "Name kafka, rabbitmq, nats or http; for a publisher of your own define a MessagePublisher bean.");
-  }
-
-  /** Whatever its type, a message has one publisher. */
-  private static void checkTypes(List<OfferedPublisher> chosen) {
-    List<OfferedPublisher> rest =
-        chosen.stream().filter(one -> one.settings().types().isEmpty()).toList();
-    if (rest.size() != 1) {
-      throw new OutboxConfigurationException(
-          rest.isEmpty()
-              ? "Each publisher has aggregate types, so nobody publishes the messages of the others"
-              : "The publishers %s have no aggregate types, so it is not said which of them publishes a message"
-                  .formatted(String.join(", ", rest.stream().map(OfferedPublisher::name).toList())),
-          "Exactly one publisher takes what no other one does: give all but one their types, as outbox.%s.types=invoice."
-              .formatted(chosen.get(chosen.size() - 1).name()));
-    }
   }
 
   private MessagePublisher open(
