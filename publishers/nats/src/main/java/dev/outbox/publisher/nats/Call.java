@@ -3,6 +3,7 @@ package dev.outbox.publisher.nats;
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.publisher.core.KeyRun;
 import dev.outbox.publisher.core.Outcome;
+import dev.outbox.publisher.core.SilentPlaces;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import io.nats.client.api.PublishAck;
@@ -36,7 +37,8 @@ final class Call {
   private @Nullable Result isFull;
 
   /** What all calls share. */
-  record Parts(Links links, Mapping mapping, Timing timing, SilentSubjects quiet, String address) {}
+  record Parts(
+      Links links, Mapping mapping, Timing timing, SilentPlaces<String> quiet, String address) {}
 
   /** What came of the message that a key has on its way; {@code attempt} is which one it was. */
   private record Report(
@@ -99,9 +101,13 @@ final class Call {
       return;
     }
     for (Run run : silent) {
-      parts.quiet().add(run.place);
-      run.stop(notAcknowledged(run.place));
+      run.leave();
     }
+  }
+
+  /** Whether a message is on its way there: to a place that was silent, one is enough. */
+  private boolean isTried(String place) {
+    return inFlight.stream().anyMatch(run -> run.place.equals(place));
   }
 
   private static Result notAcknowledged(String place) {
@@ -127,6 +133,7 @@ final class Call {
     private String subject = "";
     private String place = "";
     private long since;
+    private CompletableFuture<PublishAck> ack = new CompletableFuture<>();
 
     @Override
     protected Item newItem(int index, int position, StoredMessage message) {
@@ -161,7 +168,7 @@ final class Call {
       }
       subject = outgoing.subject();
       place = Subjects.place(subject);
-      if (!parts.quiet().enter(place)) {
+      if (parts.quiet().isStuck(place) || parts.quiet().isSlow(place) && isTried(place)) {
         stop(notAcknowledged(place));
         return;
       }
@@ -181,7 +188,6 @@ final class Call {
       String to = place;
       since = System.nanoTime();
       inFlight.add(this);
-      CompletableFuture<PublishAck> ack;
       try {
         ack = link.send(outgoing);
       } catch (IllegalStateException e) {
@@ -203,7 +209,7 @@ final class Call {
           ack.whenComplete(
               (stored, error) -> {
                 if (error == null) {
-                  parts.quiet().remove(to); // also when nobody waits for it any more
+                  parts.quiet().acknowledged(to); // also when nobody waits for it any more
                 }
                 reports.add(new Report(this, attempt, stored, error));
               });
@@ -237,7 +243,17 @@ final class Call {
     }
 
     long patience() {
-      return parts.quiet().contains(place) ? timing.impatience() : timing.patience();
+      return parts.quiet().patience(place);
+    }
+
+    /** The place is silent; an acknowledgement may still come. */
+    void leave() {
+      String to = place;
+      parts.quiet().slow(to);
+      parts.quiet().left(to);
+      CompletableFuture<?> unused =
+          ack.whenComplete((stored, error) -> parts.quiet().ended(to, error == null));
+      stop(notAcknowledged(to));
     }
 
     /** Decides a message that was not delivered, and with it those behind it (P2). */

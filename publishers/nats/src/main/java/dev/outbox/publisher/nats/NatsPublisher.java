@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.Texts;
 import dev.outbox.publisher.core.Destination;
+import dev.outbox.publisher.core.SilentPlaces;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
@@ -182,7 +183,7 @@ public final class NatsPublisher implements MessagePublisher {
               links,
               new Mapping(destination, cloudEventsSource),
               timing,
-              new SilentSubjects(timing.pause()),
+              new SilentPlaces<>(timing.patience(), timing.impatience(), timing.pause()),
               Urls.masked(String.join(",", servers)));
       links.start();
       return new NatsPublisher(parts);

@@ -25,7 +25,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.UUID;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -175,6 +178,48 @@ class NatsPublisherTest {
         assertThat(System.nanoTime() - end).as("nanoseconds too late").isNegative();
         Thread.sleep(10);
       }
+    }
+  }
+
+  @Test
+  @DisplayName("of what waits for a silent subject one message is sent now and then")
+  void oneTry() throws Exception {
+    String silent = TestNats.name();
+    BlockingQueue<String> heard = new LinkedBlockingQueue<>();
+    try (NatsPublisher publisher = TestNats.publisher().timeout(Duration.ofSeconds(4)).build();
+        Connection listener = TestNats.connect(TestNats.url())) {
+      listener
+          .createDispatcher(message -> heard.add(message.getSubject()))
+          .subscribe(silent + ".>");
+      listener.flush(Duration.ofSeconds(30));
+      List<StoredMessage> waiting = batch(message(silent, "a"), message(silent, "b"));
+      assertThat(publishTo(publisher, waiting, listener, silent, heard)).isEqualTo(2);
+      int again = 0;
+      while (again == 0) {
+        again = publishTo(publisher, waiting, listener, silent, heard);
+      }
+      assertThat(again).isEqualTo(1);
+    }
+  }
+
+  /** How many messages the listener got. */
+  private static int publishTo(
+      NatsPublisher publisher,
+      List<StoredMessage> messages,
+      Connection listener,
+      String silent,
+      BlockingQueue<String> heard)
+      throws Exception {
+    assertThat(publisher.publish(messages)).allMatch(Result.Unavailable.class::isInstance);
+    listener.publish(silent + ".end", new byte[0]);
+    int count = 0;
+    while (true) {
+      String subject = heard.poll(1, TimeUnit.MINUTES);
+      assertThat(subject).isNotNull();
+      if (subject.endsWith(".end")) {
+        return count;
+      }
+      count++;
     }
   }
 
