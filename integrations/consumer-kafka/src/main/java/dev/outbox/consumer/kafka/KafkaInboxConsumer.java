@@ -84,6 +84,9 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
   private static final Logger log = LoggerFactory.getLogger(KafkaInboxConsumer.class);
   private static final Duration POLL = Duration.ofSeconds(1);
 
+  /** For the end of the record that is handled; half of it for the last commit to Kafka. */
+  private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(30);
+
   /** The longest pause while Kafka does not let it go on; far below max.poll.interval.ms. */
   private static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
 
@@ -104,7 +107,6 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
   private final Handling<T, K, V> handling;
   private final int maxTries;
   private final Duration handlingTime;
-  private final Duration closeTimeout;
 
   /** Offsets of what was handled and is not committed to Kafka yet; for the running thread only. */
   private final Map<TopicPartition, OffsetAndMetadata> handled = new HashMap<>();
@@ -138,7 +140,6 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
         new Handling<>(b.inbox, b.transactions, name, b.messageId, handler, b.deadLetters);
     this.maxTries = b.maxTries;
     this.handlingTime = b.handlingTime;
-    this.closeTimeout = b.closeTimeout;
     this.failures = new Failures(b.firstDelay, b.maxDelay);
     this.condition = new Condition(name, b.listener);
   }
@@ -329,7 +330,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
     }
     try {
       if (isClosed()) { // who closes waits for it
-        consumer.commitSync(Map.copyOf(handled), closeTimeout.dividedBy(2));
+        consumer.commitSync(Map.copyOf(handled), CLOSE_TIMEOUT.dividedBy(2));
       } else {
         consumer.commitSync(Map.copyOf(handled));
       }
@@ -403,8 +404,8 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
 
   /**
    * Ends {@link #run}: the record that is being handled is finished, what is done is committed to
-   * Kafka, and the group is left. Waits for that, up to the {@link Builder#closeTimeout}, unless
-   * the handler itself calls this. Calling it again does no harm.
+   * Kafka, and the group is left. Waits for that for 30 s at most, unless the handler itself calls
+   * this. Calling it again does no harm.
    */
   @Override
   public void close() {
@@ -420,11 +421,11 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
       return;
     }
     try {
-      if (!ended.await(closeTimeout.toNanos(), TimeUnit.NANOSECONDS)) {
+      if (!ended.await(CLOSE_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS)) {
         log.warn(
             "Consumer {} has not ended within {}: it ends when its handler returns",
             name,
-            Texts.time(closeTimeout));
+            Texts.time(CLOSE_TIMEOUT));
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -451,7 +452,6 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
     private @Nullable DeadLetters<T, K, V> deadLetters;
     private java.util.function.Consumer<ConsumerStatus> listener = status -> {};
     private Duration handlingTime = Duration.ofMinutes(1);
-    private Duration closeTimeout = Duration.ofSeconds(30);
 
     private Builder(Consumer<K, V> consumer, Inbox<T> inbox, Transactions<T> transactions) {
       this.consumer = requireNonNull(consumer, "consumer");
@@ -559,17 +559,6 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
      */
     public Builder<T, K, V> handlingTime(Duration handlingTime) {
       this.handlingTime = positive("handlingTime", handlingTime);
-      return this;
-    }
-
-    /**
-     * How long {@link KafkaInboxConsumer#close} waits for the end. The last commit to Kafka has
-     * half of it: what a broker that is away does not take then arrives again. Default: 30 s.
-     *
-     * @param closeTimeout at least 1 ms
-     */
-    public Builder<T, K, V> closeTimeout(Duration closeTimeout) {
-      this.closeTimeout = positive("closeTimeout", closeTimeout);
       return this;
     }
 

@@ -454,14 +454,11 @@ class TroubleTest {
   void lastCommit() {
     kafka.assigned(2);
     KafkaInboxConsumer<MemoryTransaction, String, String> closing =
-        builder()
-            .handler((transaction, record) -> kafka.closing.run())
-            .closeTimeout(Duration.ofSeconds(10))
-            .build();
+        builder().handler((transaction, record) -> kafka.closing.run()).build();
     kafka.closing = closing::close;
     closing.run();
     assertThat(kafka.commits).containsExactly(1L);
-    assertThat(kafka.timeouts).containsExactly(Duration.ofSeconds(5));
+    assertThat(kafka.timeouts).containsExactly(Duration.ofSeconds(15));
   }
 
   @ParameterizedTest
