@@ -443,17 +443,13 @@ public final class JdbcPlace implements Tortured<Connection> {
 
   @Override
   public long waiting() {
-    return Long.parseLong(
-        rows("select count(*) from outbox_message where status <> 'DEAD'"
-                + " or event_type not in ('DOOMED', 'TOO_LARGE')")
-            .get(0)
-            .get(0));
+    return Long.parseLong(rows("select count(*) from outbox_message").get(0).get(0));
   }
 
   @Override
   public String firstWaiting() {
     return rows("select seq, status, aggregate_id, event_type, attempts, last_error"
-            + " from outbox_message where status <> 'DEAD' order by seq limit 5")
+            + " from outbox_message order by seq limit 5")
         .toString();
   }
 

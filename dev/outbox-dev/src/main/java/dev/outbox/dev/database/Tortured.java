@@ -56,7 +56,7 @@ public interface Tortured<T> extends Place<T> {
     return Optional.empty();
   }
 
-  /** How many messages wait; dead letters that can be repaired count. */
+  /** How many messages are in the outbox, dead letters among them. */
   long waiting();
 
   /** Some of them, for people. */

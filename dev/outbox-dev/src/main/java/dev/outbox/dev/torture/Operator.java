@@ -2,6 +2,7 @@ package dev.outbox.dev.torture;
 
 import dev.outbox.OutboxException;
 import dev.outbox.dev.database.Work;
+import dev.outbox.dev.database.Work.Kind;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
@@ -17,8 +18,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Somebody who repairs and requeues dead letters, or discards them, and cancels messages that are
- * not due. Dead letters that cannot be repaired stay as they are. Used by one thread.
+ * Somebody who repairs and requeues dead letters, or discards them, as always where nobody can
+ * repair them, and cancels messages that are not due. Used by one thread.
  */
 final class Operator {
   private static final int MOST = 1_000;
@@ -73,11 +74,12 @@ final class Operator {
 
   private void decide(DeadLetter letter, boolean all) {
     Work work = Work.of(letter.message().message());
-    if (!work.kind().repairable() || !(all || random.nextInt(4) == 0)) {
-      return;
+    if (work.kind() == Kind.EXPIRED || !(all || random.nextInt(4) == 0)) {
+      return; // one that had expired is left for the oracle: it cannot be dead
     }
     long sequence = letter.message().sequence();
-    if (random.nextInt(3) == 0) {
+    journal.write("letter", sequence, work.id());
+    if (!work.kind().repairable() || random.nextInt(3) == 0) {
       discarded.add(work.id());
       journal.write(
           "discard", sequence, work.id(), !store.discard(Set.of(sequence), who).isEmpty());

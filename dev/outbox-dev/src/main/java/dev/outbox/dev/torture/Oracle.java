@@ -432,7 +432,7 @@ public final class Oracle {
           }
         }
         case "dead" -> dead.add(line.number(0));
-        case "requeue", "discard" -> ids.put(line.number(0), UUID.fromString(line.detail(1)));
+        case "letter" -> ids.put(line.number(0), UUID.fromString(line.detail(1)));
         default -> {}
       }
     }

@@ -356,12 +356,11 @@ final class Torture {
     did.put("troubles", list(troubles(lines)));
     did.put(
         "messages",
-        "%s committed, %s deliveries of which %s again, %s dead letters left, %s discarded, %s cancelled and %s too late"
+        "%s committed, %s deliveries of which %s again, %s discarded, %s cancelled and %s too late"
             .formatted(
                 oracle.count(),
                 log.size(),
                 log.size() - delivered.size(),
-                letters.size(),
                 operator.discarded().size() - cancelled,
                 cancelled,
                 Journal.of(lines, "cancel").size() - cancelled));

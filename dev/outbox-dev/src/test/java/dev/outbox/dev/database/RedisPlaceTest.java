@@ -99,7 +99,7 @@ class RedisPlaceTest {
     assertThat(place.refused()).as("of a transaction that was rolled back").isEmpty();
     assertThat(place.waiting()).isEqualTo(2);
     settle();
-    assertThat(place.waiting()).as("without what is dead for good").isEqualTo(1);
+    assertThat(place.waiting()).as("with what is dead").isEqualTo(2);
     assertThat(place.firstWaiting()).contains("key-1 PLAIN later");
     assertThat(place.deadLetters()).extracting(DeadLetter::id).containsExactly(first.id());
     assertThat(place.wrong()).isEmpty();
