@@ -124,8 +124,9 @@ final class Fleet implements AutoCloseable {
 
   /**
    * All go on, with their clocks right; relays have no trouble of their own, and nobody appends.
+   * Returns what those said that did not get so far; others take their places.
    */
-  void pause() {
+  List<String> pause() {
     for (Member member : members) {
       member.jvm.go();
       member.shiftClock(Duration.ZERO);
@@ -133,9 +134,21 @@ final class Fleet implements AutoCloseable {
         member.jvm.send(Child.PAUSE);
       }
     }
-    members.stream()
-        .filter(member -> member.role != Role.CONSUMER)
-        .forEach(member -> member.jvm.await(Child.PAUSED));
+    List<String> bad = new ArrayList<>();
+    for (Member member : members) {
+      if (member.role == Role.CONSUMER) {
+        continue;
+      }
+      try {
+        member.jvm.await(Child.PAUSED);
+      } catch (IllegalStateException e) {
+        bad.add("%s did not pause: %s".formatted(member.name, e.getMessage()));
+        member.replace();
+        member.jvm.send(Child.PAUSE);
+        member.jvm.await(Child.PAUSED);
+      }
+    }
+    return bad;
   }
 
   void goOn() {

@@ -250,7 +250,7 @@ final class Torture {
   /** All is healed, and nothing new comes: what is there must be delivered. */
   private void calm() throws InterruptedException {
     havoc.healAll();
-    fleet.pause();
+    saw(fleet.pause());
     journal.write("calm");
     long least = Long.MAX_VALUE;
     long moved = System.nanoTime();
