@@ -85,14 +85,17 @@ public final class BenchCommand implements Callable<Integer> {
     PrintWriter err = spec.commandLine().getErr();
     Consumer<String> progress = text -> err.println("bench: " + text);
     try (Cleanup ignored = Cleanup.atEnd(resources::closeAll)) {
-      Report report = new Bench(times, size, database(), cpu, this::kafka, progress).run(scenarios);
-      if (out != null) {
-        write(out, report);
-      }
-      spec.commandLine().getOut().print(report.markdown());
-      spec.commandLine().getOut().flush();
+      new Bench(times, size, database(), cpu, this::kafka, progress).run(scenarios, this::print);
     }
     return 0;
+  }
+
+  private void print(Report report) {
+    if (out != null) {
+      write(out, report);
+    }
+    spec.commandLine().getOut().print(report.markdown());
+    spec.commandLine().getOut().flush();
   }
 
   private BenchDatabase<?> database() {

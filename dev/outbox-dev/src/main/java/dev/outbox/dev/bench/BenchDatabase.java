@@ -3,7 +3,6 @@ package dev.outbox.dev.bench;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.cli.Address;
-import dev.outbox.cli.Failure;
 import dev.outbox.dev.bench.Cost.ServerWork;
 import dev.outbox.dev.common.Percentiles;
 import dev.outbox.dev.database.Place;
@@ -223,9 +222,14 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
     return Double.NaN;
   }
 
+  /** Whether it can {@link #pin}. */
+  boolean pins() {
+    return false;
+  }
+
   /** Holds something open in a session of its own until it is closed. */
   AutoCloseable pin(Pin pin) {
-    throw new Failure("nothing is pinned on this database: name other scenarios");
+    throw new UnsupportedOperationException();
   }
 
   /** Ends the sessions that its own work has. */

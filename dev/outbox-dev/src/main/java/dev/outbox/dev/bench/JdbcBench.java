@@ -295,6 +295,11 @@ final class JdbcBench extends BenchDatabase<Connection> {
     }
   }
 
+  @Override
+  boolean pins() {
+    return true;
+  }
+
   /** By a pool of its own. */
   @Override
   AutoCloseable pin(Pin pin) {

@@ -43,13 +43,17 @@ public record Report(Map<String, String> about, List<Line> lines, Map<String, St
       this(scenario, name, unit, new Figure(), new Figure());
     }
 
+    boolean isMeasured() {
+      return !ours.runs().isEmpty();
+    }
+
     boolean hasLimit() {
       return !limit.runs().isEmpty();
     }
 
     /** Of each run: ours divided by the limit's, which was measured next to it. */
     List<Double> ratios() {
-      return IntStream.range(0, limit.runs().size())
+      return IntStream.range(0, Math.min(ours.runs().size(), limit.runs().size()))
           .mapToObj(i -> ours.runs().get(i) / limit.runs().get(i))
           .toList();
     }

@@ -118,6 +118,11 @@ enum Scenario {
     run.of(bench);
   }
 
+  /** Whether it needs something pinned. */
+  boolean pins() {
+    return this == PINNED || this == HELD;
+  }
+
   String what() {
     return what;
   }

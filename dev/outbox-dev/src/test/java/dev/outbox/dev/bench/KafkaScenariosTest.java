@@ -6,6 +6,7 @@ import dev.outbox.cli.Address;
 import dev.outbox.dev.bench.Report.Line;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.TestServer;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -35,16 +36,15 @@ class KafkaScenariosTest {
   private static List<Line> run(Scenario scenario, double scale) throws Exception {
     try (BenchDatabase<?> database =
         BenchDatabase.open(new Address(postgres.jdbcUrl(), postgres.user(), postgres.password()))) {
-      List<Line> lines =
-          new Bench(
-                  1,
-                  scale,
-                  database,
-                  new CpuClock(),
-                  kafka::address,
-                  text -> assertThat(text).startsWith(scenario.toString()))
-              .run(Set.of(scenario))
-              .lines();
+      List<Line> lines = new ArrayList<>();
+      new Bench(
+              1,
+              scale,
+              database,
+              new CpuClock(),
+              kafka::address,
+              text -> assertThat(text).startsWith(scenario.toString()))
+          .run(Set.of(scenario), report -> lines.addAll(report.lines()));
       assertThat(lines).extracting(Line::name).doesNotHaveDuplicates();
       assertThat(lines)
           .allSatisfy(

@@ -17,10 +17,13 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** That the scenarios run on MongoDB too, and that what is counted there is counted right. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class MongoBenchTest {
+  private final List<String> progress = new ArrayList<>();
   private TestServer server;
 
   @BeforeAll
@@ -39,7 +42,7 @@ class MongoBenchTest {
   private Report run(Scenario scenario, double scale) throws Exception {
     BenchDatabase<?> database = BenchDatabase.open(new Address(server.address(), "", ""));
     String name = database.schema();
-    Report report = BenchTest.run(database, new CpuClock(), scenario, scale, new ArrayList<>());
+    Report report = BenchTest.run(database, new CpuClock(), scenario, scale, progress);
     try (MongoClient client = MongoClients.create(server.address())) {
       assertThat(client.listDatabaseNames().into(new ArrayList<>())).doesNotContain(name);
     }
@@ -71,6 +74,14 @@ class MongoBenchTest {
       assertThat(ours(lines, what + "written")).isEqualTo(1.0);
       assertThat(limit(lines, what + "written")).isEqualTo(1.0);
     }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"PINNED", "HELD"})
+  @DisplayName("what needs something pinned is left out")
+  void leftOut(Scenario scenario) throws Exception {
+    assertThat(run(scenario, 0.002).lines()).isEmpty();
+    assertThat(progress).contains(scenario + ": left out: nothing is pinned on this database");
   }
 
   @Test

@@ -1,12 +1,16 @@
 package dev.outbox.dev.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.cli.Failure;
 import dev.outbox.dev.bench.Report.Line;
 import dev.outbox.embedded.DatabaseServer;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -19,6 +23,24 @@ class PostgresBenchTest extends BenchTest {
   @Override
   String name() {
     return "PostgreSQL 1";
+  }
+
+  @Test
+  @DisplayName("what was measured is reported when a later scenario fails")
+  void failure() throws Exception {
+    List<Report> reports = new ArrayList<>();
+    try (BenchDatabase<?> database = database()) {
+      Supplier<String> noBroker =
+          () -> {
+            throw new Failure("there is no broker");
+          };
+      Bench bench = new Bench(1, 0.02, database, new CpuClock(), noBroker, text -> {});
+      assertThatThrownBy(() -> bench.run(EnumSet.of(Scenario.INBOX, Scenario.LATENCY), reports::add))
+          .hasMessage("there is no broker");
+    }
+    assertThat(reports)
+        .singleElement()
+        .satisfies(report -> assertThat(report.lines()).hasSize(1));
   }
 
   @Test
