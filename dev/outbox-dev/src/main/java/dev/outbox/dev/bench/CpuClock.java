@@ -57,10 +57,6 @@ public final class CpuClock {
       return new Time(server - before.server, client - before.client);
     }
 
-    public Time plus(Time other) {
-      return new Time(server + other.server, client + other.client);
-    }
-
     /** Microseconds of each of so many messages. */
     public Time perMessage(long messages) {
       return new Time(server / 1e3 / messages, client / 1e3 / messages);

@@ -89,7 +89,6 @@ final class Fleet implements AutoCloseable {
           Thread.sleep(time.toMillis());
           halt();
         },
-        new WorkCounter(),
         this::work);
   }
 

@@ -48,7 +48,12 @@ final class LatencyScenario {
         Ledger<Pod> ledger = new Ledger<>();
         try (Pod other = new Pod(database, 1, 0, topic, ledger)) {
           other.awaitReady();
-          measure(bench, woken, clients::business, ledger, counter, other::work);
+          measure(
+              bench,
+              woken,
+              clients::business,
+              ledger,
+              () -> other.work().plus(Usage.here(counter)));
         }
         return;
       }
@@ -67,23 +72,20 @@ final class LatencyScenario {
             woken,
             () -> clients.business(relay, access.store(), woken),
             ledger,
-            counter,
-            () -> Usage.NOTHING);
+            () -> Usage.here(counter));
       }
     }
   }
 
   /**
    * @param client makes one
-   * @param counter of what is done in this process
-   * @param work of other processes
+   * @param work of all processes that take part
    */
   private static void measure(
       Bench bench,
       Woken woken,
       Supplier<? extends BenchClient<?>> client,
       Ledger<?> ledger,
-      WorkCounter counter,
       Supplier<Usage> work)
       throws Exception {
     List<? extends BenchClient<?>> clients = Stream.generate(client).limit(CLIENTS).toList();
@@ -94,7 +96,7 @@ final class LatencyScenario {
         for (int run = 0; run <= bench.runs(); run++) {
           bench.say(name, run);
           Duration time = run == 0 ? WARM_UP : TIME;
-          OpenLoad done = measure(bench, clients, rate, time, ledger, counter, work);
+          OpenLoad done = measure(bench, clients, rate, time, ledger, work);
           if (run > 0) {
             OpenLoad.report(bench, commit + "publisher", done.called(), PERCENTILES);
             OpenLoad.report(bench, commit + "acknowledgement", done.acknowledged(), PERCENTILES);
@@ -113,12 +115,11 @@ final class LatencyScenario {
       int rate,
       Duration time,
       Ledger<?> ledger,
-      WorkCounter counter,
       Supplier<Usage> work)
       throws Exception {
     Duration scaled = bench.scaled(time);
     Step load = () -> OpenLoad.run(clients, rate, scaled, ledger);
-    return OpenLoad.measure(bench, ledger, load, counter, work);
+    return OpenLoad.measure(bench, ledger, load, work);
   }
 
   /** What becomes of latency while somebody holds a transaction open. */
@@ -133,7 +134,7 @@ final class LatencyScenario {
       database.empty(Side.OURS);
       Ledger<String> ledger = new Ledger<>();
       WorkCounter counter = new WorkCounter();
-      Supplier<Usage> nobodyElse = () -> Usage.NOTHING;
+      Supplier<Usage> work = () -> Usage.here(counter);
       int connections = BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS);
       try (Access<T> clients = database.open(CLIENTS, counter);
           Access<T> access = database.open(connections, counter);
@@ -144,13 +145,12 @@ final class LatencyScenario {
                 .limit(CLIENTS)
                 .toList();
         bench.say(beside, "warm-up " + run);
-        OpenLoad ignored =
-            measure(bench, business, HELD_RATE, WARM_UP, ledger, counter, nobodyElse);
+        OpenLoad ignored = measure(bench, business, HELD_RATE, WARM_UP, ledger, work);
         try (AutoCloseable held = pin == null ? () -> {} : database.pin(pin)) {
           for (int part = 1; part <= HELD_PARTS; part++) {
             bench.say(beside, "run %s, part %s".formatted(run, part));
             Duration time = HELD_TIME.dividedBy(HELD_PARTS);
-            OpenLoad done = measure(bench, business, HELD_RATE, time, ledger, counter, nobodyElse);
+            OpenLoad done = measure(bench, business, HELD_RATE, time, ledger, work);
             String name = "beside %s, fifth %s".formatted(beside, part);
             OpenLoad.report(bench, name, done.called(), HELD_PERCENTILES);
             done.reportCost(bench, name);

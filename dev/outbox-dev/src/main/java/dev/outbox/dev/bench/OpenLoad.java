@@ -82,26 +82,25 @@ record OpenLoad(
    * Runs a load, and waits until all is delivered.
    *
    * @param ledger is told what is committed and published
-   * @param counter of what is done in this process
-   * @param work of other processes; when it is known, the ledger knows all that they did
+   * @param work of all processes that take part; when it is known, the ledger knows all that they
+   *     did
    */
-  static OpenLoad measure(
-      Bench bench, Ledger<?> ledger, Step load, WorkCounter counter, Supplier<Usage> work)
+  static OpenLoad measure(Bench bench, Ledger<?> ledger, Step load, Supplier<Usage> work)
       throws Exception {
     bench.settle();
-    Usage before = work.get().plus(counter);
-    CpuClock.Time cpuBefore = bench.cpu().now();
+    Usage before = work.get();
+    double serverBefore = bench.cpu().now().server();
     ledger.clear();
     load.run();
     await(ledger, work);
-    Usage done = work.get().plus(counter).since(before);
-    CpuClock.Time cpu = bench.cpu().now().since(cpuBefore);
+    Usage done = work.get().since(before);
+    double server = bench.cpu().now().server() - serverBefore;
     int messages = ledger.committed();
     return new OpenLoad(
         ledger.millis(commit -> true, Publication::called),
         ledger.millis(commit -> true, Publication::acknowledged),
         (double) done.statements() / messages,
-        cpu.plus(new CpuClock.Time(0, done.cpuNanos())).perMessage(messages));
+        new CpuClock.Time(server, done.cpuNanos()).perMessage(messages));
   }
 
   static void await(Ledger<?> ledger, Supplier<Usage> work) {

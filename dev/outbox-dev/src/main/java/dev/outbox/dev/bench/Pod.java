@@ -1,8 +1,10 @@
 package dev.outbox.dev.bench;
 
+import com.sun.management.OperatingSystemMXBean;
 import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.dev.common.Ledger;
 import dev.outbox.embedded.ChildJvm;
+import java.lang.management.ManagementFactory;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
@@ -25,9 +27,11 @@ final class Pod implements AutoCloseable {
       return new Usage(statements + other.statements, cpuNanos + other.cpuNanos);
     }
 
-    /** With what was counted in this process. */
-    Usage plus(WorkCounter counter) {
-      return plus(new Usage(counter.statements(), 0));
+    /** Of this process. */
+    static Usage here(WorkCounter counter) {
+      return new Usage(
+          counter.statements(),
+          ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime());
     }
 
     Usage since(Usage before) {

@@ -1,14 +1,13 @@
 package dev.outbox.dev.bench;
 
-import com.sun.management.OperatingSystemMXBean;
 import dev.outbox.OutboxMessage;
 import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.BenchClient;
+import dev.outbox.dev.bench.Pod.Usage;
 import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.dev.common.Load;
 import dev.outbox.embedded.ParentJvm;
 import dev.outbox.relay.Relay;
-import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.UUID;
 import java.util.stream.Collectors;
@@ -89,8 +88,8 @@ public final class PodMain {
   }
 
   private String work() {
-    long cpu = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
-    return counter.statements() + " " + cpu;
+    Usage usage = Usage.here(counter);
+    return usage.statements() + " " + usage.cpuNanos();
   }
 
   /**

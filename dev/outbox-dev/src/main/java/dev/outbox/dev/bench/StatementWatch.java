@@ -5,6 +5,8 @@ import java.sql.Connection;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import javax.sql.DataSource;
 import net.ttddyy.dsproxy.ExecutionInfo;
 import net.ttddyy.dsproxy.QueryInfo;
@@ -19,6 +21,7 @@ import net.ttddyy.dsproxy.support.ProxyDataSourceBuilder;
  */
 public final class StatementWatch extends JdbcLifecycleEventListenerAdapter {
   private final WorkCounter counter;
+  private final Map<String, List<String>> known = new ConcurrentHashMap<>();
 
   private StatementWatch(WorkCounter counter) {
     this.counter = counter;
@@ -42,7 +45,7 @@ public final class StatementWatch extends JdbcLifecycleEventListenerAdapter {
   @Override
   public void beforeQuery(ExecutionInfo call, List<QueryInfo> texts) {
     for (QueryInfo text : texts) {
-      List<String> names = names(text.getQuery());
+      List<String> names = known.computeIfAbsent(text.getQuery(), StatementWatch::names);
       int times = call.isBatch() ? Math.max(1, text.getParametersList().size()) : 1;
       for (int i = 0; i < times; i++) {
         names.forEach(counter::statement);

@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.dev.bench.CpuClock.Time;
 import dev.outbox.dev.bench.Report.Line;
+import dev.outbox.dev.bench.Pod.Usage;
+import dev.outbox.dev.common.Ledger;
 import dev.outbox.dev.common.Percentiles;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -46,6 +49,24 @@ class FiguresTest {
                 assertThat(row.split(" *\\| *")).contains("2.00 / -", "2.50 / 4.00", "4.00 / -"));
     assertThat(report.json())
         .contains("\"ours\": [1.0, 1.0, 1.0], \"limit\": [1.0]", "\"server CPU\": \"2.00 / -\"");
+  }
+
+  @Test
+  @DisplayName("CPU of a load is that of the processes that take part, which this one need not")
+  void cpuOfLoad() throws Exception {
+    Bench bench = new Bench(1, 1, null, new CpuClock(), () -> "", text -> {});
+    Ledger<String> ledger = new Ledger<>();
+    UUID message = UUID.randomUUID();
+    OpenLoad done =
+        OpenLoad.measure(
+            bench,
+            ledger,
+            () -> {
+              ledger.committed(message, "k", 1);
+              ledger.published("relay", List.of(message), 2, 3);
+            },
+            () -> Usage.NOTHING);
+    assertThat(done.cpu().client()).isZero();
   }
 
   @Test
