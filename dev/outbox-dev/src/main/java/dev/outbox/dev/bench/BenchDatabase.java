@@ -3,7 +3,6 @@ package dev.outbox.dev.bench;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.cli.Address;
-import dev.outbox.dev.bench.Cost.ServerWork;
 import dev.outbox.dev.common.Percentiles;
 import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.Place.Session;
@@ -203,21 +202,19 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
   /** Writes to disk what is due to be written, where one can and we may ask for that. */
   void checkpoint() {}
 
-  /** Counted so far, when all pools that are closed have had their say. */
-  ServerWork written(Side side) {
+  /**
+   * Rows inserted, updated and deleted so far, when all pools that are closed have had their say.
+   */
+  double rows(Side side) {
     return side == Side.OURS
-        ? new ServerWork(
-            written(MESSAGES) + written(ARCHIVE),
-            written("outbox_bucket"),
-            written(BLOCKED_KEYS),
-            logBytes())
-        : new ServerWork(written(LIMIT), 0, 0, logBytes());
+        ? rows(MESSAGES) + rows(ARCHIVE) + rows("outbox_bucket") + rows(BLOCKED_KEYS)
+        : rows(LIMIT);
   }
 
-  /** Rows of a table; not a number where it cannot be known. */
-  abstract double written(String table);
+  /** Those of a table; not a number where it cannot be known. */
+  abstract double rows(String table);
 
-  /** What went to the database's log; not a number where it cannot be known. */
+  /** What went to the database's log, of everybody; not a number where it cannot be known. */
   double logBytes() {
     return Double.NaN;
   }

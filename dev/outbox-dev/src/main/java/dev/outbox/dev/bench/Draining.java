@@ -28,8 +28,8 @@ final class Draining {
   static final int MANY_KEYS = 10_000;
 
   private static final int UNORDERED = 0;
-  private static final int[] KEYS = {MANY_KEYS, 10, 1, UNORDERED};
-  private static final int[] WORKERS = {1, 4};
+  static final int[] KEYS = {MANY_KEYS, 10, 1, UNORDERED};
+  static final int[] WORKERS = {1, 4};
 
   private static final int PINNED_MESSAGES = 500_000;
   private static final int BLOCKED = 100_000;
@@ -130,7 +130,6 @@ final class Draining {
   private static Round pinned(BenchDatabase<?> database, Round round) {
     Deque<AutoCloseable> held = new ArrayDeque<>();
     return new Round(
-        round.tables(),
         () -> {
           held.push(database.pin(Pin.SNAPSHOT));
           round.prepare().run();
@@ -145,7 +144,6 @@ final class Draining {
   /** A key whose messages are all blocked, and whose head gets through now. */
   private static Round blockedKey(BenchDatabase<?> database, Backlog load) {
     return new Round(
-        Side.OURS,
         () -> block(database, load),
         // The head has failed more often than the default policy allows.
         access ->
@@ -189,7 +187,6 @@ final class Draining {
       Function<Access<?>, OutboxStore<?>> store,
       MessagePublisher publisher) {
     return new Round(
-        Side.OURS,
         () -> refill(database, Side.OURS, load),
         access ->
             Drain.relay(
@@ -198,7 +195,6 @@ final class Draining {
 
   static Round limit(BenchDatabase<?> database, Backlog load, int workers) {
     return new Round(
-        Side.LIMIT,
         () -> refill(database, Side.LIMIT, load),
         access -> Drain.limit(access, workers, load.messages()));
   }

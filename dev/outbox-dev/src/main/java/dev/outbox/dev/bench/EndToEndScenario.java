@@ -53,15 +53,13 @@ final class EndToEndScenario {
         new Case(
             name,
             connections,
-            round(bench, Side.OURS, access -> ours(access, topic, messages)),
-            round(bench, Side.LIMIT, access -> bare(topic, messages))));
+            round(bench, access -> ours(access, topic, messages)),
+            round(bench, access -> bare(topic, messages))));
     throughput.measure();
   }
 
-  private static Round round(Bench bench, Side tables, Run run) {
+  private static Round round(Bench bench, Run run) {
     return new Round(
-        tables,
-        false,
         () -> {
           bench.database().empty(Side.OURS);
           bench.database().tidy(Side.OURS);

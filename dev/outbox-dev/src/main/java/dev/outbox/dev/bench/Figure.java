@@ -5,13 +5,11 @@ import dev.outbox.dev.common.Percentiles;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
-import org.jspecify.annotations.Nullable;
 
 /** One figure, measured once in each run. */
 final class Figure {
   private final List<Double> runs = new ArrayList<>();
   private final List<Time> cpu = new ArrayList<>();
-  private @Nullable Cost cost;
 
   void add(double value) {
     runs.add(value);
@@ -28,18 +26,8 @@ final class Figure {
     cpu.add(time);
   }
 
-  /** What was done for a message. */
-  void cost(Cost done) {
-    cost = done;
-  }
-
   List<Double> runs() {
     return runs;
-  }
-
-  /** Null: it stands elsewhere. */
-  @Nullable Cost cost() {
-    return cost;
   }
 
   /** Whether its CPU time is here, and not elsewhere. */

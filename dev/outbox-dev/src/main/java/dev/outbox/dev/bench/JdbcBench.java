@@ -9,7 +9,6 @@ import dev.outbox.dev.bench.BenchDatabase.Backlog;
 import dev.outbox.dev.bench.BenchDatabase.LimitWorker;
 import dev.outbox.dev.bench.BenchDatabase.Pin;
 import dev.outbox.dev.bench.BenchDatabase.Side;
-import dev.outbox.dev.bench.Cost.ServerWork;
 import dev.outbox.dev.database.Jdbc;
 import dev.outbox.dev.database.JdbcKind;
 import dev.outbox.dev.database.JdbcPlace;
@@ -240,16 +239,16 @@ final class JdbcBench extends BenchDatabase<Connection> {
   }
 
   @Override
-  ServerWork written(Side side) {
+  double rows(Side side) {
     if (isPostgres) {
       awaitCounted();
     }
-    return super.written(side);
+    return super.rows(side);
   }
 
   /** MySQL and MariaDB say -1 where they do not count. */
   @Override
-  double written(String table) {
+  double rows(String table) {
     long rows = number(kind.sql("writes", schema).formatted(table));
     return rows < 0 ? Double.NaN : rows;
   }

@@ -203,7 +203,7 @@ final class MongoBench extends BenchDatabase<ClientSession> {
   }
 
   @Override
-  double written(String collection) {
+  double rows(String collection) {
     LongAdder count = documents.get(collection);
     return count == null ? 0 : count.sum();
   }
@@ -238,7 +238,7 @@ final class MongoBench extends BenchDatabase<ClientSession> {
     public void commandStarted(CommandStartedEvent event) {
       String name = event.getCommandName();
       if (!OF_THE_POOL.contains(name)) {
-        counter.statement(name);
+        counter.statements(1);
         counter.roundTrip();
         BsonValue collection = event.getCommand().get(name);
         if (collection != null && collection.isString()) {

@@ -26,9 +26,6 @@ public record Report(Map<String, String> about, List<Line> lines, Map<String, St
       """
       Median of the runs; the ratio is the median of ours divided by the limit, run by run. \
       CPU is microseconds a message, ours / limit, in the same runs as the rates: of the servers' processes, of this JVM, and of both. \
-      The last four columns are of one message, ours / limit, from a run that was counted and not timed: \
-      statements executed by the client (commits are none; on MongoDB commands, commits too); rows (on MongoDB documents) inserted, updated and deleted in the table of messages and its archive \
-      (where messages are drained, with the insert that brought them), and in the table of buckets; bytes of the database's log. \
       The sizes below are those of scale 1.""";
 
   /**
@@ -74,10 +71,6 @@ public record Report(Map<String, String> about, List<Line> lines, Map<String, St
       return both(figure -> figure.hasCpu() ? micros(figure.cpu(whose)) : "");
     }
 
-    private String cost(ToDoubleFunction<Cost> what) {
-      return both(f -> f.cost() == null ? "" : number(what.applyAsDouble(f.cost())));
-    }
-
     private Map<String, String> cells() {
       Map<String, String> cells = new LinkedHashMap<>();
       cells.put("scenario", scenario);
@@ -89,10 +82,6 @@ public record Report(Map<String, String> about, List<Line> lines, Map<String, St
       cells.put("server CPU", cpu(Time::server));
       cells.put("client CPU", cpu(Time::client));
       cells.put("CPU", cpu(Time::sum));
-      cells.put("statements", cost(Cost::statements));
-      cells.put("row writes", cost(Cost::messageRows));
-      cells.put("bucket writes", cost(Cost::bucketRows));
-      cells.put("log bytes", cost(Cost::logBytes));
       return cells;
     }
 

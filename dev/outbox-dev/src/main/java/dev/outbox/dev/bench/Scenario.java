@@ -84,10 +84,9 @@ enum Scenario {
   WORK(
       WorkScenario::run,
       """
-      Drain with one worker, and append, counted and not timed. For a message: statements in all and by their first word, \
-      commits not, or on MongoDB commands in all and by name, commits too; how often clients wait for the server; \
-      the rows or documents written, with the insert that brought the message. Limit: the loop of drain, \
-      the bare inserts of append. The insert of append's business row is among the statements of both."""),
+      Drain, archive and append, counted and not timed. For a message: statements, commits not, or on MongoDB commands, commits too; \
+      how often clients wait for the server; the rows or documents written in the outbox's tables, with the insert that brought the message; \
+      bytes of the database's log. Limits as there. The insert of append's business row is among the statements of both."""),
 
   PUBLISH(
       PublishScenario::run,

@@ -1,10 +1,8 @@
 package dev.outbox.dev.bench;
 
-import dev.outbox.dev.bench.Cost.ClientWork;
 import java.sql.Connection;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import javax.sql.DataSource;
@@ -15,13 +13,15 @@ import net.ttddyy.dsproxy.listener.lifecycle.JdbcLifecycleEventListenerAdapter;
 import net.ttddyy.dsproxy.support.ProxyDataSourceBuilder;
 
 /**
- * Counts what goes through JDBC: see {@link ClientWork} for what counts as what. Prepared
- * statements count as the statements of their text, each time they are executed. What a pool or a
- * driver does by itself is not seen, as BEGIN, which the drivers send along.
+ * Counts what goes through JDBC. Statements are counted as they reach the server: each one of a
+ * string of several, each entry of a batch, a prepared one each time it is executed; commit and
+ * rollback are none. Round trips are calls of the driver that wait for the server: executions, a
+ * whole batch as one, commits and rollbacks. What a pool or a driver does by itself is not seen, as
+ * BEGIN, which the drivers send along.
  */
 public final class StatementWatch extends JdbcLifecycleEventListenerAdapter {
   private final WorkCounter counter;
-  private final Map<String, List<String>> known = new ConcurrentHashMap<>();
+  private final Map<String, Integer> known = new ConcurrentHashMap<>();
 
   private StatementWatch(WorkCounter counter) {
     this.counter = counter;
@@ -45,27 +45,19 @@ public final class StatementWatch extends JdbcLifecycleEventListenerAdapter {
   @Override
   public void beforeQuery(ExecutionInfo call, List<QueryInfo> texts) {
     for (QueryInfo text : texts) {
-      List<String> names = known.computeIfAbsent(text.getQuery(), StatementWatch::names);
       int times = call.isBatch() ? Math.max(1, text.getParametersList().size()) : 1;
-      for (int i = 0; i < times; i++) {
-        names.forEach(counter::statement);
-      }
+      counter.statements(
+          times * known.computeIfAbsent(text.getQuery(), StatementWatch::statements));
     }
     counter.roundTrip();
   }
 
-  /** The first word of each statement of a text; semicolons in quotes and comments end none. */
-  static List<String> names(String sql) {
+  /** How many a text has; semicolons in quotes and comments end none. */
+  static int statements(String sql) {
     String bare =
         sql.replaceAll("(?s)/\\*.*?\\*/", " ")
             .replaceAll("--[^\\n]*", " ")
             .replaceAll("'[^']*'", "''");
-    List<String> names = new ArrayList<>();
-    for (String part : bare.split(";", -1)) {
-      if (!part.isBlank()) {
-        names.add(part.strip().split("\\W", 2)[0].toLowerCase(Locale.ROOT));
-      }
-    }
-    return names;
+    return (int) Arrays.stream(bare.split(";")).filter(part -> !part.isBlank()).count();
   }
 }

@@ -1,8 +1,6 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.dev.bench.BenchDatabase.Access;
-import dev.outbox.dev.bench.BenchDatabase.Side;
-import dev.outbox.dev.bench.Cost.ServerWork;
 import dev.outbox.dev.bench.Report.Line;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -11,8 +9,7 @@ import java.util.Map;
 
 /**
  * Cases whose rate is compared with the limit's. An untimed round first; then, run by run and case
- * by case, ours and the limit by turns; at the end once more with everything counted and nothing
- * timed.
+ * by case, ours and the limit by turns.
  */
 final class Throughput {
   /** A part of the messages whose rate becomes a line of its own; without a name, the main one. */
@@ -31,15 +28,9 @@ final class Throughput {
   /**
    * One side of a case.
    *
-   * @param tables whose tables it writes
-   * @param filled whether the messages are inserted when it is made ready
    * @param prepare is not timed
    */
-  record Round(Side tables, boolean filled, Step prepare, Run run) {
-    Round(Side tables, Step prepare, Run run) {
-      this(tables, true, prepare, run);
-    }
-  }
+  record Round(Step prepare, Run run) {}
 
   /**
    * What is compared.
@@ -86,12 +77,6 @@ final class Throughput {
     } finally {
       pools.values().forEach(Access::close);
     }
-    for (Case one : cases) {
-      bench.say(one.name(), "counting");
-      Line line = bench.line(one.name(), UNIT);
-      line.ours().cost(counted(bench, one, Side.OURS));
-      line.limit().cost(counted(bench, one, Side.LIMIT));
-    }
   }
 
   private Timed timed(Round round, Access<?> access) throws Exception {
@@ -100,26 +85,6 @@ final class Throughput {
     CpuClock.Time before = bench.cpu().now();
     Meter pace = round.run().of(access);
     return new Timed(pace, bench.cpu().now().since(before));
-  }
-
-  /**
-   * Where each message was inserted before the measured part, one row write more, so that the
-   * column shows the whole life of a message.
-   */
-  static Cost counted(Bench bench, Case one, Side side) throws Exception {
-    BenchDatabase<?> database = bench.database();
-    Round round = side == Side.OURS ? one.ours() : one.limit();
-    round.prepare().run();
-    WorkCounter counter = new WorkCounter();
-    Side tables = round.tables();
-    ServerWork before = database.written(tables);
-    Meter pace;
-    try (Access<?> access = database.open(one.connections(), counter)) {
-      pace = round.run().of(access);
-    }
-    ServerWork work = database.written(tables).since(before);
-    ServerWork life = round.filled() ? work.plusMessages(pace.total()) : work;
-    return new Cost(pace.total(), counter.counted(), life);
   }
 
   private void report(Case one, Timed ours, Timed limit) {
@@ -132,7 +97,7 @@ final class Throughput {
     }
   }
 
-  /** Only the main one has a cost. */
+  /** Only the main one has its CPU time. */
   private static void add(Figure figure, Timed run, Part part, boolean main) {
     double rate = run.pace().rate(part.from(), part.to());
     if (main) {

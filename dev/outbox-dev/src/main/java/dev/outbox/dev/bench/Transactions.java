@@ -5,7 +5,6 @@ import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.Append;
 import dev.outbox.dev.bench.BenchDatabase.BenchClient;
 import dev.outbox.dev.bench.BenchDatabase.Side;
-import dev.outbox.dev.bench.Cost.ServerWork;
 import dev.outbox.dev.bench.Report.Line;
 import dev.outbox.dev.common.Percentiles;
 import dev.outbox.inbox.InboxKey;
@@ -60,9 +59,6 @@ final class Transactions {
         }
       }
     }
-    bench.say(name, "counting");
-    bare.ours().cost(counted(bench, Append.OUTBOX, Side.OURS, transactions, messages));
-    bare.limit().cost(counted(bench, Append.BARE, Side.LIMIT, transactions, messages));
   }
 
   /** A transaction of each kind, with messages of its own. */
@@ -87,7 +83,7 @@ final class Transactions {
     return bench.cpu().now().since(before).perMessage((long) transactions * messages);
   }
 
-  private static void empty(Bench bench) {
+  static void empty(Bench bench) {
     for (Side side : Side.values()) {
       bench.database().empty(side);
       bench.database().tidy(side);
@@ -96,27 +92,10 @@ final class Transactions {
   }
 
   /** Built outside the measured time, of both sides alike. */
-  private static List<OutboxMessage> messages(int transaction, int count) {
+  static List<OutboxMessage> messages(int transaction, int count) {
     return IntStream.range(0, count)
         .mapToObj(i -> OpenLoad.message((transaction * count + i) % KEYS))
         .toList();
-  }
-
-  /** Appends to empty tables, with everything counted and nothing timed. */
-  static Cost counted(Bench bench, Append append, Side side, int transactions, int messages) {
-    empty(bench);
-    WorkCounter counter = new WorkCounter();
-    ServerWork before = bench.database().written(side);
-    try (Access<?> access = bench.database().open(1, counter);
-        BenchClient<?> business = access.business()) {
-      for (int i = 0; i < transactions; i++) {
-        business.transaction(append, messages(i, messages));
-      }
-    }
-    return new Cost(
-        (long) transactions * messages,
-        counter.counted(),
-        bench.database().written(side).since(before));
   }
 
   static void inbox(Bench bench) throws Exception {

@@ -61,16 +61,12 @@ class KafkaScenariosTest {
   }
 
   @Test
-  @DisplayName("end-to-end: beside the producer, with two row writes a message")
+  @DisplayName("end-to-end: beside the producer, with a quota and without")
   void endToEnd() throws Exception {
     List<Line> lines = run(Scenario.END_TO_END, 0.01);
     assertThat(lines)
         .hasSize(2)
-        .allSatisfy(
-            line -> {
-              assertThat(line.limit().median()).isPositive();
-              assertThat(line.ours().cost().messageRows()).isEqualTo(2.0);
-            });
+        .allSatisfy(line -> assertThat(line.limit().median()).isPositive());
   }
 
   @Test
