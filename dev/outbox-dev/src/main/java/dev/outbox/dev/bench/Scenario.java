@@ -15,7 +15,6 @@ enum Scenario {
       """
       One client; a transaction writes one business row and appends messages of 200 bytes. \
       Time of the whole transaction, commit included; the kinds take turns, transaction by transaction. \
-      CPU is that of as many transactions of one kind after the other. \
       Limit: the same with bare inserts of a like row, or with none."""),
 
   ARCHIVE(

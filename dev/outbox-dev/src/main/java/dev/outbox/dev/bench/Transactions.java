@@ -35,11 +35,6 @@ final class Transactions {
     String name = Draining.count(messages, "message") + " a transaction";
     Line bare = bench.line(name + ", p50, beside bare inserts", "µs");
     Line none = bench.line(name + ", p50, beside no message", "µs");
-    Map<Append, List<Figure>> figures =
-        Map.of(
-            Append.OUTBOX, List.of(bare.ours(), none.ours()),
-            Append.BARE, List.of(bare.limit()),
-            Append.NONE, List.of(none.limit()));
     int transactions = bench.scaled(TRANSACTIONS);
     try (Access<?> access = bench.database().open(1);
         BenchClient<?> business = access.business()) {
@@ -50,12 +45,10 @@ final class Transactions {
         int count = run == 0 ? Math.min(transactions, WARM_UP) : transactions;
         List<Double> medians = medians(count, i -> turn(business, i, messages));
         if (run > 0) {
-          for (Append append : Append.values()) {
-            CpuClock.Time cpu = cpu(bench, business, append, count, messages);
-            figures
-                .getOrDefault(append, List.of())
-                .forEach(figure -> figure.add(medians.get(append.ordinal()), cpu));
-          }
+          bare.ours().add(medians.get(Append.OUTBOX.ordinal()));
+          none.ours().add(medians.get(Append.OUTBOX.ordinal()));
+          bare.limit().add(medians.get(Append.BARE.ordinal()));
+          none.limit().add(medians.get(Append.NONE.ordinal()));
         }
       }
     }
@@ -70,17 +63,6 @@ final class Transactions {
               return (Runnable) () -> business.transaction(append, appended);
             })
         .toList();
-  }
-
-  /** Of transactions of one kind, for each message that they append, or would. */
-  private static CpuClock.Time cpu(
-      Bench bench, BenchClient<?> business, Append append, int transactions, int messages) {
-    List<List<OutboxMessage>> appended =
-        IntStream.range(0, transactions).mapToObj(i -> messages(i, messages)).toList();
-    bench.settle();
-    CpuClock.Time before = bench.cpu().now();
-    appended.forEach(each -> business.transaction(append, each));
-    return bench.cpu().now().since(before).perMessage((long) transactions * messages);
   }
 
   static void empty(Bench bench) {

@@ -146,7 +146,7 @@ abstract class BenchTest {
   @Test
   @DisplayName("append: beside bare inserts and beside none, one message and ten")
   void append() throws Exception {
-    check(Scenario.APPEND, 0.02, 4).lines().forEach(this::assertKnown);
+    assertThat(check(Scenario.APPEND, 0.02, 4).lines()).noneMatch(line -> line.ours().hasCpu());
   }
 
   @Test
