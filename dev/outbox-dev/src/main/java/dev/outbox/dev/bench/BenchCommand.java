@@ -1,16 +1,12 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.cli.Cleanup;
-import dev.outbox.cli.Failure;
 import dev.outbox.cli.Logs;
 import dev.outbox.dev.common.Resources;
 import dev.outbox.dev.database.ServerOptions;
 import dev.outbox.dev.database.StartedServer;
 import dev.outbox.embedded.EmbeddedKafka;
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -55,12 +51,6 @@ public final class BenchCommand implements Callable<Integer> {
   @Option(names = "--quick", description = "Small sizes, one run: to see that it works.")
   private boolean quick;
 
-  @Option(
-      names = "--out",
-      paramLabel = "DIR",
-      description = "Write bench.md and bench.json to this directory too.")
-  private @Nullable Path out;
-
   @Mixin private final ServerOptions server = new ServerOptions();
 
   private @Nullable String kafka;
@@ -91,9 +81,6 @@ public final class BenchCommand implements Callable<Integer> {
   }
 
   private void print(Report report) {
-    if (out != null) {
-      write(out, report);
-    }
     spec.commandLine().getOut().print(report.markdown());
     spec.commandLine().getOut().flush();
   }
@@ -118,15 +105,5 @@ public final class BenchCommand implements Callable<Integer> {
       kafka = started.bootstrapServers();
     }
     return kafka;
-  }
-
-  private static void write(Path directory, Report report) {
-    try {
-      Files.createDirectories(directory);
-      Files.writeString(directory.resolve("bench.md"), report.markdown());
-      Files.writeString(directory.resolve("bench.json"), report.json());
-    } catch (IOException e) {
-      throw new Failure("the files cannot be written to %s: %s".formatted(directory, e), e);
-    }
   }
 }

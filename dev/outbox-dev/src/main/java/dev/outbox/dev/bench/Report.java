@@ -1,6 +1,5 @@
 package dev.outbox.dev.bench;
 
-import dev.outbox.cli.Json;
 import dev.outbox.dev.bench.CpuClock.Time;
 import dev.outbox.dev.common.Percentiles;
 import java.util.ArrayList;
@@ -84,14 +83,6 @@ public record Report(Map<String, String> about, List<Line> lines, Map<String, St
       cells.put("CPU", cpu(Time::sum));
       return cells;
     }
-
-    /** The table's, with each run's value. */
-    private Map<String, Object> json() {
-      Map<String, Object> all = new LinkedHashMap<>(cells());
-      all.put("ours", ours.runs());
-      all.put("limit", limit.runs());
-      return all;
-    }
   }
 
   /** The database, the table, and a legend and the machine below. */
@@ -122,15 +113,6 @@ public record Report(Map<String, String> about, List<Line> lines, Map<String, St
     }
     int decimals = value == 0 || value >= 100 ? 0 : value >= 10 ? 1 : value >= 0.1 ? 2 : 4;
     return String.format(Locale.ROOT, "%,." + decimals + "f", value);
-  }
-
-  /** All of it, with each run's value. */
-  public String json() {
-    Map<String, Object> all = new LinkedHashMap<>();
-    all.put("about", about);
-    all.put("scenarios", notes);
-    all.put("lines", lines.stream().map(Line::json).toList());
-    return Json.of(all) + "\n";
   }
 
   /**

@@ -204,8 +204,8 @@ abstract class BenchTest {
   }
 
   @Test
-  @DisplayName("Markdown has a row a line, JSON each run's value, both say what it ran on")
-  void formats() throws Exception {
+  @DisplayName("archive: the table has a row a line, and says what it ran on")
+  void archive() throws Exception {
     Report report = check(Scenario.ARCHIVE, 0.006, 4);
     assertThat(report.lines()).allSatisfy(this::assertKnown);
     List<String> rows = report.markdown().lines().filter(row -> row.startsWith("|")).toList();
@@ -215,9 +215,5 @@ abstract class BenchTest {
     assertThat(report.markdown())
         .startsWith(name())
         .contains("- CPU: ", "- database: " + name(), "- driver: ", "- archive: 200,000");
-    assertThat(report.json())
-        .contains(
-            "\"database\": \"" + name(),
-            "\"case\": \"full, 4 workers\"");
   }
 }
