@@ -215,11 +215,7 @@ public final class JdbcPlace implements Tortured<Connection> {
 
   @Override
   public JdbcOutboxStore store(Archive archive) {
-    return kind.store(dataSource)
-        .schema(address.schema())
-        .prefix(address.prefix())
-        .archive(archive)
-        .build();
+    return kind.store(dataSource).schema(address.schema()).archive(archive).build();
   }
 
   @Override

@@ -194,10 +194,7 @@ public final class MongoPlace implements Place<ClientSession> {
 
   @Override
   public MongoOutboxStore store(Archive archive) {
-    return MongoOutboxStore.builder(client, url.database())
-        .prefix(address.prefix())
-        .archive(archive)
-        .build();
+    return MongoOutboxStore.builder(client, url.database()).archive(archive).build();
   }
 
   @Override

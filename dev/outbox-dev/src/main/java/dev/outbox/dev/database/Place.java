@@ -8,6 +8,7 @@ import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.StoreProvider;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -163,8 +164,7 @@ public interface Place<T> extends AutoCloseable {
         "url", address.url(),
         "user", address.user(),
         "password", address.password(),
-        "schema", Objects.requireNonNullElse(address.schema(), ""),
-        "prefix", address.prefix());
+        "schema", Objects.requireNonNullElse(address.schema(), ""));
   }
 
   /** The same, read by that process. */
@@ -175,6 +175,6 @@ public interface Place<T> extends AutoCloseable {
         Objects.requireNonNull(settings.get("user")),
         Objects.requireNonNull(settings.get("password")),
         schema.isEmpty() ? null : schema,
-        Objects.requireNonNull(settings.get("prefix")));
+        StoreProvider.Settings.DEFAULT_PREFIX);
   }
 }
