@@ -84,9 +84,7 @@ final class Operator {
       journal.write(
           "discard", sequence, work.id(), !store.discard(Set.of(sequence), who).isEmpty());
     } else {
-      if (!repairs.has(work.id())) {
-        repairs.add(work.id());
-      }
+      repairs.add(work.id());
       journal.write(
           "requeue", sequence, work.id(), !store.requeue(Set.of(sequence), who).isEmpty());
     }
