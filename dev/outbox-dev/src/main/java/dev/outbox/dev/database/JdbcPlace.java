@@ -8,8 +8,8 @@ import dev.outbox.TransientOutboxException;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Failure;
 import dev.outbox.cli.Stores;
+import dev.outbox.dev.database.Work.Appended;
 import dev.outbox.dev.database.Work.Archived;
-import dev.outbox.dev.database.Work.Committed;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.store.jdbc.JdbcInboxStore;
@@ -21,12 +21,10 @@ import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
@@ -40,8 +38,8 @@ public final class JdbcPlace implements Tortured<Connection> {
       """
       create table ${q}torture_key (name varchar(64) primary key, last integer not null default 0);
       create table ${q}torture_work (id varchar(36) primary key, name varchar(64) not null,
-        nth integer not null, kind varchar(16) not null, dedup varchar(80));
-      create table ${q}torture_refused (id varchar(36) primary key, dedup varchar(80) not null)
+        nth integer not null, kind varchar(16) not null, dedup varchar(80),
+        refused integer not null)
       """;
 
   /** Of one insert. */
@@ -348,24 +346,17 @@ public final class JdbcPlace implements Tortured<Connection> {
   }
 
   @Override
-  public void appended(Connection connection, Work work, @Nullable String dedup) {
+  public void appended(Connection connection, Appended one) {
     update(
         connection,
-        "insert into ${q}torture_work (id, name, nth, kind, dedup) values (?, ?, ?, ?, ?)",
-        work.id().toString(),
-        work.key(),
-        work.nth(),
-        work.kind().name(),
-        dedup);
-  }
-
-  @Override
-  public void refused(Connection connection, UUID id, String dedup) {
-    update(
-        connection,
-        "insert into ${q}torture_refused (id, dedup) values (?, ?)",
-        id.toString(),
-        dedup);
+        "insert into ${q}torture_work (id, name, nth, kind, dedup, refused)"
+            + " values (?, ?, ?, ?, ?, ?)",
+        one.work().id().toString(),
+        one.work().key(),
+        one.work().nth(),
+        one.work().kind().name(),
+        one.dedup(),
+        one.refused() ? 1 : 0);
   }
 
   @Override
@@ -464,25 +455,19 @@ public final class JdbcPlace implements Tortured<Connection> {
   }
 
   @Override
-  public List<Committed> committed() {
-    return rows("select id, name, nth, kind, dedup from torture_work").stream()
+  public List<Appended> appended() {
+    return rows("select id, name, nth, kind, dedup, refused from torture_work").stream()
         .map(
             row ->
-                new Committed(
+                new Appended(
                     new Work(
                         UUID.fromString(row.get(0)),
                         row.get(1),
                         Integer.parseInt(row.get(2)),
                         Work.Kind.valueOf(row.get(3))),
-                    row.get(4).equals("null") ? null : row.get(4)))
+                    row.get(4).equals("null") ? null : row.get(4),
+                    row.get(5).equals("1")))
         .toList();
-  }
-
-  @Override
-  public Set<String> refused() {
-    Set<String> refused = new HashSet<>();
-    rows("select dedup from torture_refused").forEach(row -> refused.add(row.get(0)));
-    return refused;
   }
 
   @Override

@@ -8,7 +8,7 @@ import dev.outbox.TransientOutboxException;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Failure;
 import dev.outbox.cli.Stores;
-import dev.outbox.dev.database.Work.Committed;
+import dev.outbox.dev.database.Work.Appended;
 import dev.outbox.store.redis.RedisInboxStore;
 import dev.outbox.store.redis.RedisOutboxStore;
 import dev.outbox.store.redis.RedisTransaction;
@@ -42,11 +42,10 @@ public final class RedisPlace implements Tortured<RedisTransaction> {
   private static final String NAME = "redis";
   private static final String OUTBOX = "{redis}:outbox:";
 
-  /** Lists: "WAY MESSAGE"; "ID KEY NTH KIND DEDUP"; dedup keys. */
+  /** Lists: "WAY MESSAGE"; "ID KEY NTH KIND REFUSED DEDUP". */
   private static final String EFFECTS = "{redis}:torture:effects";
 
-  private static final String COMMITTED = "{redis}:torture:committed";
-  private static final String REFUSED = "{redis}:torture:refused";
+  private static final String APPENDED = "{redis}:torture:appended";
   private static final int SHOWN = 5;
 
   /** Of a scan's step. */
@@ -253,18 +252,14 @@ public final class RedisPlace implements Tortured<RedisTransaction> {
   }
 
   @Override
-  public void appended(RedisTransaction transaction, Work work, @Nullable String dedup) {
+  public void appended(RedisTransaction transaction, Appended one) {
+    Work work = one.work();
+    String dedup = one.dedup() == null ? "" : one.dedup();
     var unused =
         transaction.rpush(
-            COMMITTED,
-            "%s %s %s %s %s"
-                .formatted(
-                    work.id(), work.key(), work.nth(), work.kind(), dedup == null ? "" : dedup));
-  }
-
-  @Override
-  public void refused(RedisTransaction transaction, UUID id, String dedup) {
-    var unused = transaction.rpush(REFUSED, dedup);
+            APPENDED,
+            "%s %s %s %s %s %s"
+                .formatted(work.id(), work.key(), work.nth(), work.kind(), one.refused(), dedup));
   }
 
   @Override
@@ -325,24 +320,20 @@ public final class RedisPlace implements Tortured<RedisTransaction> {
   }
 
   @Override
-  public List<Committed> committed() {
-    return list(COMMITTED).stream()
-        .map(line -> line.split(" ", 5))
+  public List<Appended> appended() {
+    return list(APPENDED).stream()
+        .map(line -> line.split(" ", 6))
         .map(
             part ->
-                new Committed(
+                new Appended(
                     new Work(
                         UUID.fromString(part[0]),
                         part[1],
                         Integer.parseInt(part[2]),
                         Work.Kind.valueOf(part[3])),
-                    part[4].isEmpty() ? null : part[4]))
+                    part[5].isEmpty() ? null : part[5],
+                    Boolean.parseBoolean(part[4])))
         .toList();
-  }
-
-  @Override
-  public Set<String> refused() {
-    return Set.copyOf(list(REFUSED));
   }
 
   @Override

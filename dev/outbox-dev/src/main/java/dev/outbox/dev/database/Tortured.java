@@ -1,14 +1,12 @@
 package dev.outbox.dev.database;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.dev.database.Work.Appended;
 import dev.outbox.dev.database.Work.Archived;
-import dev.outbox.dev.database.Work.Committed;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A database that can be tortured: in which producers do more, and which answers what an oracle
@@ -18,11 +16,8 @@ import org.jspecify.annotations.Nullable;
  */
 public interface Tortured<T> extends Place<T> {
 
-  /** What an oracle will believe: it was appended. */
-  void appended(T transaction, Work work, @Nullable String dedup);
-
-  /** The same: it was refused as a duplicate. */
-  void refused(T transaction, UUID id, String dedup);
+  /** What an oracle will believe. */
+  void appended(T transaction, Appended one);
 
   /** Whether commits can return before they are durable. */
   default boolean canCommitLater() {
@@ -73,11 +68,8 @@ public interface Tortured<T> extends Place<T> {
     return Duration.ZERO;
   }
 
-  /** What producers have committed. */
-  List<Committed> committed();
-
-  /** Dedup keys that were refused. */
-  Set<String> refused();
+  /** What producers have written down, and committed. */
+  List<Appended> appended();
 
   /** What was kept of messages that left the outbox; empty where nothing is. */
   default Optional<Kept> kept() {

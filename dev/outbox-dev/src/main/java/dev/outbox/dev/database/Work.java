@@ -58,6 +58,13 @@ public record Work(UUID id, String key, int nth, Kind kind) {
    */
   public record Committed(Work work, @Nullable String dedup) {}
 
+  /**
+   * One that a producer writes down in the transaction in which it appends it.
+   *
+   * @param refused whether it was, as a duplicate
+   */
+  public record Appended(Work work, @Nullable String dedup, boolean refused) {}
+
   /** One that is left. */
   public record DeadLetter(UUID id, long sequence) {}
 

@@ -7,6 +7,7 @@ import dev.outbox.dev.database.Business;
 import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.Tortured;
 import dev.outbox.dev.database.Work;
+import dev.outbox.dev.database.Work.Appended;
 import dev.outbox.dev.database.Work.Kind;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -253,13 +254,7 @@ final class Producers<T> {
 
     /** What the oracle will believe, in the same transaction. */
     private void record(Business<T> business, Map<String, Integer> last, List<Appended> appended) {
-      for (Appended one : appended) {
-        if (one.refused()) {
-          place.refused(business.transaction(), one.work().id(), String.valueOf(one.dedup()));
-        } else {
-          place.appended(business.transaction(), one.work(), one.dedup());
-        }
-      }
+      appended.forEach(one -> place.appended(business.transaction(), one));
       last.forEach(business::last);
     }
 
@@ -286,6 +281,4 @@ final class Producers<T> {
       }
     }
   }
-
-  private record Appended(Work work, @Nullable String dedup, boolean refused) {}
 }

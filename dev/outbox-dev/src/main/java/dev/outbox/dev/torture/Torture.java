@@ -3,6 +3,7 @@ package dev.outbox.dev.torture;
 import static java.util.stream.Collectors.counting;
 import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.joining;
+import static java.util.stream.Collectors.toSet;
 
 import dev.outbox.Archive;
 import dev.outbox.OutboxException;
@@ -11,6 +12,8 @@ import dev.outbox.dev.common.Resources;
 import dev.outbox.dev.database.Place.Effect;
 import dev.outbox.dev.database.StoreKind;
 import dev.outbox.dev.database.Tortured.Kept;
+import dev.outbox.dev.database.Work.Appended;
+import dev.outbox.dev.database.Work.Committed;
 import dev.outbox.dev.database.Work.DeadLetter;
 import dev.outbox.dev.torture.Fleet.Role;
 import dev.outbox.dev.torture.Handling.Way;
@@ -305,7 +308,13 @@ final class Torture {
     awaitConsumers(log);
     saw(fleet.end(Role.CONSUMER));
     List<Line> lines = Journal.readAll(directory);
-    Oracle oracle = new Oracle(servers.place().committed());
+    List<Appended> appended = servers.place().appended();
+    Oracle oracle =
+        new Oracle(
+            appended.stream()
+                .filter(one -> !one.refused())
+                .map(one -> new Committed(one.work(), one.dedup()))
+                .toList());
     seen.forEach(oracle::saw);
     List<DeadLetter> letters = servers.place().deadLetters();
     Set<UUID> delivered = oracle.compareDeliveries(log);
@@ -319,7 +328,8 @@ final class Torture {
           oracle.compareAudit(lines, archive.audit());
         });
     oracle.compareCommits(lines);
-    oracle.compareDuplicates(servers.place().refused());
+    oracle.compareDuplicates(
+        appended.stream().filter(Appended::refused).map(Appended::dedup).collect(toSet()));
     oracle.compareConsumers(lines, log);
     int claims = oracle.compareClaims(lines);
     oracle.compareSettled(lines);

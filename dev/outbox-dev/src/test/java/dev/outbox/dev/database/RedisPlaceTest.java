@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.cli.Address;
 import dev.outbox.dev.database.Place.Effect;
-import dev.outbox.dev.database.Work.Committed;
+import dev.outbox.dev.database.Work.Appended;
 import dev.outbox.dev.database.Work.DeadLetter;
 import dev.outbox.dev.database.Work.Kind;
 import dev.outbox.embedded.EmbeddedRedis;
@@ -61,11 +61,15 @@ class RedisPlaceTest {
     try (Business<RedisTransaction> business = place.begin()) {
       assertThat(business.lock("key-1")).isEqualTo(nth - 1);
       assertThat(business.append(List.of(work.message().build()))).isEmpty();
-      place.appended(business.transaction(), work, nth == 1 ? null : "d" + nth);
+      place.appended(business.transaction(), appended(work));
       business.last("key-1", nth);
       business.commit();
     }
     return work;
+  }
+
+  private static Appended appended(Work work) {
+    return new Appended(work, work.nth() == 1 ? null : "d" + work.nth(), work.nth() == 3);
   }
 
   /** By kind. */
@@ -92,11 +96,20 @@ class RedisPlaceTest {
     Work second = append(2, Kind.PLAIN);
     try (Business<RedisTransaction> business = place.begin()) {
       business.last("key-1", 17);
-      place.refused(business.transaction(), UUID.randomUUID(), "d2");
+      place.appended(
+          business.transaction(),
+          appended(new Work(UUID.randomUUID(), "key-1", 17, Kind.PLAIN))); // it is rolled back
     }
-    assertThat(place.committed())
-        .containsExactly(new Committed(first, null), new Committed(second, "d2"));
-    assertThat(place.refused()).as("of a transaction that was rolled back").isEmpty();
+    Work third = new Work(UUID.randomUUID(), "key-1", 3, Kind.PLAIN);
+    try (Business<RedisTransaction> business = place.begin()) {
+      place.appended(business.transaction(), appended(third));
+      business.commit();
+    }
+    assertThat(place.appended())
+        .containsExactly(
+            new Appended(first, null, false),
+            new Appended(second, "d2", false),
+            new Appended(third, "d3", true));
     assertThat(place.waiting()).isEqualTo(2);
     settle();
     assertThat(place.waiting()).as("with what is dead").isEqualTo(2);
