@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Drains a number of messages: by a relay, as users run it, or by the limit's loop. The time begins
- * before the first thread is started and ends when the last message is known to be settled; that a
+ * before the relay is built and ends when the last message is known to be settled; that a
  * worker of the relay checks the schema and starts is included.
  */
 final class Drain {
@@ -52,8 +52,8 @@ final class Drain {
       UnaryOperator<Relay.Builder> settings)
       throws InterruptedException {
     Watch watch = new Watch(new Meter(messages));
+    watch.meter.begin();
     try (Relay relay = settings.apply(Relay.builder(store, publisher).listener(watch)).build()) {
-      watch.meter.begin();
       relay.start();
       watch.meter.await(() -> watch.trouble() + left(store));
     }

@@ -73,8 +73,15 @@ final class EndToEndScenario {
         IntStream.range(0, CLIENTS).mapToObj(i -> access.business()).toList();
     try (MessagePublisher publisher = topic.measured();
         Load load = new Load("a client", clients.stream().map(EndToEndScenario::client).toList())) {
-      load.allow(messages / A_TRANSACTION, Integer.MAX_VALUE);
-      Meter pace = Drain.relay(access.store(), messages, publisher, relay -> relay);
+      Meter pace =
+          Drain.relay(
+              access.store(),
+              messages,
+              publisher,
+              relay -> {
+                load.allow(messages / A_TRANSACTION, Integer.MAX_VALUE);
+                return relay;
+              });
       load.await();
       return pace;
     } finally {

@@ -6,102 +6,73 @@ import java.util.Locale;
 enum Scenario {
   DRAIN(
       Draining::drain,
-      """
-      200,000 messages of 200 bytes drained by one relay whose publisher takes everything at once. \
-      Limit: select and delete in a loop, without order, with as many workers."""),
+      "200,000 messages drained by a relay whose publisher takes everything at once;"
+          + " limit: select and delete in a loop, without order, with as many workers."),
 
   APPEND(
       Transactions::append,
-      """
-      One client; a transaction writes one business row and appends messages of 200 bytes. \
-      Time of the whole transaction, commit included; the kinds take turns, transaction by transaction. \
-      Limit: the same with bare inserts of a like row, or with none."""),
+      "A transaction with one business row that appends messages, commit included;"
+          + " limit: the same with bare inserts of a like row, or with none, by turns."),
 
   ARCHIVE(
       Draining::archive,
-      """
-      200,000 messages of 200 bytes and 10,000 keys drained into an archive of metadata, and into a full one, \
-      by one relay whose publisher takes everything at once and answers each. Limit: the same relay by turns, \
-      whose store keeps no archive."""),
+      "200,000 messages of 10,000 keys drained into an archive;"
+          + " limit: the same relay without one, by turns."),
 
   INBOX(
       Transactions::inbox,
-      """
-      One consumer; a transaction writes one business row, and firstTime records a new message. \
-      Time of the whole transaction, commit included. \
-      Limit: the same without firstTime; the two take turns, transaction by transaction."""),
+      "A consumer's transaction with one business row and firstTime of a new message, commit"
+          + " included; limit: the same without firstTime, by turns."),
 
   PINNED(
       Draining::pinned,
-      """
-      500,000 messages of 10,000 keys drained while another session holds a read-only snapshot, from before the fill to the end. \
-      And one key with 100,000 messages that were blocked \
-      behind its head until the broker took it. Limit: its loop on as many messages under the same pin."""),
+      "500,000 messages drained beside a read-only snapshot from before the fill, and 100,000 of a"
+          + " key that was blocked; limit: the loop of drain on as many, beside the same."),
 
   END_TO_END(
       EndToEndScenario::run,
-      """
-      2 clients append, 50 messages of 200 bytes a transaction, as fast as they can, while a relay with defaults \
-      publishes to Kafka; from the first append until the last message is settled. Limit: a bare KafkaProducer with \
-      its defaults, idempotent, acks=all, that sends the same records. Where the broker takes 2 MB a second (a quota, \
-      of both alike) the producer is what limits; otherwise appending is.\
-      """),
+      "Two clients append, 50 messages a transaction, while a relay publishes to Kafka, from the"
+          + " first append until the last message is settled; limit: a bare producer of the same."),
 
   LATENCY(
       LatencyScenario::run,
-      """
-      From when a commit has returned to the call of the publisher, and to the end of that call, when Kafka has \
-      acknowledged all of it. Transactions with one message of 200 bytes, 10,000 keys, 4 clients on a fixed schedule; \
-      a relay in the same process, woken after each commit, or given what was committed where the store can, or in \
-      another process, which polls. Of a message also the statements of clients and relay together, and the CPU time \
-      of their processes. There is no limit to compare with."""),
+      "From the return of a commit to the call of the publisher, and to its end with Kafka's"
+          + " acknowledgement, with the statements and CPU time of clients and relay for a message;"
+          + " no limit."),
 
   HELD(
       LatencyScenario::held,
-      """
-      From when a commit has returned to the call of the publisher, with 2,000 transactions a second for 10 minutes: \
-      4 clients and a relay in the same process, which is woken after each commit. Beside nothing, and beside a \
-      transaction that has appended a message and stays open all the time. In each fifth, with the CPU time of a \
-      message. There is no limit to compare with."""),
+      "The same to the publisher, at 2,000/s for 10 minutes, beside nothing and beside a transaction"
+          + " that has appended and stays open; no limit."),
 
   FLEET(
       FleetScenario::run,
-      """
-      Pods of a service, each a process of its own with one relay with defaults, whose publisher takes everything at once, \
-      and clients (4 in all, at least one each) that append one message of 200 bytes a transaction by their relay and tell it of the commit; \
-      1,000 keys, a fixed schedule; before that half a minute at 1,500/s, for JVMs to compile. And one process with 20 relays. Rates are of all pods together; times are from the commit in any pod to the publisher. \
-      Statements and CPU are those of all pods and of the server; commits are no statements. \
-      There is no limit to compare with."""),
+      "Pods, each a process with a relay and clients that append, and one process with 20 relays:"
+          + " from a commit to the publisher, with the statements of all pods, and CPU time; no"
+          + " limit."),
 
   FLEET_ENDS(
       FleetScenario::ends,
-      """
-      The same pods at 200/s, and one is killed (SIGKILL), 50 times one after another, or ends in good order: \
-      the one that published last for most keys, and of those keys the longest time in which there was something to publish and nothing was published; \
-      or all pods are replaced one after another: the same of all keys. There is no limit to compare with."""),
+      "Of the same pods at 200/s one is killed, 50 times, or ends, or each is replaced: the longest"
+          + " time in which a key had something to publish and nothing was published; no limit."),
 
   WORK(
       WorkScenario::run,
-      """
-      Drain, archive and append, counted and not timed. For a message: statements, commits not, or on MongoDB commands, commits too; \
-      how often clients wait for the server; the rows or documents written in the outbox's tables, with the insert that brought the message; \
-      bytes of the database's log. Limits as there. The insert of append's business row is among the statements of both."""),
+      "For a message of drain, archive and append: statements (on MongoDB commands), the business"
+          + " row's among them, round trips, rows written, the message's insert among them, and bytes"
+          + " of the database's log; limits as there."),
 
   PUBLISH(
       PublishScenario::run,
-      """
-      Two threads give our publisher batches of 1,000 messages of 200 bytes, of 10,000 keys. Limit: two threads send \
-      the same by the broker's own client, with the same guarantee: of each key one message at a time until it is \
-      acknowledged, all keys at once. RabbitMQ: a durable queue. NATS: a stream in files. HTTP: a server that \
-      only counts, and as many requests at a time as our publisher has by default. A broker that cannot be started \
-      here has no line.""");
+      "Our publishers, batches of 1,000 messages of 10,000 keys from two threads;"
+          + " limit: the brokers' own clients, of each key one message at a time.");
 
   private final Run run;
   private final String what;
 
   /**
    * @param run measures and adds to lines of the report; leaves no relay, pool or transaction open
-   * @param what is measured, and what its limit is: one or two sentences for below the table
+   * @param what is measured, and what its limit is: a sentence for below the table
    */
   Scenario(Run run, String what) {
     this.run = run;
