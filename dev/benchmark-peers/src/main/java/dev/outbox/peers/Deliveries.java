@@ -57,7 +57,7 @@ final class Deliveries implements AutoCloseable {
   /**
    * A message that was committed, or a delivery.
    *
-   * @param at in seconds, by the database's clock
+   * @param at in seconds, by one clock for all
    */
   record Seen(String key, int number, double at) {
     private String id() {

@@ -4,6 +4,7 @@ import dev.outbox.cli.Address;
 import dev.outbox.dev.bench.CpuClock;
 import dev.outbox.dev.bench.WorkCounter;
 import dev.outbox.dev.common.Percentiles;
+import dev.outbox.peers.Deliveries.Outcome;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -200,6 +201,7 @@ final class Peers {
 
     Figures figures(
         Recorder recorder, long messages, long arrived, double seconds, List<Double> millis) {
+      Outcome outcome = recorder.outcome();
       return new Figures(
           messages,
           arrived,
@@ -208,8 +210,8 @@ final class Peers {
           cpu.now().since(before),
           counter.statements() - statements,
           counter.roundTrips() - roundTrips,
-          recorder.outOfOrder(),
-          recorder.twice());
+          outcome.outOfOrder(),
+          outcome.twice());
     }
   }
 

@@ -1,30 +1,28 @@
 package dev.outbox.peers;
 
+import dev.outbox.peers.Deliveries.Outcome;
+import dev.outbox.peers.Deliveries.Seen;
 import java.time.Duration;
-import java.util.BitSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
- * Stands for the broker of one run: keeps what it was given, looks whether the order of each key
- * held, and fails now and then. What it refuses it has not got. Safe for use by many threads.
+ * Stands for the broker of one run: keeps what it was given, and fails now and then. What it refuses it has not got. Safe for use by many threads.
  */
 final class Recorder {
   private final int failEach;
   private final Consumer<OrderPlaced> before;
 
-  /** Of each key, the numbers of the messages that have arrived. */
-  private final Map<String, BitSet> keys = new ConcurrentHashMap<>();
-
+  private final Queue<Seen> deliveries = new ConcurrentLinkedQueue<>();
   private final Map<String, Long> times = new ConcurrentHashMap<>();
   private final Set<String> refused = ConcurrentHashMap.newKeySet();
-  private final AtomicInteger outOfOrder = new AtomicInteger();
-  private final AtomicInteger twice = new AtomicInteger();
   private final CountDownLatch called = new CountDownLatch(1);
   private final CountDownLatch gate = new CountDownLatch(1);
   private volatile long last;
@@ -78,20 +76,11 @@ final class Recorder {
     if (failEach > 0 && (message.number() + 1) % failEach == 0 && refused.add(id)) {
       throw new Refused("on purpose");
     }
-    BitSet numbers = keys.computeIfAbsent(message.key(), k -> new BitSet());
-    synchronized (numbers) {
-      if (numbers.get(message.number())) {
-        twice.incrementAndGet();
-        return;
-      }
-      if (numbers.length() > message.number()) {
-        outOfOrder.incrementAndGet();
-      }
-      numbers.set(message.number());
-    }
     long now = System.nanoTime();
-    last = now;
-    times.put(id, now);
+    deliveries.add(new Seen(message.key(), message.number(), now / 1e9));
+    if (times.putIfAbsent(id, now) == null) {
+      last = now;
+    }
   }
 
   void open() {
@@ -123,13 +112,8 @@ final class Recorder {
     return times;
   }
 
-  /** Messages that arrived after a later one of their key. */
-  int outOfOrder() {
-    return outOfOrder.get();
-  }
-
-  /** Arrivals of messages that were there already. */
-  int twice() {
-    return twice.get();
+  /** What became of them; it does not know what was committed. */
+  Outcome outcome() {
+    return Outcome.of(List.of(), List.copyOf(deliveries));
   }
 }

@@ -3,12 +3,12 @@ package dev.outbox.embedded;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -131,48 +131,39 @@ class CacheTest {
   @Test
   @DisplayName("another JVM waits while one makes it")
   void twoJvms() throws Exception {
-    Process one = otherJvm();
-    Process two = null;
-    try (BufferedReader fromOne = one.inputReader()) {
-      assertThat(fromOne.readLine()).isEqualTo("asks");
-      assertThat(fromOne.readLine()).isEqualTo("makes");
-      two = otherJvm();
-      try (BufferedReader fromTwo = two.inputReader()) {
-        assertThat(fromTwo.readLine()).isEqualTo("asks");
-        one.outputWriter().append("go on\n").flush();
-        assertThat(fromOne.readLine()).isEqualTo("has b");
-        assertThat(fromTwo.readLine()).isEqualTo("has b");
-      }
-    } finally {
-      one.destroyForcibly();
-      if (two != null) {
-        two.destroyForcibly();
+    try (ChildJvm one = otherJvm()) {
+      one.await("asks");
+      one.await("makes");
+      try (ChildJvm two = otherJvm()) {
+        two.await("asks");
+        one.send("go on");
+        one.await("has b");
+        two.await("has b");
       }
     }
   }
 
-  private Process otherJvm() throws IOException {
-    return new ProcessBuilder(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-Doutbox.embedded.cache=" + directory,
-            "-cp",
-            System.getProperty("java.class.path"),
-            CacheTest.class.getName())
-        .redirectError(ProcessBuilder.Redirect.INHERIT)
-        .start();
+  private ChildJvm otherJvm() {
+    return ChildJvm.start(CacheTest.class, Map.of("cache", directory.toString()));
   }
 
   /** In another JVM: makes it when a line comes in. */
   public static void main(String[] args) throws IOException {
-    System.out.println("asks");
+    ParentJvm parent = ParentJvm.connect();
+    System.setProperty("outbox.embedded.cache", parent.get("cache"));
+    parent.say("asks");
     Path path =
         Cache.get(
             "thing",
             p -> {
-              System.out.println("makes");
-              System.in.read();
+              parent.say("makes");
+              try {
+                parent.command();
+              } catch (InterruptedException e) {
+                throw new IOException(e);
+              }
               make(p);
             });
-    System.out.println("has " + Files.readString(path.resolve("d/b")));
+    parent.say("has " + Files.readString(path.resolve("d/b")));
   }
 }

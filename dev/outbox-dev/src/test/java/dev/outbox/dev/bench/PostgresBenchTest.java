@@ -6,15 +6,21 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.cli.Failure;
 import dev.outbox.dev.bench.Report.Line;
 import dev.outbox.embedded.DatabaseServer;
+import dev.outbox.embedded.TestServer;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
+import org.apache.kafka.clients.admin.Admin;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 class PostgresBenchTest extends BenchTest {
+  private TestServer kafka;
+
   @Override
   DatabaseServer server() {
     return DatabaseServer.postgres();
@@ -70,5 +76,75 @@ class PostgresBenchTest extends BenchTest {
     }
     assertThat(lines).hasSize(3 * 3);
     assertThat(schemas()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("publish: each broker that is here, beside its own client, or said to be left out")
+  void publish() throws Exception {
+    List<String> progress = new ArrayList<>();
+    List<Line> lines = run(Scenario.PUBLISH, 0.05, progress).lines();
+    long leftOut = progress.stream().filter(text -> text.startsWith("publish: left out: ")).count();
+    assertThat(lines).hasSize(3 - (int) leftOut);
+    assertThat(lines.get(lines.size() - 1).name()).as("what needs no package").startsWith("HTTP");
+    assertThat(lines)
+        .allSatisfy(
+            line -> {
+              assertThat(line.ours().median()).isPositive();
+              assertThat(line.limit().median()).isPositive();
+              assertThat(line.ours().cpu(CpuClock.Time::client)).isPositive();
+            });
+  }
+
+  @AfterAll
+  void stopKafka() {
+    if (kafka != null) {
+      kafka.close();
+    }
+  }
+
+  private List<Line> runWithKafka(Scenario scenario, double scale) throws Exception {
+    if (kafka == null) {
+      kafka = TestServer.kafka();
+    }
+    List<Line> lines = new ArrayList<>();
+    try (BenchDatabase<?> database = database()) {
+      new Bench(1, scale, database, new CpuClock(), kafka::address, text -> {})
+          .run(Set.of(scenario), report -> lines.addAll(report.lines()));
+    }
+    assertThat(lines).extracting(Line::name).doesNotHaveDuplicates();
+    try (Admin admin = Admin.create(Map.of("bootstrap.servers", kafka.address()))) {
+      Set<String> topics = admin.listTopics().names().get();
+      assertThat(topics).noneMatch(name -> name.startsWith("outbox-bench"));
+    }
+    return lines;
+  }
+
+  @Test
+  @DisplayName("end-to-end: beside the producer, with a quota and without")
+  void endToEnd() throws Exception {
+    assertThat(runWithKafka(Scenario.END_TO_END, 0.01))
+        .hasSize(2)
+        .allSatisfy(line -> assertThat(line.ours().median()).isPositive())
+        .allSatisfy(line -> assertThat(line.limit().median()).isPositive());
+  }
+
+  @Test
+  @DisplayName(
+      "latency: a relay in two places, and handed over; two rates, to two ends, three percentiles that grow, and statements")
+  void latency() throws Exception {
+    List<Line> lines = runWithKafka(Scenario.LATENCY, 0.001);
+    int each = 2 * 3 + 1;
+    assertThat(lines).hasSize(3 * 2 * each).noneMatch(Line::hasLimit);
+    for (int i = 0; i < lines.size(); i += each) {
+      for (int end = i; end < i + 2 * 3; end += 3) {
+        assertThat(lines.subList(end, end + 3).stream().map(line -> line.ours().median()))
+            .isSorted();
+      }
+      Line statements = lines.get(i + 2 * 3);
+      assertThat(statements.name()).endsWith("statements");
+      // The business row, the message, and what the relay asks.
+      assertThat(statements.ours().median()).isGreaterThan(2);
+      assertThat(statements.ours().cpu(CpuClock.Time::client)).isPositive();
+    }
   }
 }
