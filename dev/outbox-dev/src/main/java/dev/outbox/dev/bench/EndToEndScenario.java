@@ -9,7 +9,6 @@ import dev.outbox.dev.bench.Throughput.Case;
 import dev.outbox.dev.bench.Throughput.Part;
 import dev.outbox.dev.bench.Throughput.Round;
 import dev.outbox.dev.bench.Throughput.Run;
-import dev.outbox.dev.broker.Broker.Client;
 import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.dev.common.Load;
 import dev.outbox.relay.Relay;
@@ -19,6 +18,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.apache.kafka.clients.producer.KafkaProducer;
 import org.jspecify.annotations.Nullable;
 
 /** Appending and relaying to Kafka at once, beside a producer that only sends. */
@@ -71,7 +71,7 @@ final class EndToEndScenario {
   private static Meter ours(Access<?> access, KafkaBroker topic, long messages) throws Exception {
     List<? extends BenchClient<?>> clients =
         IntStream.range(0, CLIENTS).mapToObj(i -> access.business()).toList();
-    try (MessagePublisher publisher = topic.measured();
+    try (MessagePublisher publisher = topic.publisher(null);
         Load load = new Load("a client", clients.stream().map(EndToEndScenario::client).toList())) {
       Meter pace =
           Drain.relay(
@@ -101,12 +101,13 @@ final class EndToEndScenario {
 
   private static Meter bare(KafkaBroker topic, long messages) throws Exception {
     Meter meter = new Meter(messages);
-    try (Client producer = topic.client()) {
+    try (KafkaProducer<byte[], byte[]> producer = topic.producer()) {
       meter.begin();
       for (long i = 0; i < messages; i++) {
         OutboxMessage message = OpenLoad.message((int) (i % KEYS));
         producer.send(
-            StoredMessage.of(i, 0, Instant.now(), message), taken -> meter.done(taken ? 1 : 0));
+            topic.record(StoredMessage.of(i, 0, Instant.now(), message)),
+            (metadata, error) -> meter.done(error == null ? 1 : 0));
       }
       meter.await(() -> "the producer had errors");
       return meter;

@@ -64,7 +64,7 @@ final class LatencyScenario {
       Ledger<String> ledger = new Ledger<>();
       int connections = BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS);
       try (Access<T> access = database.open(connections, counter);
-          Stamps stamps = Stamps.into(ledger, topic.measured());
+          Stamps stamps = Stamps.into(ledger, topic.publisher(null));
           Relay relay = Relay.builder(access.store(), stamps).build()) {
         relay.start();
         measure(

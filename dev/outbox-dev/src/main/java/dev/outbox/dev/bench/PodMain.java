@@ -58,7 +58,7 @@ public final class PodMain {
             topic.isEmpty()
                 ? Drain.NO_OP
                 : new KafkaBroker(parent.get("bootstrap"), topic, List.of(OpenLoad.ORDER))
-                    .measured(),
+                    .publisher(null),
             this::published);
   }
 

@@ -1,9 +1,8 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.dev.bench.Measured.Client;
 import dev.outbox.dev.bench.Report.Line;
-import dev.outbox.dev.broker.Broker;
-import dev.outbox.dev.broker.Broker.Client;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
@@ -36,9 +35,10 @@ final class PublishScenario {
   private PublishScenario() {}
 
   static void run(Bench bench) throws Exception {
-    for (Broker broker : Broker.allMeasured()) {
-      try (broker) {
-        broker.start();
+    List<Callable<Measured>> all =
+        List.of(RabbitMeasured::new, NatsMeasured::new, HttpMeasured::new);
+    for (Callable<Measured> start : all) {
+      try (Measured broker = start.call()) {
         new Race(bench, broker).run();
       } catch (UnsupportedOperationException e) {
         bench.say("left out: " + e.getMessage());
@@ -49,12 +49,12 @@ final class PublishScenario {
   /** Ours and the client's at one broker; each is first in turn. */
   private static final class Race {
     private final Bench bench;
-    private final Broker broker;
+    private final Measured broker;
     private final CpuClock cpu = new CpuClock();
     private final int keys;
     private final int messages;
 
-    private Race(Bench bench, Broker broker) {
+    private Race(Bench bench, Measured broker) {
       this.bench = bench;
       this.broker = broker;
       cpu.add(broker.pid());
@@ -64,7 +64,7 @@ final class PublishScenario {
 
     private void run() throws Exception {
       List<Client> clients = List.of(broker.client(), broker.client());
-      try (MessagePublisher publisher = broker.measured()) {
+      try (MessagePublisher publisher = broker.publisher()) {
         for (int run = 0; run <= bench.runs(); run++) {
           bench.say(broker.toString(), run);
           for (boolean isOurs : run % 2 == 0 ? List.of(true, false) : List.of(false, true)) {

@@ -65,7 +65,8 @@ enum Scenario {
   PUBLISH(
       PublishScenario::run,
       "Our publishers, batches of 1,000 messages of 10,000 keys from two threads;"
-          + " limit: the brokers' own clients, of each key one message at a time.");
+          + " limit: the brokers' own clients, of each key one message at a time. HTTP's server is in"
+          + " this JVM.");
 
   private final Run run;
   private final String what;

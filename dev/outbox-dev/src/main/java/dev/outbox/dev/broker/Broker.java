@@ -4,14 +4,11 @@ import dev.outbox.cli.Failure;
 import dev.outbox.dev.broker.Source.Reading;
 import dev.outbox.embedded.EmbeddedServer;
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.Callable;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,26 +33,6 @@ public abstract class Broker implements AutoCloseable {
    */
   record Started(EmbeddedServer server, String address) {}
 
-  /**
-   * A broker's own client, which sends what our publisher sends: the limit of benchmarks. Used by
-   * one thread.
-   */
-  public interface Client extends AutoCloseable {
-    /** So many messages may be without their acknowledgement. */
-    int mostAtOnce();
-
-    /**
-     * Sends what our publisher sends of a message.
-     *
-     * @param answered called by any thread: with whether the broker has it
-     */
-    void send(StoredMessage message, Consumer<Boolean> answered) throws Exception;
-
-    /** Returns when all is answered that was sent, where the client knows. */
-    @Override
-    default void close() {}
-  }
-
   /** See {@link BrokerKind#open}. */
   Broker(String label, @Nullable String address, String name, List<String> types) {
     this.label = label;
@@ -65,20 +42,9 @@ public abstract class Broker implements AutoCloseable {
     this.types = types;
   }
 
-  /** Those whose publishers are measured without a database, not started yet. */
-  public static List<Broker> allMeasured() {
-    return List.of(new RabbitBroker(null, "", List.of()), new NatsBroker(), new HttpBroker());
-  }
-
   /** For people, as {@code Kafka}. */
   public final String label() {
     return label;
-  }
-
-  /** With its version where we know it. */
-  @Override
-  public String toString() {
-    return server.map(ours -> ours.toString().replace("embedded ", "")).orElse(label);
   }
 
   /** Where it is, with its user. */
@@ -88,10 +54,6 @@ public abstract class Broker implements AutoCloseable {
       throw new IllegalStateException(label + " is not there yet");
     }
     return known;
-  }
-
-  final void address(String known) {
-    address = known;
   }
 
   /** Of what is made there. */
@@ -127,7 +89,7 @@ public abstract class Broker implements AutoCloseable {
    * @param proxyPort the proxy's; 0: there is none
    * @throws UnsupportedOperationException when it cannot be started here
    */
-  public void start(int proxyPort) {
+  public final void start(int proxyPort) {
     if (address == null) {
       Started started = launch(proxyPort);
       server = Optional.of(started.server());
@@ -141,56 +103,27 @@ public abstract class Broker implements AutoCloseable {
   abstract Started launch(int proxyPort);
 
   /** What to install where it cannot be started. */
-  public String needs() {
-    throw onlyMeasured();
-  }
+  public abstract String needs();
 
   /** Makes the topics. */
-  public void createTopics() {
-    throw onlyMeasured();
-  }
+  public abstract void createTopics();
 
   /** What relays' properties say of it. */
-  public Map<String, String> relayProperties() {
-    throw onlyMeasured();
-  }
-
-  private UnsupportedOperationException onlyMeasured() {
-    return new UnsupportedOperationException(label + " is only measured");
-  }
+  public abstract Map<String, String> relayProperties();
 
   /**
    * Publishes to the topics.
    *
    * @param timeout null: the publisher's default
-   * @throws UnsupportedOperationException when only a relay's properties say how
    */
-  public MessagePublisher publisher(@Nullable Duration timeout) {
-    throw onlyMeasured();
-  }
+  public abstract MessagePublisher publisher(@Nullable Duration timeout);
 
   /** Begins to read what was published. */
-  public Source source(Reading reading) {
-    throw onlyMeasured();
-  }
-
-  /** The publisher that is measured, with its defaults, beside {@link #client}. */
-  public abstract MessagePublisher measured() throws Exception;
-
-  /** The broker's own; those of several threads share a connection, as our publisher has one. */
-  public abstract Client client() throws Exception;
-
-  /** How many messages of those that are measured have arrived since it was started. */
-  public abstract long arrived() throws Exception;
+  public abstract Source source(Reading reading);
 
   /** The one that was started here. */
   public final EmbeddedServer server() {
     return server.orElseThrow(() -> new IllegalStateException(label + " was not started here"));
-  }
-
-  /** Its first process, where it is one of ours. */
-  public OptionalLong pid() {
-    return server.stream().mapToLong(EmbeddedServer::pid).findFirst();
   }
 
   /** Whether it is ours to stop. */

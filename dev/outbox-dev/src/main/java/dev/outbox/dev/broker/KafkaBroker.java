@@ -20,7 +20,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
@@ -122,52 +121,28 @@ public final class KafkaBroker extends Broker {
     return (timeout == null ? publisher : publisher.timeout(timeout)).build();
   }
 
-  @Override
-  public MessagePublisher measured() {
-    return publisher(null);
+  /** Kafka's own with its defaults, idempotent, with acks=all. */
+  public KafkaProducer<byte[], byte[]> producer() {
+    return new KafkaProducer<>(
+        with(Map.of("client.id", client, "acks", "all", "enable.idempotence", true)),
+        new ByteArraySerializer(),
+        new ByteArraySerializer());
   }
 
-  /** Kafka's own producer with its defaults, idempotent, with acks=all. */
-  @Override
-  public Client client() {
-    KafkaProducer<byte[], byte[]> producer =
-        new KafkaProducer<>(
-            with(Map.of("client.id", client, "acks", "all", "enable.idempotence", true)),
-            new ByteArraySerializer(),
-            new ByteArraySerializer());
-    return new Client() {
-      @Override
-      public int mostAtOnce() {
-        return Integer.MAX_VALUE;
-      }
-
-      @Override
-      public void send(StoredMessage message, Consumer<Boolean> answered) {
-        ProducerRecord<byte[], byte[]> record =
-            new ProducerRecord<>(
-                prefix() + message.message().aggregateType(),
-                message.message().recordKey().getBytes(UTF_8),
-                message.message().payload());
-        Attributes.forEach(
-            message, (name, value) -> record.headers().add(name, value.getBytes(UTF_8)));
-        producer.send(record, (metadata, error) -> answered.accept(error == null));
-      }
-
-      @Override
-      public void close() {
-        producer.close();
-      }
-    };
-  }
-
-  @Override
-  public long arrived() {
-    throw new UnsupportedOperationException();
+  /** What our publisher sends of a message. */
+  public ProducerRecord<byte[], byte[]> record(StoredMessage message) {
+    ProducerRecord<byte[], byte[]> record =
+        new ProducerRecord<>(
+            prefix() + message.message().aggregateType(),
+            message.message().recordKey().getBytes(UTF_8),
+            message.message().payload());
+    Attributes.forEach(message, (name, value) -> record.headers().add(name, value.getBytes(UTF_8)));
+    return record;
   }
 
   /**
-   * How much the broker takes of {@link #measured} and of {@link #client} alike; null: as much as
-   * it can.
+   * How much the broker takes of {@link #publisher} and of {@link #producer} alike; null: as much
+   * as it can.
    */
   public void quota(@Nullable Double bytesPerSecond) {
     if (bytesPerSecond == null && !hasQuota) {

@@ -6,23 +6,19 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.Delivery;
-import com.rabbitmq.client.MessageProperties;
 import com.rabbitmq.client.ShutdownSignalException;
 import dev.outbox.dev.broker.Broker.Started;
 import dev.outbox.dev.broker.Source.Reading;
 import dev.outbox.dev.broker.Source.Received;
 import dev.outbox.dev.broker.Source.Sink;
 import dev.outbox.embedded.EmbeddedRabbit;
-import dev.outbox.publisher.core.Attributes;
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.publisher.rabbitmq.RabbitPublisher;
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.store.StoredMessage;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Date;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -30,29 +26,21 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.ConcurrentNavigableMap;
-import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A RabbitMQ: an exchange for each topic with two quorum queues that get all of it. One is for the
  * consumers, of which a single one is active; the other one is the log, for who reads the whole. A
- * message's offset is its place in the outbox: queues give none. What is measured goes to one
- * durable queue.
+ * message's offset is its place in the outbox: queues give none.
  */
 final class RabbitBroker extends Broker {
   private static final String LOG = ".log";
-  private static final String MEASURED = "bench";
   private static final int CONNECT_MILLIS = 2_000;
   private static final int HEARTBEAT_SECONDS = 5;
-
-  private @Nullable Connection measuring;
-  private long purged;
 
   RabbitBroker(@Nullable String address, String name, List<String> types) {
     super("RabbitMQ", address, name, types);
@@ -131,89 +119,6 @@ final class RabbitBroker extends Broker {
             .uri(address())
             .destination(Destination.pattern(prefix() + "{aggregateType}"));
     return (timeout == null ? publisher : publisher.timeout(timeout)).build();
-  }
-
-  @Override
-  public MessagePublisher measured() {
-    return RabbitPublisher.builder()
-        .uri(address())
-        .destination(Destination.pattern("amq.default"))
-        .routingKey(Destination.pattern(MEASURED))
-        .build();
-  }
-
-  private Channel channel() throws IOException, TimeoutException {
-    if (measuring == null) {
-      measuring = connect();
-    }
-    return measuring.createChannel();
-  }
-
-  @Override
-  public Client client() throws IOException, TimeoutException {
-    return new Confirmed(channel());
-  }
-
-  /** Empties the queue, so that it is as long for each. */
-  @Override
-  public long arrived() throws IOException, TimeoutException {
-    try (Channel channel = channel()) {
-      String queue = channel.queueDeclare(MEASURED, true, false, false, Map.of()).getQueue();
-      purged += channel.queuePurge(queue).getMessageCount();
-      return purged;
-    }
-  }
-
-  @Override
-  public void close() {
-    if (measuring != null) {
-      measuring.abort();
-    }
-    super.close();
-  }
-
-  private static final class Confirmed implements Client {
-    private final Channel channel;
-    private final ConcurrentNavigableMap<Long, Consumer<Boolean>> unconfirmed =
-        new ConcurrentSkipListMap<>();
-
-    private Confirmed(Channel channel) throws IOException {
-      this.channel = channel;
-      channel.confirmSelect();
-      channel.addConfirmListener(
-          (tag, multiple) -> answer(tag, multiple, true),
-          (tag, multiple) -> answer(tag, multiple, false));
-    }
-
-    private void answer(long tag, boolean multiple, boolean taken) {
-      Map<Long, Consumer<Boolean>> ended =
-          multiple ? unconfirmed.headMap(tag, true) : unconfirmed.subMap(tag, tag + 1);
-      ended.values().forEach(answered -> answered.accept(taken));
-      ended.clear();
-    }
-
-    @Override
-    public int mostAtOnce() {
-      return Integer.MAX_VALUE;
-    }
-
-    @Override
-    public void send(StoredMessage message, Consumer<Boolean> answered) throws IOException {
-      Map<String, Object> headers = new HashMap<>();
-      headers.put("outbox-key", message.message().recordKey());
-      Attributes.forEach(message, headers::put);
-      BasicProperties properties =
-          MessageProperties.MINIMAL_PERSISTENT_BASIC
-              .builder()
-              .messageId(message.message().id().toString())
-              .timestamp(Date.from(message.createdAt()))
-              .type(message.message().eventType())
-              .contentType(message.message().contentType())
-              .headers(headers)
-              .build();
-      unconfirmed.put(channel.getNextPublishSeqNo(), answered);
-      channel.basicPublish("", MEASURED, true, properties, message.message().payload());
-    }
   }
 
   @Override

@@ -1,6 +1,5 @@
-package dev.outbox.dev.broker;
+package dev.outbox.dev.bench;
 
-import dev.outbox.dev.broker.Broker.Started;
 import dev.outbox.embedded.EmbeddedNats;
 import dev.outbox.publisher.core.Attributes;
 import dev.outbox.publisher.core.Destination;
@@ -9,66 +8,65 @@ import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.StoredMessage;
 import io.nats.client.Connection;
 import io.nats.client.JetStream;
-import io.nats.client.JetStreamApiException;
 import io.nats.client.Nats;
 import io.nats.client.api.StorageType;
 import io.nats.client.api.StreamConfiguration;
 import io.nats.client.impl.Headers;
-import java.io.IOException;
-import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A NATS, which is only measured: with a stream of one subject, in files. */
-final class NatsBroker extends Broker {
-  private static final String MEASURED = "bench";
+/** NATS, with a stream of one subject, in files. */
+final class NatsMeasured implements Measured {
+  private static final String STREAM = "bench";
 
-  private @Nullable Connection measuring;
+  private final EmbeddedNats server = EmbeddedNats.start();
+  private @Nullable Connection connection;
   private long purged;
 
-  NatsBroker() {
-    super("NATS", null, "", List.of());
+  @Override
+  public String toString() {
+    return server.toString().replace("embedded ", "");
   }
 
   @Override
-  Started launch(int proxyPort) {
-    EmbeddedNats started = EmbeddedNats.start();
-    return new Started(started, started.url());
+  public OptionalLong pid() {
+    return OptionalLong.of(server.pid());
   }
 
   @Override
-  public MessagePublisher measured() {
+  public MessagePublisher publisher() {
     return NatsPublisher.builder()
-        .servers(address())
-        .destination(Destination.pattern(MEASURED))
+        .servers(server.url())
+        .destination(Destination.pattern(STREAM))
         .build();
   }
 
-  private Connection measuring() throws IOException, InterruptedException, JetStreamApiException {
-    if (measuring == null) {
-      measuring = Nats.connect(address());
+  private Connection connection() throws Exception {
+    if (connection == null) {
+      connection = Nats.connect(server.url());
       StreamConfiguration files =
           StreamConfiguration.builder()
-              .name(MEASURED)
-              .subjects(MEASURED)
+              .name(STREAM)
+              .subjects(STREAM)
               .storageType(StorageType.File)
               .build();
-      var unused = measuring.jetStreamManagement().addStream(files);
+      var unused = connection.jetStreamManagement().addStream(files);
     }
-    return measuring;
+    return connection;
   }
 
   /** Empties the stream, so that it is as long for each. */
   @Override
   public long arrived() throws Exception {
-    purged += measuring().jetStreamManagement().purgeStream(MEASURED).getPurged();
+    purged += connection().jetStreamManagement().purgeStream(STREAM).getPurged();
     return purged;
   }
 
   @Override
   public Client client() throws Exception {
-    JetStream files = measuring().jetStream();
+    JetStream files = connection().jetStream();
     return new Client() {
       /** A client that waits for more is refused by its own limit. */
       @Override
@@ -83,7 +81,7 @@ final class NatsBroker extends Broker {
         headers.put("outbox-key", message.message().recordKey());
         Attributes.forEach(message, headers::put);
         CompletableFuture<?> acknowledgement =
-            files.publishAsync(MEASURED, headers, message.message().payload());
+            files.publishAsync(STREAM, headers, message.message().payload());
         var unused = acknowledgement.whenComplete((ack, error) -> answered.accept(error == null));
       }
     };
@@ -91,13 +89,12 @@ final class NatsBroker extends Broker {
 
   @Override
   public void close() {
-    try {
-      if (measuring != null) {
-        measuring.close();
+    try (server) {
+      if (connection != null) {
+        connection.close();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    super.close();
   }
 }
