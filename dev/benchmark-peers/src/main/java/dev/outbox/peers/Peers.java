@@ -158,22 +158,23 @@ final class Peers {
       System.gc();
       try (Schema.Pool pool = schema.pool(contender.connections());
           App app = contender.run(pool.dataSource(), recorder)) {
-        app.begin();
-        app.submitBacklog();
-        awaitStart(contender, recorder);
-        Count count = new Count(pool.counter());
-        long begin = System.nanoTime();
-        recorder.open();
-        long end = begin + scaled(limit).toNanos();
-        while (recorder.arrived() < messages && System.nanoTime() < end) {
-          LockSupport.parkNanos(1_000_000);
+        try {
+          app.begin();
+          app.submitBacklog();
+          awaitStart(contender, recorder);
+          Count count = new Count(pool.counter());
+          long begin = System.nanoTime();
+          recorder.open();
+          long end = begin + scaled(limit).toNanos();
+          while (recorder.arrived() < messages && System.nanoTime() < end) {
+            LockSupport.parkNanos(1_000_000);
+          }
+          long arrived = recorder.arrived();
+          long last = arrived == messages ? recorder.last() : end;
+          return count.figures(recorder, messages, arrived, (last - begin) / 1e9, List.of());
+        } finally {
+          recorder.close(); // else the application would not end
         }
-        long arrived = recorder.arrived();
-        long last = arrived == messages ? recorder.last() : end;
-        Figures figures =
-            count.figures(recorder, messages, arrived, (last - begin) / 1e9, List.of());
-        recorder.close();
-        return figures;
       }
     }
   }
@@ -236,20 +237,22 @@ final class Peers {
         Schema.Pool pool = schema.pool(contender.connections());
         App app = contender.run(pool.dataSource(), recorder);
         Clients clients = new Clients(app)) {
-      app.begin();
-      app.transaction(() -> app.append(OrderPlaced.of("first", 0)));
-      awaitStart(contender, recorder);
-      await(recorder, clients.run(WARM_UP_RATE, scaled(WARM_UP_LOAD)).keySet());
-      System.gc();
-      Count count = new Count(pool.counter());
-      long begin = System.nanoTime();
-      Map<String, Long> commits = clients.run(RATE, scaled(LOAD));
-      await(recorder, commits.keySet());
-      double seconds = (System.nanoTime() - begin) / 1e9;
-      List<Double> millis = millis(commits, recorder.times());
-      Figures figures = count.figures(recorder, commits.size(), millis.size(), seconds, millis);
-      recorder.close();
-      return figures;
+      try {
+        app.begin();
+        app.transaction(() -> app.append(OrderPlaced.of("first", 0)));
+        awaitStart(contender, recorder);
+        await(recorder, clients.run(WARM_UP_RATE, scaled(WARM_UP_LOAD)).keySet());
+        System.gc();
+        Count count = new Count(pool.counter());
+        long begin = System.nanoTime();
+        Map<String, Long> commits = clients.run(RATE, scaled(LOAD));
+        await(recorder, commits.keySet());
+        double seconds = (System.nanoTime() - begin) / 1e9;
+        List<Double> millis = millis(commits, recorder.times());
+        return count.figures(recorder, commits.size(), millis.size(), seconds, millis);
+      } finally {
+        recorder.close();
+      }
     }
   }
 

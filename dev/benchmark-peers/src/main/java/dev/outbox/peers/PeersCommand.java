@@ -32,14 +32,11 @@ import picocli.CommandLine.Spec;
           + " One run at full size takes about 20 minutes, one with --faults as long."
     })
 final class PeersCommand implements Callable<Integer> {
-  @Option(names = "--runs", defaultValue = "1", description = "How often; default: 1.")
-  private int runs;
+  @Option(names = "--runs", description = "How often; default: 1.")
+  private @Nullable Integer runs;
 
-  @Option(
-      names = "--scale",
-      defaultValue = "1",
-      description = "Of sizes and durations; default: 1.")
-  private double scale;
+  @Option(names = "--scale", description = "Of sizes and durations; default: 1.")
+  private @Nullable Double scale;
 
   @Option(
       names = "--faults",
@@ -60,11 +57,17 @@ final class PeersCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     Logs.off();
-    if (runs < 1 || runs > 100 || !(scale > 0 && scale <= 100)) {
+    if (faults && (runs != null || scale != null)) {
+      throw new ParameterException(
+          spec.commandLine(), "--faults has no --runs and no --scale: leave them out");
+    }
+    int times = runs == null ? 1 : runs;
+    double size = scale == null ? 1 : scale;
+    if (times < 1 || times > 100 || !(size > 0 && size <= 100)) {
       throw new ParameterException(
           spec.commandLine(),
           "--runs is %d, allowed is from 1 to 100; --scale is %s, allowed is more than 0 and up to 100"
-              .formatted(runs, scale));
+              .formatted(times, size));
     }
     try (Cleanup ignored = Cleanup.atEnd(resources::closeAll)) {
       StartedServer server = resources.add(open());
@@ -79,16 +82,16 @@ final class PeersCommand implements Callable<Integer> {
         out.flush();
         return 0;
       }
-      Peers peers = new Peers(address, cpu, scale, progress);
+      Peers peers = new Peers(address, cpu, size, progress);
       Map<String, String> about = new LinkedHashMap<>(Machine.describe());
       try (Place<?> place = StoreKind.at(address)) {
         about.putAll(place.about());
       }
       about.put("Spring Boot", Versions.of("spring-boot"));
       about.put("server CPU", cpu.describe());
-      about.put("runs", "" + runs);
-      about.put("scale", "" + scale);
-      out.print(PeersReport.markdown(peers.run(runs), about));
+      about.put("runs", "" + times);
+      about.put("scale", "" + size);
+      out.print(PeersReport.markdown(peers.run(times), about));
       out.flush();
     }
     return 0;

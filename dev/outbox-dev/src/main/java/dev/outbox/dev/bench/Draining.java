@@ -120,7 +120,7 @@ final class Draining {
     throughput.add(
         new Case(
             "read-only snapshot, 1 blocked key, 1 worker",
-            2,
+            BenchDatabase.connections(1),
             pinned(database, blockedKey(database, blocked)),
             pinned(database, limit(database, blocked, 1))));
     throughput.measure();
@@ -131,8 +131,14 @@ final class Draining {
     Deque<AutoCloseable> held = new ArrayDeque<>();
     return new Round(
         () -> {
-          held.push(database.pin(Pin.SNAPSHOT));
-          round.prepare().run();
+          AutoCloseable pin = database.pin(Pin.SNAPSHOT);
+          held.push(pin);
+          try {
+            round.prepare().run();
+          } catch (Exception e) {
+            pin.close();
+            throw e;
+          }
         },
         access -> {
           try (AutoCloseable ignored = held.pop()) {
@@ -157,7 +163,7 @@ final class Draining {
   /** Runs a relay until no message is left that was not found out to be blocked. */
   private static void block(BenchDatabase<?> database, Backlog load) throws InterruptedException {
     refill(database, Side.OURS, load);
-    try (Access<?> access = database.open(2);
+    try (Access<?> access = database.open(BenchDatabase.connections(1));
         Relay relay = Relay.builder(access.store(), FAILING).workers(1).retryPolicy(SOON).build()) {
       StatisticsStore store = (StatisticsStore) access.store();
       long end = System.nanoTime() + PATIENCE.toNanos();

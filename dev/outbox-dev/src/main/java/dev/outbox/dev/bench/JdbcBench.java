@@ -303,25 +303,30 @@ final class JdbcBench extends BenchDatabase<Connection> {
   @Override
   AutoCloseable pin(Pin pin) {
     JdbcPlace place = JdbcPlace.patient(kind, own(), Archive.NONE, 2, Place.PATIENCE);
-    Session<Connection> session = place.session();
-    JdbcPlace.tried(
-        session.begin(),
-        connection -> {
-          switch (pin) {
-            case SNAPSHOT -> {
-              for (String sql : kind.all("pin snapshot")) {
-                Jdbc.execute(connection, sql);
+    try {
+      Session<Connection> session = place.session();
+      JdbcPlace.tried(
+          session.begin(),
+          connection -> {
+            switch (pin) {
+              case SNAPSHOT -> {
+                for (String sql : kind.all("pin snapshot")) {
+                  Jdbc.execute(connection, sql);
+                }
+              }
+              case APPENDER -> {
+                var unused = place.store().append(connection, OpenLoad.message(0));
               }
             }
-            case APPENDER -> {
-              var unused = place.store().append(connection, OpenLoad.message(0));
-            }
-          }
-        });
-    return () -> {
-      session.close();
-      place.close();
-    };
+          });
+      return () -> {
+        session.close();
+        place.close();
+      };
+    } catch (RuntimeException e) {
+      place.close(); // with its session
+      throw e;
+    }
   }
 
   @Override

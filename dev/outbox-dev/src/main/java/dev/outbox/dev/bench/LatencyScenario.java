@@ -144,19 +144,22 @@ final class LatencyScenario {
             Stream.generate(() -> clients.business(relay, access.store(), Woken.AFTER_COMMITS))
                 .limit(CLIENTS)
                 .toList();
-        bench.say(beside, "warm-up " + run);
-        OpenLoad ignored = measure(bench, business, HELD_RATE, WARM_UP, ledger, work);
-        try (AutoCloseable held = pin == null ? () -> {} : database.pin(pin)) {
-          for (int part = 1; part <= HELD_PARTS; part++) {
-            bench.say(beside, "run %s, part %s".formatted(run, part));
-            Duration time = HELD_TIME.dividedBy(HELD_PARTS);
-            OpenLoad done = measure(bench, business, HELD_RATE, time, ledger, work);
-            String name = "beside %s, fifth %s".formatted(beside, part);
-            OpenLoad.report(bench, name, done.called(), HELD_PERCENTILES);
-            done.reportCost(bench, name);
+        try {
+          bench.say(beside, "warm-up " + run);
+          OpenLoad ignored = measure(bench, business, HELD_RATE, WARM_UP, ledger, work);
+          try (AutoCloseable held = pin == null ? () -> {} : database.pin(pin)) {
+            for (int part = 1; part <= HELD_PARTS; part++) {
+              bench.say(beside, "run %s, part %s".formatted(run, part));
+              Duration time = HELD_TIME.dividedBy(HELD_PARTS);
+              OpenLoad done = measure(bench, business, HELD_RATE, time, ledger, work);
+              String name = "beside %s, fifth %s".formatted(beside, part);
+              OpenLoad.report(bench, name, done.called(), HELD_PERCENTILES);
+              done.reportCost(bench, name);
+            }
           }
+        } finally {
+          business.forEach(BenchClient::close);
         }
-        business.forEach(BenchClient::close);
       }
     }
   }

@@ -3,7 +3,6 @@ package dev.outbox.dev.torture;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.outbox.TransientOutboxException;
-import dev.outbox.cli.Failure;
 import dev.outbox.dev.broker.Source;
 import dev.outbox.dev.broker.Source.Reading;
 import dev.outbox.dev.broker.Source.Received;
@@ -120,7 +119,7 @@ final class Handling<T> implements AutoCloseable {
         while (consuming) {
           source.poll(this::got);
         }
-      } catch (Failure e) {
+      } catch (RuntimeException e) {
         System.err.println("once more, after " + e);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
