@@ -65,8 +65,7 @@ public final class RedisPlace implements Tortured<RedisTransaction> {
       throw new Failure("the URL %s cannot be read: %s".formatted(address, e.getMessage()), e);
     }
     if (url.tls()) {
-      throw new Failure(
-          "the TCK breaks connections, which it cannot where they speak TLS: give a URL that begins with redis:");
+      throw new Failure("tck does not go over TLS: give a URL that begins with redis:");
     }
     this.size = 2 * size; // a transaction reads beside itself
     client = url.client(this.size);

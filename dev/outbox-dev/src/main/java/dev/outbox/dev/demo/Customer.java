@@ -20,7 +20,7 @@ import java.util.stream.IntStream;
 /**
  * Orders at random, and writes down what was committed. Each locks its order before it appends, so
  * that the messages of one order are appended one transaction after the other; that is what makes
- * their order mean something (O5). What one does does not depend on the others.
+ * their order mean something (O5).
  */
 final class Customer implements Load.Client {
   /** In percent. */
