@@ -301,23 +301,14 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
       return client(() -> {});
     }
 
-    /**
-     * The same, beside a relay.
-     *
-     * @param relays its store
-     */
-    BenchClient<T> business(Relay relay, OutboxStore<T> relays, Woken woken) {
+    /** The same, beside a relay on this store. */
+    BenchClient<T> business(Relay relay, Woken woken) {
       return switch (woken) {
         case NOT -> business();
         case AFTER_COMMITS -> client(relay::wake);
         case HANDED_OVER ->
-            client((transaction, all) -> relay.append(relays, transaction, all)::committed);
+            client((transaction, all) -> relay.append(store, transaction, all)::committed);
       };
-    }
-
-    /** The same, as the Spring starter does it with a relay on this store. */
-    BenchClient<T> business(Relay relay) {
-      return business(relay, store, Woken.HANDED_OVER);
     }
 
     private BenchClient<T> client(Runnable committed) {

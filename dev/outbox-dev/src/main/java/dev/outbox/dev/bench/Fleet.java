@@ -1,48 +1,53 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.dev.bench.BenchDatabase.Side;
+import dev.outbox.dev.bench.BenchDatabase.Woken;
 import dev.outbox.dev.bench.Pod.Usage;
+import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.dev.common.Ledger;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
-/** The pods of one service, with the same number of relays and clients each. */
+/** The pods of one service. */
 final class Fleet implements AutoCloseable {
-  private static final int KEYS = 1_000;
-
-  /** Of all pods together; each has one at least. */
-  private static final int CLIENTS = 4;
-
   private final Bench bench;
-  private final int relays;
-  private final int clients;
+  private final List<Shape> shapes;
+  private final int keys;
+  private final Woken woken;
+  private final @Nullable KafkaBroker topic;
   private final Ledger<Pod> ledger = new Ledger<>();
   private final List<Pod> pods = new ArrayList<>();
+
+  /** How many relays a pod has, and how many clients that append. */
+  record Shape(int relays, int clients) {}
 
   /**
    * Empties the outbox; ready when it returns.
    *
-   * @param relays in each pod
+   * @param keys of messages
+   * @param woken how the first relay of a pod hears of commits there
+   * @param topic where relays publish to; null: nowhere, as fast as can be
    */
-  Fleet(Bench bench, int pods, int relays) {
+  Fleet(Bench bench, List<Shape> shapes, int keys, Woken woken, @Nullable KafkaBroker topic) {
     this.bench = bench;
-    this.relays = relays;
-    clients = Math.max(1, CLIENTS / pods);
+    this.shapes = shapes;
+    this.keys = keys;
+    this.woken = woken;
+    this.topic = topic;
     bench.database().empty(Side.OURS);
     try {
-      for (int i = 0; i < pods; i++) {
-        this.pods.add(start());
-      }
-      this.pods.forEach(Pod::awaitReady);
+      shapes.forEach(shape -> pods.add(start(shape)));
+      pods.forEach(Pod::awaitReady);
     } catch (RuntimeException e) {
       close();
       throw e;
     }
   }
 
-  private Pod start() {
-    return new Pod(bench.database(), relays, clients, null, ledger);
+  private Pod start(Shape shape) {
+    return new Pod(bench.database(), shape, woken, topic, ledger);
   }
 
   List<Pod> pods() {
@@ -68,10 +73,13 @@ final class Fleet implements AutoCloseable {
 
   private void load(int place, int rate) {
     Pod pod = pods.get(place);
-    pod.send(
-        "%s %s %s %s %s"
-            .formatted(PodMain.LOAD, KEYS, rate, place * clients, pods.size() * clients));
+    int first = clients(shapes.subList(0, place));
+    pod.send("%s %s %s %s %s".formatted(PodMain.LOAD, keys, rate, first, clients(shapes)));
     Usage ignored = pod.answer();
+  }
+
+  private static int clients(List<Shape> shapes) {
+    return shapes.stream().mapToInt(Shape::clients).sum();
   }
 
   /** Ends the load; all that was committed is known then. */
@@ -100,7 +108,7 @@ final class Fleet implements AutoCloseable {
   /** A new pod takes the place of one that has ended, and its part of the load. */
   void replace(Pod ended, int rate) {
     int place = pods.indexOf(ended);
-    Pod started = start();
+    Pod started = start(shapes.get(place));
     pods.set(place, started);
     started.awaitReady();
     load(place, rate);

@@ -1,9 +1,12 @@
 package dev.outbox.dev.bench;
 
+import dev.outbox.dev.bench.BenchDatabase.Woken;
+import dev.outbox.dev.bench.Fleet.Shape;
 import dev.outbox.dev.bench.Pod.Usage;
 import dev.outbox.dev.common.Percentiles;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +21,11 @@ final class FleetScenario {
   private static final int IN_ONE_PROCESS = 20;
   private static final int[] RATES = {10, 200, 2_000};
   private static final int RATE = 200;
+  private static final int KEYS = 1_000;
+
+  /** Of all pods together; each has one at least. */
+  private static final int CLIENTS = 4;
+
   private static final double[] PERCENTILES = {50, 99};
 
   /** Until JVMs have compiled what a message needs. */
@@ -61,7 +69,9 @@ final class FleetScenario {
 
   private static Fleet warm(Bench bench, String who, int pods, int relays) throws Exception {
     bench.say(who, 0);
-    Fleet fleet = new Fleet(bench, pods, relays);
+    Shape shape = new Shape(relays, Math.max(1, CLIENTS / pods));
+    Fleet fleet =
+        new Fleet(bench, Collections.nCopies(pods, shape), KEYS, Woken.HANDED_OVER, null);
     try {
       OpenLoad ignored = fleet.run(WARM_UP_RATE, bench.unscaled(WARM_UP));
       return fleet;

@@ -29,7 +29,6 @@ import java.util.function.Supplier;
 record OpenLoad(
     List<Double> called, List<Double> acknowledged, double statements, CpuClock.Time cpu) {
   static final String ORDER = "order";
-  private static final int KEYS = 10_000;
   private static final int PAYLOAD = 200;
   private static final Duration PATIENCE = Duration.ofMinutes(1);
 
@@ -65,17 +64,6 @@ record OpenLoad(
           });
     }
     return new Load("a client", each, first, all);
-  }
-
-  /** Makes all of it, with 10,000 keys. */
-  static void run(List<? extends BenchClient<?>> clients, int rate, Duration time, Ledger<?> ledger)
-      throws InterruptedException {
-    Consumer<OutboxMessage> committed =
-        message -> ledger.committed(message.id(), message.aggregateId(), System.nanoTime());
-    try (Load load = begin(clients, 0, clients.size(), KEYS, committed)) {
-      load.allow(time.toMillis() * rate / 1_000, rate);
-      load.await();
-    }
   }
 
   /**

@@ -1,10 +1,10 @@
 package dev.outbox.dev.bench;
 
-import com.sun.management.OperatingSystemMXBean;
+import dev.outbox.dev.bench.BenchDatabase.Woken;
+import dev.outbox.dev.bench.Fleet.Shape;
 import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.dev.common.Ledger;
 import dev.outbox.embedded.ChildJvm;
-import java.lang.management.ManagementFactory;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
@@ -12,8 +12,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pod of a service, in a JVM of its own: relays, and clients that append and wake the first relay
- * after each commit.
+ * A pod of a service, in a JVM of its own: relays, and clients that append.
  */
 final class Pod implements AutoCloseable {
   private final ChildJvm jvm;
@@ -27,13 +26,6 @@ final class Pod implements AutoCloseable {
       return new Usage(statements + other.statements, cpuNanos + other.cpuNanos);
     }
 
-    /** Of this process. */
-    static Usage here(WorkCounter counter) {
-      return new Usage(
-          counter.statements(),
-          ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime());
-    }
-
     Usage since(Usage before) {
       return new Usage(statements - before.statements, cpuNanos - before.cpuNanos);
     }
@@ -42,19 +34,19 @@ final class Pod implements AutoCloseable {
   /**
    * Returns before it is ready.
    *
-   * @param topic where its relays publish to; null: nowhere, as fast as can be
    * @param ledger is told what it commits and publishes
    */
   Pod(
       BenchDatabase<?> database,
-      int relays,
-      int clients,
+      Shape shape,
+      Woken woken,
       @Nullable KafkaBroker topic,
       Ledger<Pod> ledger) {
     this.ledger = ledger;
     Map<String, String> settings = new HashMap<>(database.settings());
-    settings.put("relays", "" + relays);
-    settings.put("clients", "" + clients);
+    settings.put("relays", "" + shape.relays());
+    settings.put("clients", "" + shape.clients());
+    settings.put("woken", woken.name());
     settings.put("bootstrap", topic == null ? "" : topic.address());
     settings.put("topic", topic == null ? "" : topic.name());
     jvm = ChildJvm.startWithDefaults(PodMain.class, settings);
@@ -77,11 +69,6 @@ final class Pod implements AutoCloseable {
         return new Usage(Long.parseLong(part[1]), Long.parseLong(part[2]));
       }
     }
-  }
-
-  Usage work() {
-    send(PodMain.WORK);
-    return answer();
   }
 
   /** Returns whether the line told of what it has committed or published. */

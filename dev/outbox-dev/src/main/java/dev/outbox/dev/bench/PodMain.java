@@ -1,17 +1,18 @@
 package dev.outbox.dev.bench;
 
+import com.sun.management.OperatingSystemMXBean;
 import dev.outbox.OutboxMessage;
 import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.BenchClient;
-import dev.outbox.dev.bench.Pod.Usage;
+import dev.outbox.dev.bench.BenchDatabase.Woken;
 import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.dev.common.Load;
 import dev.outbox.embedded.ParentJvm;
 import dev.outbox.relay.Relay;
+import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.UUID;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -88,12 +89,12 @@ public final class PodMain {
   }
 
   private String work() {
-    Usage usage = Usage.here(counter);
-    return usage.statements() + " " + usage.cpuNanos();
+    long cpu = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
+    return counter.statements() + " " + cpu;
   }
 
   /**
-   * Appends as the Spring starter does it.
+   * Begins to append.
    *
    * @param words with the load's keys and rate, the number of the first client here, and how many
    *     there are in all
@@ -101,14 +102,17 @@ public final class PodMain {
   private void load(String[] words) {
     int[] number = Stream.of(words).skip(1).mapToInt(Integer::parseInt).toArray();
     if (clients.isEmpty()) {
-      clients =
-          IntStream.range(0, setting("clients"))
-              .mapToObj(i -> access.business(relays.get(0)))
-              .toList();
+      clients = Stream.generate(this::client).limit(setting("clients")).toList();
     }
     Load started = OpenLoad.begin(clients, number[2], number[3], number[0], this::committed);
     started.allow(Long.MAX_VALUE, number[1]);
     load = started;
+  }
+
+  private BenchClient<?> client() {
+    return relays.isEmpty()
+        ? access.business()
+        : access.business(relays.get(0), Woken.valueOf(parent.get("woken")));
   }
 
   private void halt() throws InterruptedException {

@@ -1,6 +1,5 @@
 package dev.outbox.dev.bench;
 
-import dev.outbox.dev.common.Ledger;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
@@ -17,12 +16,6 @@ record Stamps(MessagePublisher publisher, Listener listener) implements MessageP
   /** Is told of what was delivered, with times of {@link System#nanoTime}. */
   interface Listener {
     void published(List<UUID> ids, long called, long acknowledged);
-  }
-
-  /** Of a relay in this process. */
-  static Stamps into(Ledger<String> ledger, MessagePublisher publisher) {
-    return new Stamps(
-        publisher, (ids, called, acked) -> ledger.published("relay", ids, called, acked));
   }
 
   @Override
