@@ -30,7 +30,7 @@ final class Clients implements AutoCloseable {
     int[] numbers = new int[KEYS];
     return () -> {
       int key = random.nextInt(KEYS);
-      OrderPlaced message = OrderPlaced.of("order-%d-%d".formatted(client, key), numbers[key]++);
+      OrderPlaced message = OrderPlaced.of("order-%s-%s".formatted(client, key), numbers[key]++);
       app.place(message);
       commits.put(message.id(), System.nanoTime());
     };

@@ -38,7 +38,7 @@ final class Faults {
   private static final String LEGEND =
       """
       Out of order: messages whose first delivery came after that of a later one of their key. Twice: deliveries of what had been delivered.
-      What was not delivered %d s after the last commit counts as not delivered.
+      What was not delivered %s s after the last commit counts as not delivered.
       """;
 
   private final Address address;
@@ -65,7 +65,7 @@ final class Faults {
     faults.put(
         "one of two instances is killed", contender -> instances(contender, ChildJvm::close));
     faults.put(
-        "one of two instances stands still for %d s".formatted(FROZEN.toSeconds()),
+        "one of two instances stands still for %s s".formatted(FROZEN.toSeconds()),
         contender -> instances(contender, Faults::freeze));
     return faults;
   }

@@ -123,7 +123,7 @@ final class Peers {
       for (Map.Entry<String, Work> work : works().entrySet()) {
         for (Contender contender : ALL) {
           progress.accept(
-              "%s, %s: run %d of %d".formatted(work.getKey(), contender.name(), run, runs));
+              "%s, %s: run %s of %s".formatted(work.getKey(), contender.name(), run, runs));
           Figures figures = work.getValue().of(contender);
           all.computeIfAbsent(work.getKey(), w -> new LinkedHashMap<>())
               .computeIfAbsent(contender, c -> new ArrayList<>())

@@ -66,7 +66,7 @@ final class PeersCommand implements Callable<Integer> {
     if (times < 1 || times > 100 || !(size > 0 && size <= 100)) {
       throw new ParameterException(
           spec.commandLine(),
-          "--runs is %d, allowed is from 1 to 100; --scale is %s, allowed is more than 0 and up to 100"
+          "--runs is %s, allowed is from 1 to 100; --scale is %s, allowed is more than 0 and up to 100"
               .formatted(times, size));
     }
     try (Cleanup ignored = Cleanup.atEnd(resources::closeAll)) {
