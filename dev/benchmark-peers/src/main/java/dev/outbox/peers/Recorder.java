@@ -14,7 +14,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Stands for the broker of one run: keeps what it was given, and fails now and then. What it refuses it has not got. Safe for use by many threads.
+ * Stands for the broker of one run: keeps what it was given, and fails now and then. What it
+ * refuses it has not got. Safe for use by many threads.
  */
 final class Recorder {
   private final int failEach;

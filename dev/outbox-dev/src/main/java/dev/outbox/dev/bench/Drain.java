@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Drains a number of messages: by a relay, as users run it, or by the limit's loop. The time begins
- * before the relay is built and ends when the last message is known to be settled; that a
- * worker of the relay checks the schema and starts is included.
+ * before the relay is built and ends when the last message is known to be settled; that a worker of
+ * the relay checks the schema and starts is included.
  */
 final class Drain {
   /** Takes everything at once. */

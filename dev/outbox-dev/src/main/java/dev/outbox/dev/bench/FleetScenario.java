@@ -70,8 +70,7 @@ final class FleetScenario {
   private static Fleet warm(Bench bench, String who, int pods, int relays) throws Exception {
     bench.say(who, 0);
     Shape shape = new Shape(relays, Math.max(1, CLIENTS / pods));
-    Fleet fleet =
-        new Fleet(bench, Collections.nCopies(pods, shape), KEYS, Woken.HANDED_OVER, null);
+    Fleet fleet = new Fleet(bench, Collections.nCopies(pods, shape), KEYS, Woken.HANDED_OVER, null);
     try {
       OpenLoad ignored = fleet.run(WARM_UP_RATE, bench.unscaled(WARM_UP));
       return fleet;

@@ -11,9 +11,7 @@ import java.util.UUID;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A pod of a service, in a JVM of its own: relays, and clients that append.
- */
+/** A pod of a service, in a JVM of its own: relays, and clients that append. */
 final class Pod implements AutoCloseable {
   private final ChildJvm jvm;
   private final Ledger<Pod> ledger;

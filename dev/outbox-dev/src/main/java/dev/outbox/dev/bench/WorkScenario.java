@@ -39,8 +39,7 @@ final class WorkScenario {
         Round without = Draining.archived(database, load, workers, Archive.NONE);
         report(
             bench,
-            "archive, %s, %s"
-                .formatted(archive.name().toLowerCase(Locale.ROOT), workers(workers)),
+            "archive, %s, %s".formatted(archive.name().toLowerCase(Locale.ROOT), workers(workers)),
             () -> drained(bench, Side.OURS, ours, workers),
             () -> drained(bench, Side.OURS, without, workers));
       }
@@ -61,7 +60,8 @@ final class WorkScenario {
   /**
    * What was done for some messages.
    *
-   * @param rows inserted, updated and deleted; not a number where it cannot be known
+   * @param rows inserted, updated and deleted; not a number where it cannot be known, and then it
+   *     has no line
    * @param logBytes the same
    */
   private record Counted(double messages, WorkCounter work, double rows, double logBytes) {}
@@ -128,13 +128,13 @@ final class WorkScenario {
     add(bench, name, Line::limit, limit.count());
   }
 
-  private static void add(
-      Bench bench, String name, Function<Line, Figure> side, Counted done) {
+  private static void add(Bench bench, String name, Function<Line, Figure> side, Counted done) {
     Map<String, Double> figures = new LinkedHashMap<>();
     figures.put(bench.database().requests(), (double) done.work.statements());
     figures.put("round trips", (double) done.work.roundTrips());
     figures.put("written", done.rows);
     figures.put("log bytes", done.logBytes);
+    figures.values().removeIf(count -> count.isNaN());
     figures.forEach(
         (what, count) ->
             side.apply(bench.line(name + ": " + what, "a message")).add(count / done.messages));

@@ -3,8 +3,8 @@ package dev.outbox.dev.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.dev.bench.CpuClock.Time;
-import dev.outbox.dev.bench.Report.Line;
 import dev.outbox.dev.bench.Pod.Usage;
+import dev.outbox.dev.bench.Report.Line;
 import dev.outbox.dev.common.Ledger;
 import dev.outbox.dev.common.Percentiles;
 import java.util.List;

@@ -41,12 +41,11 @@ class PostgresBenchTest extends BenchTest {
             throw new Failure("there is no broker");
           };
       Bench bench = new Bench(1, 0.02, database, new CpuClock(), noBroker, text -> {});
-      assertThatThrownBy(() -> bench.run(EnumSet.of(Scenario.INBOX, Scenario.LATENCY), reports::add))
+      assertThatThrownBy(
+              () -> bench.run(EnumSet.of(Scenario.INBOX, Scenario.LATENCY), reports::add))
           .hasMessage("there is no broker");
     }
-    assertThat(reports)
-        .singleElement()
-        .satisfies(report -> assertThat(report.lines()).hasSize(1));
+    assertThat(reports).singleElement().satisfies(report -> assertThat(report.lines()).hasSize(1));
   }
 
   @Test
