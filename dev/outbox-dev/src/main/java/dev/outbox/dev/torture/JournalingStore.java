@@ -52,11 +52,11 @@ record JournalingStore<T>(
     return store instanceof KeepingStore<T> able && able.handsOver();
   }
 
-  /** Only where the store can. */
   @Override
   public Uncommitted append(Keeper keeper, T transaction, List<OutboxMessage> messages) {
-    return ((KeepingStore<T>) store)
-        .append(((JournalingKeeper) keeper).keeper, transaction, messages);
+    return store instanceof KeepingStore<T> able
+        ? able.append(((JournalingKeeper) keeper).keeper, transaction, messages)
+        : Uncommitted.of(store.append(transaction, messages));
   }
 
   @Override
