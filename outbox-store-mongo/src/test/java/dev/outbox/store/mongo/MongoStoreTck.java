@@ -1,5 +1,6 @@
 package dev.outbox.store.mongo;
 
+import org.jspecify.annotations.Nullable;
 import static com.mongodb.client.model.Filters.empty;
 import static com.mongodb.client.model.Filters.gt;
 import static com.mongodb.client.model.Updates.inc;
@@ -20,7 +21,7 @@ import dev.outbox.tck.LosesReplies;
 import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.SchemaFixture;
 import dev.outbox.tck.store.CountsWork;
-import dev.outbox.tck.store.DeadLetterRetentions;
+import dev.outbox.tck.store.Archives;
 import dev.outbox.tck.store.DedupWindows;
 import dev.outbox.tck.store.ExpiresMessages;
 import dev.outbox.tck.store.FindsPoison;
@@ -47,7 +48,7 @@ import org.opentest4j.TestAbortedException;
 /** The TCK on MongoDB, in a database of its own. */
 public class MongoStoreTck extends MongoOutboxStoreTck
     implements BreaksConnections,
-        DeadLetterRetentions<ClientSession>,
+        Archives<ClientSession>,
         DedupWindows<ClientSession>,
         RawRows<ClientSession>,
         CountsWork<ClientSession>,
@@ -107,12 +108,8 @@ public class MongoStoreTck extends MongoOutboxStoreTck
   }
 
   @Override
-  public MongoOutboxStore createStore(Archive archive) {
-    return builder().archive(archive).build();
-  }
-
-  @Override
-  public OutboxStore<ClientSession> createStore(Archive archive, Duration deadLetterRetention) {
+  public OutboxStore<ClientSession> createStore(
+      Archive archive, @Nullable Duration deadLetterRetention) {
     return builder().archive(archive).deadLetterRetention(deadLetterRetention).build();
   }
 

@@ -2,12 +2,10 @@ package dev.outbox.tck.inbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.TransientOutboxException;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
-import dev.outbox.tck.FailsOnConflict;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Deadline;
 import dev.outbox.tck.internal.InThread;
@@ -60,6 +58,7 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
         boolean ignored = new Deadline(tck.patience().multipliedBy(3)).get(consumer);
       }
     } catch (TimeoutException e) {
+      tck.waits().waitedInVain();
       throw failed("a consumer among others did not come to its end%s", again());
     } catch (ExecutionException e) {
       Throwable known = firstFailure.get();
@@ -85,11 +84,6 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
 
   private String again() {
     return "; the same load again with -Doutbox.tck.seed=" + seed;
-  }
-
-  private boolean isToRunAgain(RuntimeException e) {
-    return e instanceof TransientOutboxException
-        || (tck.is(FailsOnConflict.class) && tck.fixture(FailsOnConflict.class).isToRunAgain(e));
   }
 
   @Rule({"I1", "I2"})
@@ -191,9 +185,10 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
       try {
         return action.get();
       } catch (RuntimeException e) {
-        if (over || !isToRunAgain(e)) {
+        if (over || !tck.isToRunAgain(e)) {
           throw e;
         }
+        LockSupport.parkNanos(1_000_000);
       }
     }
   }

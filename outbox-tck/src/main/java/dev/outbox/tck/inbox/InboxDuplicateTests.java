@@ -101,7 +101,16 @@ abstract class InboxDuplicateTests<T> extends InboxTests<T> {
    * that it is in progress, or that it has to run again, does so after the end.
    */
   private Begin<T> besideOpen(OpenWork<T> transaction, boolean commits, InboxKey key) {
-    CompletableFuture<Begin<T>> beside = new InThread<>("beside", () -> store().begin(key, LONG));
+    CompletableFuture<Boolean> begins = new CompletableFuture<>();
+    CompletableFuture<Begin<T>> beside =
+        new InThread<>(
+            "beside",
+            () -> {
+              begins.complete(true);
+              return store().begin(key, LONG);
+            });
+    boolean ignored = begins.join();
+    tck.giveTime(beside);
     expect("firstTime of another key meanwhile", firstTime(key("beside " + key.messageId())))
         .isTrue();
     assertNotBegun(beside);

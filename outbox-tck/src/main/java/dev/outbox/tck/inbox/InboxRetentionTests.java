@@ -129,13 +129,26 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
         "housekeeping to forget a key that was done",
         () -> {
           try (OpenWork<T> transaction = open()) {
-            transaction.get("complete", transaction.start(t -> lock.complete(t, result("r"))));
-            transaction.get(
-                "firstTime", transaction.start(t -> store().firstTime(t, key("released"))));
+            change(transaction, lock);
             housekeep();
             transaction.rollback();
           }
           return begin(KEY) instanceof Begin.Started<T> ? true : null;
         });
+    try (OpenWork<T> transaction = open()) {
+      change(transaction, lock);
+      housekeep();
+      transaction.commit();
+    }
+    assertDone("a key that was completed beside housekeeping", begin(lock.key()), result("r"));
+    assertDone(
+        "a key that was recorded beside housekeeping", begin(key("released")), InboxResult.none());
+  }
+
+  private void change(OpenWork<T> transaction, Lock<T> lock) {
+    boolean completed =
+        transaction.get("complete", transaction.start(t -> lock.complete(t, result("r"))));
+    requires("I4", () -> assertAccepted("complete", completed));
+    transaction.get("firstTime", transaction.start(t -> store().firstTime(t, key("released"))));
   }
 }

@@ -1,5 +1,7 @@
 package dev.outbox.tck.internal;
 
+import dev.outbox.TransientOutboxException;
+import dev.outbox.tck.FailsOnConflict;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -12,6 +14,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -153,15 +158,6 @@ public abstract class Patient<T, S> {
 
   /** Waits until the condition gives something. */
   public final <R> R await(String what, Supplier<@Nullable R> condition) {
-    return await(what, condition, () -> "");
-  }
-
-  /**
-   * The same.
-   *
-   * @param why for the failure: what is the cause when it was in vain
-   */
-  public final <R> R await(String what, Supplier<@Nullable R> condition, Supplier<String> why) {
     Duration limit = patience();
     long begin = System.nanoTime();
     Deadline deadline = new Deadline(limit);
@@ -174,9 +170,17 @@ public abstract class Patient<T, S> {
       if (deadline.isOver()) {
         patience.waitedInVain();
         throw new AssertionError(
-            "waited %s in vain for %s%s".formatted(Patience.seconds(limit), what, why.get()));
+            "waited %s in vain for %s".formatted(Patience.seconds(limit), what));
       }
       deadline.pause(Duration.ofMillis(5));
+    }
+  }
+
+  /** Gives what has to wait for another transaction time to end without. */
+  public final void giveTime(Future<?> begun) {
+    try {
+      Object unused = new Deadline(shortTime()).get(begun);
+    } catch (TimeoutException | ExecutionException e) { // whoever asks for its result hears of it
     }
   }
 
@@ -195,7 +199,13 @@ public abstract class Patient<T, S> {
     return (F) patient(type, suite);
   }
 
-  /** The same of another fixture. */
+  /** Whether the work of a transaction that failed can run again. */
+  public final boolean isToRunAgain(RuntimeException failure) {
+    return failure instanceof TransientOutboxException
+        || (suite instanceof FailsOnConflict fixture && fixture.isToRunAgain(failure));
+  }
+
+  /** Another fixture, with patience. */
   public final <F> F patient(Class<F> type, Object fixture) {
     return type.cast(
         proxy(fixture, Set.of(type), suite.patience().multipliedBy(FOR_MORE), causes.fixture()));

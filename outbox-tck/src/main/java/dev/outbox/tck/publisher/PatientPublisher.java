@@ -43,7 +43,11 @@ final class PatientPublisher {
   private final AtomicLong sequences = new AtomicLong();
   private final Numbers numbers = new Numbers();
   private final Set<MessagePublisher> created = Collections.newSetFromMap(new IdentityHashMap<>());
-  private final Set<MessagePublisher> stuck = Collections.newSetFromMap(new IdentityHashMap<>());
+
+  /** Also of threads that tests have. */
+  private final Set<MessagePublisher> stuck =
+      Collections.synchronizedSet(Collections.newSetFromMap(new IdentityHashMap<>()));
+
   private @Nullable MessagePublisher publisher;
 
   /**

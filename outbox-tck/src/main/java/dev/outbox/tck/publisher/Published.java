@@ -52,7 +52,8 @@ record Published(
     if (thrown != null) {
       return Result.failed("publish threw " + thrown);
     }
-    return results == null ? Result.failed("publish gave no result") : results.get(i);
+    Result result = results == null || i >= results.size() ? null : results.get(i);
+    return result == null ? Result.failed("publish gave no result") : result;
   }
 
   boolean delivered(int i) {

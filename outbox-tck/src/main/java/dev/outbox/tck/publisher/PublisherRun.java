@@ -1,5 +1,6 @@
 package dev.outbox.tck.publisher;
 
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -37,7 +38,7 @@ final class PublisherRun {
 
   private final Map<String, Outage> outages = new HashMap<>();
   private final Set<String> failed = new HashSet<>();
-  private final Map<String, String> hung = new LinkedHashMap<>();
+  private final Map<String, String> hung = Collections.synchronizedMap(new LinkedHashMap<>());
   private @Nullable String closing;
 
   /**

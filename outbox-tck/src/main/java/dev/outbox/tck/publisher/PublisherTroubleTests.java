@@ -49,7 +49,7 @@ abstract class PublisherTroubleTests extends PublisherTests {
       Published published = honest(besideMissing());
       check(notUnavailable(published, 1, "for a missing destination"));
       check(
-          ((Result.Unavailable) published.result(1)).destination() != null,
+          published.result(1) instanceof Result.Unavailable u && u.destination() != null,
           "message 2 was unavailable without a destination, and only its destination is missing: all others wait too. Name it");
       checkBeside(published, "went to a missing destination");
     }
@@ -130,7 +130,9 @@ abstract class PublisherTroubleTests extends PublisherTests {
       return "message %s %s, %s: that counts, and after ten times it becomes a dead letter. An outage is unavailable"
           .formatted(i + 1, Published.words(result), when);
     }
-    return null;
+    return result instanceof Result.Unavailable
+        ? null
+        : "message %s was delivered, %s: is the fixture wrong?".formatted(i + 1, when);
   }
 
   @Sentence("what was delivered before is delivered again, as after a crash of the relay")

@@ -9,9 +9,11 @@ import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** What the tests of an archive (S7) say. */
 @Rule("S7")
@@ -24,8 +26,12 @@ abstract class ArchiveStoreTests<T> extends StoreTests<T> {
   static final int MANY = 1_000;
 
   final ArchiveStore with(Archive archive) {
+    return with(archive, null);
+  }
+
+  final ArchiveStore with(Archive archive, @Nullable Duration deadLetterRetention) {
     Archives<T> fixture = tck.fixture(Archives.class);
-    OutboxStore<T> store = fixture.createStore(archive);
+    OutboxStore<T> store = fixture.createStore(archive, deadLetterRetention);
     tck.use(store);
     return tck.ability(ArchiveStore.class);
   }

@@ -180,14 +180,9 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     expect("failed attempts", archived.message().attempts()).isEqualTo(1);
   }
 
-  private void withRetention() {
-    DeadLetterRetentions<T> fixture = tck.fixture(DeadLetterRetentions.class);
-    tck.use(fixture.createStore(Archive.FULL, soon()));
-  }
-
   @Sentence("a dead letter that expires is archived with its error; one that halts its key stays")
   void archiveExpired() {
-    withRetention();
+    with(Archive.FULL, soon());
     OutboxMessage halts = committed(message("halts"));
     die(true);
     OutboxMessage expires = committed(message("expires"));
@@ -217,7 +212,7 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
 
   @Sentence("of a dead letter that is requeued while it expires, either has it, and never both")
   void archiveExpiredOrRequeued() {
-    withRetention();
+    with(Archive.FULL, soon());
     committed(30, i -> "k" + i);
     List<StoredMessage> fromTheOtherEnd = new ArrayList<>(decideAll(100, m -> dead(false)));
     Collections.reverse(fromTheOtherEnd);

@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
@@ -68,7 +69,7 @@ abstract class ClaimTests<T> extends StoreTests<T> {
   }
 
   private List<Claim> claimedTwice(OutboxStore<T> store, CyclicBarrier start) {
-    call("start", start::await);
+    call("start", () -> start.await(tck.patience().toNanos(), TimeUnit.NANOSECONDS));
     return List.of(claim(store, request(3, LONG)), claim(store, request(3, LONG)));
   }
 

@@ -227,10 +227,7 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
     List<Dead> dead = new ArrayList<>();
     for (String order : orders) {
       List<OutboxMessage> messages = committed(order, 2);
-      Claim claim = claimOf(order);
-      long sequence = sequenceOf(claim, messages.get(0));
-      settle(claim, Map.of(sequence, dead(haltsKey)));
-      dead.add(new Dead(sequence, messages.get(0), messages.get(1)));
+      dead.add(new Dead(die(haltsKey), messages.get(0), messages.get(1)));
     }
     return dead;
   }

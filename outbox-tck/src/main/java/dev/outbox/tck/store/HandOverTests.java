@@ -14,9 +14,7 @@ import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Tag;
 
 /** C9. A store may hand a message over or not: what is said holds for what it does not, too. */
 @DisplayName("Hand-over")
@@ -141,19 +139,5 @@ abstract class HandOverTests<T> extends KeeperTests<T> {
           .isEqualTo(late.messages().stream().map(m -> m.sequence()).collect(toSet()));
     }
     expect("lost by the one that took over", settle(others, Decision.delivered())).isEmpty();
-  }
-
-  @Tag("slow")
-  @Rule({"C9", "C8", "A1", "A4", "C1", "C2", "C3", "S2", "S4", "O1"})
-  @Sentence("all other rules hold under load, where messages are handed over")
-  void handedOverUnderLoad() {
-    long seed = loadSeed();
-    Workload<T> workload = new Workload<>(tck, seed, keeping());
-    workload.run();
-    assertThat(
-            Stream.of("A1", "A4", "C1", "C2", "C3", "S2", "S4", "O1")
-                .flatMap(rule -> workload.oracle.violations(rule).stream()))
-        .as("violations; the same load again with -Doutbox.tck.seed=%s", seed)
-        .isEmpty();
   }
 }

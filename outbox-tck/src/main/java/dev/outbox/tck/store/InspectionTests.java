@@ -98,7 +98,7 @@ abstract class InspectionTests<T> extends StoreTests<T> {
     List<OutboxMessage> retried = committed("retried", 2);
     retryFirst(awaitClaim("what is retried"), LONG, true);
     OutboxMessage dead = committed("dead", 1).get(0);
-    settleFirst(claimOf("dead"), Decision.dead("unknown topic: orders"));
+    settleFirst(claim(), Decision.dead("unknown topic: orders"));
     OutboxMessage later = committed(message("later").deliverAfter(LONG));
     assertNothingDue("what is left waits");
     OutboxMessage free = committed("free", 1).get(0);
@@ -284,13 +284,11 @@ abstract class InspectionTests<T> extends StoreTests<T> {
     long head = first(claim).sequence();
     retryFirst(claim, LONG, true);
     committed("halted", 2);
-    claim = claimOf("halted");
-    long letter = first(claim).sequence();
-    settleFirst(claim, Decision.deadHaltingKey("rejected"));
+    long letter = die(true);
     committed("dead", 1);
-    settleFirst(claimOf("dead"), Decision.dead("rejected"));
+    die(false);
     committed("free", 1);
-    release(claimOf("free"));
+    release(claim());
     drain();
     assertThat(listed(of(Status.DEAD)))
         .filteredOn(Listed::haltsKey)

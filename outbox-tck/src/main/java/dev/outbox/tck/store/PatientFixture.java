@@ -3,10 +3,8 @@ package dev.outbox.tck.store;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
-import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.internal.HoldingThread;
 import dev.outbox.tck.internal.Patience;
 import dev.outbox.tck.internal.Patient;
@@ -20,10 +18,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ConcurrentSkipListMap;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,9 +48,6 @@ final class PatientFixture<T> extends Patient<T, OutboxStore<T>> {
   private final Queue<Thread> holding = new ConcurrentLinkedQueue<>();
   private final Queue<Claim> empty = new ConcurrentLinkedQueue<>();
 
-  /** What was handed out, until it is settled as delivered or dead. */
-  private final Map<Long, StoredMessage> undecided = new ConcurrentSkipListMap<>();
-
   PatientFixture(Suite<T, OutboxStore<T>> suite, Patience patience) {
     super(suite, patience, CAUSES);
   }
@@ -65,24 +57,11 @@ final class PatientFixture<T> extends Patient<T, OutboxStore<T>> {
   public void reset() {
     giveBack();
     super.reset();
-    undecided.clear();
-  }
-
-  /** By key, what was handed out and not settled as delivered or dead. */
-  Map<String, List<UUID>> undecided() {
-    return undecided.values().stream()
-        .collect(
-            Collectors.groupingBy(
-                StoredMessage::key,
-                Collectors.mapping(one -> one.message().id(), Collectors.toList())));
   }
 
   /** Who waits for something claims nothing again and again: few of those stay open. */
   private Claim handedOut(Claim claim) {
     open.add(claim);
-    claim.messages().stream()
-        .filter(one -> one.problem() == null)
-        .forEach(one -> undecided.put(one.sequence(), one));
     if (claim.messages().isEmpty()) {
       empty.add(claim);
       Claim oldest = empty.size() > MOST_EMPTY ? empty.poll() : null;
@@ -99,15 +78,6 @@ final class PatientFixture<T> extends Patient<T, OutboxStore<T>> {
     } catch (RuntimeException e) {
       // It may be settled already, or the schema gone: all that matters is that nothing is held.
     }
-  }
-
-  private void decided(Map<?, ?> decisions) {
-    decisions.forEach(
-        (sequence, decision) -> {
-          if (!(decision instanceof Decision.Retry)) {
-            undecided.remove(sequence);
-          }
-        });
   }
 
   /** Ends what a test has left open. */
@@ -154,8 +124,6 @@ final class PatientFixture<T> extends Patient<T, OutboxStore<T>> {
       } else if (argument instanceof List<?> messages) {
         messages.forEach(message -> passing(method, message));
       }
-    } else if (argument instanceof Map<?, ?> decisions) {
-      decided(decisions);
     } else if (argument instanceof RawRows.RawRow row) {
       numbers().add(row.id());
     }

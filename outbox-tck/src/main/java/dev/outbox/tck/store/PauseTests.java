@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.assertj.core.groups.Tuple;
 import org.jspecify.annotations.Nullable;
@@ -92,7 +93,7 @@ abstract class PauseTests<T> extends StoreTests<T> {
   }
 
   private boolean pausesAfter(CyclicBarrier start, PauseStore store) throws Exception {
-    int ignored = start.await();
+    int ignored = start.await(tck.patience().toNanos(), TimeUnit.NANOSECONDS);
     store.pause("order", ANN);
     return true;
   }
@@ -112,11 +113,9 @@ abstract class PauseTests<T> extends StoreTests<T> {
 
   @Sentence("a pause is since when it was made, by the store's clock")
   void since() {
-    committed("before", 1);
-    Instant before = claimed("before");
+    Instant before = appended("before");
     pause("order", BOB);
-    committed("after", 1);
-    Instant after = claimed("after");
+    Instant after = appended("after");
     Duration precision = Duration.ofMillis(1);
     assertThat(pauses().get(0).since())
         .as("since when, between two appends")
@@ -124,9 +123,10 @@ abstract class PauseTests<T> extends StoreTests<T> {
   }
 
   /** When a message was appended, by the store's clock. */
-  private Instant claimed(String order) {
-    Claim claim = claimOf(order);
-    Instant at = claim.messages().get(0).createdAt();
+  private Instant appended(String order) {
+    committed(order, 1);
+    Claim claim = claim();
+    Instant at = first(claim).createdAt();
     settle(claim, Decision.delivered());
     return at;
   }
@@ -136,6 +136,6 @@ abstract class PauseTests<T> extends StoreTests<T> {
     pause("order", ANN);
     pause(null, BOB);
     List<OutboxMessage> messages = committed("k", 2);
-    expect("the first id of the claim", ids(claimOf("k")).get(0)).isEqualTo(messages.get(0).id());
+    expect("the first id of the claim", id(first(claim()))).isEqualTo(messages.get(0).id());
   }
 }

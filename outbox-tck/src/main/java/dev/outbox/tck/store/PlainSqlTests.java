@@ -111,7 +111,7 @@ abstract class PlainSqlTests<T> extends StoreTests<T> {
     OutboxMessage before = committed(message("k"));
     insertUndecodable("k");
     OutboxMessage after = committed(message("k"));
-    Claim claim = claimOf("k");
+    Claim claim = claim();
     expect("the oldest comes first", id(first(claim))).isEqualTo(before.id());
     settle(claim, Map.of(first(claim).sequence(), Decision.delivered()));
     claim = claim();

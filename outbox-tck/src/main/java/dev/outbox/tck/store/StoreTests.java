@@ -26,7 +26,6 @@ import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.function.IntPredicate;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -145,21 +144,6 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
         MAX_POLLS + " claims in a row were empty and said that polling again makes sense");
   }
 
-  /** A claim with a message of the order; what comes instead is given back as it was. */
-  Claim claimOf(String order) {
-    for (int i = 0; i < MAX_POLLS; i++) {
-      Claim claim = claim();
-      if (claim.messages().isEmpty()) {
-        break;
-      }
-      if (claim.messages().stream().anyMatch(m -> m.key().equals(key(order)))) {
-        return claim;
-      }
-      release(claim);
-    }
-    throw failed("no claim brings the due message of order %s", shown(order));
-  }
-
   /** A claim that has the first {@code count} messages; skips the test when it brings fewer. */
   Claim claimAtLeast(int count) {
     return claimAtLeast(count, LONG);
@@ -268,7 +252,7 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
     return first(claim).sequence();
   }
 
-  /** The same for the first message; the others are given back as they were. */
+  /** A decision for the first message; the others are given back as they were. */
   Set<Long> settleFirst(Claim claim, Decision decision) {
     return settle(claim, Map.of(first(claim).sequence(), decision));
   }
@@ -301,15 +285,6 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
     settleFirst(
         claim,
         counts ? Decision.retry(delay, "refused") : Decision.retryUncounted(delay, "refused"));
-  }
-
-  /** Of a message that the claim has. */
-  static long sequenceOf(Claim claim, OutboxMessage message) {
-    return claim.messages().stream()
-        .filter(m -> id(m).equals(message.id()))
-        .findFirst()
-        .orElseThrow()
-        .sequence();
   }
 
   static StoredMessage first(Claim claim) {
@@ -414,51 +389,7 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
 
   /** Waits until the condition gives something. */
   <R> R await(String what, Supplier<@Nullable R> condition) {
-    return tck.await(what, condition, this::whyInVain);
-  }
-
-  /** That messages are gone, or else the usual cause. */
-  String whyInVain() {
-    try {
-      List<UUID> gone = gone();
-      if (!gone.isEmpty()) {
-        return ": %s, which no settle had as delivered or dead, %s gone: one appended to the same key now comes first. A decision is about its message, not about its key (S2)"
-            .formatted(
-                (gone.size() == 1 ? "message " : "messages ")
-                    + gone.stream().map(tck.numbers()::of).collect(Collectors.joining(", ")),
-                gone.size() == 1 ? "is" : "are");
-      }
-    } catch (RuntimeException | AssertionError e) {
-      // What was waited for in vain is what is wrong.
-    }
-    return OTHER_CLOCK;
-  }
-
-  /**
-   * What was handed out and not settled, and is not there any more. Whatever holds a message back,
-   * but its own delay, holds back what is appended to its key after it.
-   */
-  private List<UUID> gone() {
-    Map<String, List<UUID>> undecided = tck.undecided();
-    tck.giveBack();
-    List<OutboxMessage> later =
-        undecided.keySet().stream().map(key -> message("later").partitionKey(key).build()).toList();
-    if (later.isEmpty()) {
-      return List.of();
-    }
-    commit(later);
-    List<UUID> came = new ArrayList<>();
-    for (Claim claim = claim(); !claim.messages().isEmpty(); claim = claim()) {
-      claim.messages().stream().filter(m -> m.problem() == null).forEach(m -> came.add(id(m)));
-    }
-    List<UUID> gone = new ArrayList<>();
-    for (OutboxMessage one : later) {
-      List<UUID> before = undecided.getOrDefault(one.key(), List.of());
-      if (came.contains(one.id()) && came.stream().noneMatch(before::contains)) {
-        gone.addAll(before);
-      }
-    }
-    return gone;
+    return tck.await(what + OTHER_CLOCK, condition);
   }
 
   /** A claim with a short lease of the next due messages, and another that took them over. */

@@ -119,7 +119,7 @@ final class StoryProducers<T> extends StoreTests<T> {
     return messages.add(builder.build());
   }
 
-  /** The same. */
+  /** Whether something was committed. */
   boolean insert(Step.InsertByPlainSql insert) {
     if (!tck.is(RawRows.class)) {
       return false;

@@ -134,11 +134,12 @@ final class Workload<T> {
 
   private void produce(Random random) {
     OutboxStore<T> store = tck.createStore();
+    List<String> ownDedupKeys = new ArrayList<>();
     while (left.get() > 0) {
       List<OutboxMessage> messages = new ArrayList<>();
       Set<String> keys = new TreeSet<>();
       for (int i = 0; i <= random.nextInt(4); i++) {
-        OutboxMessage message = message(random);
+        OutboxMessage message = message(random, ownDedupKeys);
         messages.add(message);
         keys.add(message.key());
       }
@@ -157,15 +158,16 @@ final class Workload<T> {
     return keyLocks.computeIfAbsent(key, k -> new ReentrantLock());
   }
 
-  private OutboxMessage message(Random random) {
+  private OutboxMessage message(Random random, List<String> ownDedupKeys) {
     OutboxMessage.Builder builder = StoreTests.message("k" + random.nextInt(KEYS));
     if (random.nextInt(20) == 0) {
       builder.deliverAfter(Duration.ofMillis(random.nextInt(100)));
     }
     if (random.nextInt(20) == 0) {
-      dedupKeys.stream().findAny().ifPresent(builder::dedupKey);
-    } else if (random.nextInt(20) == 0) {
-      builder.dedupKey(UUID.randomUUID().toString());
+      ownDedupKeys.add(Long.toString(random.nextLong()));
+    }
+    if (!ownDedupKeys.isEmpty() && random.nextInt(10) == 0) {
+      builder.dedupKey(ownDedupKeys.get(random.nextInt(ownDedupKeys.size())));
     }
     return builder.build();
   }
@@ -189,7 +191,10 @@ final class Workload<T> {
     boolean stored;
     try {
       stored = rollBack ? !tck.rollBack(work) : tck.commit(work);
-    } catch (TransientOutboxException e) {
+    } catch (RuntimeException e) {
+      if (!tck.isToRunAgain(e)) {
+        throw e;
+      }
       stored = false;
     }
     if (!stored) {

@@ -79,7 +79,7 @@ public final class BrokenStores {
   }
 
   /** Writes outside the caller's transaction. */
-  @Rule({"A1", "A2"})
+  @Rule("A1")
   static final class KeepsWhatIsRolledBack extends Broken {
     @Override
     synchronized void rollback(MemoryTransaction transaction) {

@@ -142,7 +142,7 @@ class BrokenStoresTest {
   void notFenced() {
     assertThat(failures(NotFenced.class))
         .as("tests that a store without fencing fails")
-        .anyMatch(failure -> failure.test().equals("C1: no key is in two live claims"));
+        .anyMatch(failure -> failure.thrown().getMessage().contains("was in two live claims"));
   }
 
   /** Settles by key. */
@@ -157,7 +157,7 @@ class BrokenStoresTest {
   }
 
   @Test
-  @DisplayName("a settle that deletes the whole key is told so first, and not of clocks")
+  @DisplayName("a settle that deletes the whole key is told so first")
   void deletesTheKey() {
     EngineExecutionResults results = results(DeletesTheKey.class);
     List<Failure> failures = Failure.of(results);
@@ -169,14 +169,6 @@ class BrokenStoresTest {
               assertThat(failure.thrown())
                   .hasMessageContaining("due after the first of two was delivered");
             });
-    assertThat(failures)
-        .as("waits in vain of the tests of decisions")
-        .filteredOn(failure -> failure.rules().contains("S2"))
-        .extracting(failure -> failure.thrown().getMessage())
-        .filteredOn(message -> message.contains("in vain"))
-        .isNotEmpty()
-        .allMatch(
-            message -> message.contains(" gone: one appended to the same key now comes first"));
     assertThat(results.testEvents().skipped().count()).as("tests for which no time was").isZero();
   }
 

@@ -10,8 +10,8 @@ import dev.outbox.tck.AutoCommit;
 import dev.outbox.tck.BreaksConnections;
 import dev.outbox.tck.LosesReplies;
 import dev.outbox.tck.MovesClock;
+import dev.outbox.tck.store.Archives;
 import dev.outbox.tck.store.ClientClocks;
-import dev.outbox.tck.store.DeadLetterRetentions;
 import dev.outbox.tck.store.DedupWindows;
 import dev.outbox.tck.store.FindsPoison;
 import dev.outbox.tck.store.OutboxStoreTck;
@@ -37,7 +37,7 @@ public abstract class MemoryStoreFixture extends OutboxStoreTck<MemoryTransactio
         BreaksConnections,
         ClientClocks<MemoryTransaction>,
         RestartsSequences,
-        DeadLetterRetentions<MemoryTransaction>,
+        Archives<MemoryTransaction>,
         FindsPoison {
   private Duration moved = Duration.ZERO;
   private MemoryOutboxStore store =
@@ -67,13 +67,8 @@ public abstract class MemoryStoreFixture extends OutboxStoreTck<MemoryTransactio
   }
 
   @Override
-  public OutboxStore<MemoryTransaction> createStore(Archive archive) {
-    store = newStore(this::now, MemoryOutboxStore.DEFAULT_DEDUP_WINDOW, archive, null);
-    return store;
-  }
-
-  @Override
-  public OutboxStore<MemoryTransaction> createStore(Archive archive, Duration deadLetterRetention) {
+  public OutboxStore<MemoryTransaction> createStore(
+      Archive archive, @Nullable Duration deadLetterRetention) {
     store =
         newStore(this::now, MemoryOutboxStore.DEFAULT_DEDUP_WINDOW, archive, deadLetterRetention);
     return store;

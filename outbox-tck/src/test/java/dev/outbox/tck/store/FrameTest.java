@@ -399,7 +399,7 @@ class FrameTest {
                     selectNestedMethod(
                         List.of(DiesUnderLoad.class),
                         OutboxStoreTck.Concurrency.class,
-                        "nothingLost"))))
+                        "underLoad"))))
         .singleElement()
         .asString()
         .contains("worker ended by java.lang.NoClassDefFoundError: dev/example/Rare");

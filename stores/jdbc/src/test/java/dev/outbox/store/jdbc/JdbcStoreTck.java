@@ -10,7 +10,7 @@ import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.SchemaFixture;
 import dev.outbox.tck.store.CountsWork;
-import dev.outbox.tck.store.DeadLetterRetentions;
+import dev.outbox.tck.store.Archives;
 import dev.outbox.tck.store.DedupWindows;
 import dev.outbox.tck.store.ExpiresMessages;
 import dev.outbox.tck.store.FindsPoison;
@@ -49,7 +49,7 @@ import org.opentest4j.TestAbortedException;
  */
 public abstract class JdbcStoreTck extends JdbcOutboxStoreTck
     implements OnServer,
-        DeadLetterRetentions<Connection>,
+        Archives<Connection>,
         DedupWindows<Connection>,
         RawRows<Connection>,
         CountsWork<Connection>,
@@ -145,11 +145,6 @@ public abstract class JdbcStoreTck extends JdbcOutboxStoreTck
   /** The outbox, and an archive beside it: stores that keep none use only the first. */
   private void migrate() {
     builder(database().pool).prefix(prefix()).archive(Archive.FULL).build().migrate();
-  }
-
-  @Override
-  public OutboxStore<Connection> createStore(Archive archive) {
-    return createStore(archive, null);
   }
 
   @Override
