@@ -7,7 +7,7 @@ public final class OtherRuleBroken extends TestAbortedException {
   private static final long serialVersionUID = 1L;
   private final String rule;
 
-  OtherRuleBroken(String rule, AssertionError cause) {
+  public OtherRuleBroken(String rule, AssertionError cause) {
     super(String.valueOf(cause.getMessage()).strip(), cause);
     this.rule = rule;
   }

@@ -208,9 +208,8 @@ final class PatientPublisher {
       } catch (TimeoutException e) {
         results.interrupt();
         stuck.add(to);
-        Published hung = Published.hung(when, messages, limit());
-        run.hangs(when, hung);
-        return hung;
+        run.hangs(when);
+        return Published.hung(when, messages, limit());
       } catch (ExecutionException e) {
         return Published.threw(when, messages, requireNonNull(e.getCause()));
       }

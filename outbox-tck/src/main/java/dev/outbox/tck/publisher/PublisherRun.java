@@ -1,11 +1,10 @@
 package dev.outbox.tck.publisher;
 
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.opentest4j.TestAbortedException;
@@ -29,16 +28,12 @@ final class PublisherRun {
 
   static final String CLOSED = "when the publisher was closed meanwhile";
 
-  /** Each of these has a test that publish returns in time. */
-  private static final Set<String> HAVE_A_TEST =
-      Set.of(BESIDE_MISSING, STOPPED, STOPPED + MUCH, HUNG, HUNG + MUCH, CLOSED);
-
   /** Whether all tests are to run, however long they take. */
   boolean all;
 
   private final Map<String, Outage> outages = new HashMap<>();
   private final Set<String> failed = new HashSet<>();
-  private final Map<String, String> hung = Collections.synchronizedMap(new LinkedHashMap<>());
+  private final Set<String> hung = ConcurrentHashMap.newKeySet();
   private @Nullable String closing;
 
   /**
@@ -65,22 +60,13 @@ final class PublisherRun {
   }
 
   /** In these circumstances publish does not return. */
-  void hangs(String when, Published published) {
-    hung.putIfAbsent(when, String.valueOf(published.hung()));
-  }
-
-  /** That publish did not return where no test asks for just that; null when it always did. */
-  @Nullable String hungElsewhere() {
-    return hung.entrySet().stream()
-        .filter(entry -> !HAVE_A_TEST.contains(entry.getKey()))
-        .map(Map.Entry::getValue)
-        .findFirst()
-        .orElse(null);
+  void hangs(String when) {
+    hung.add(when);
   }
 
   /** Whether publish is known not to return in these circumstances. */
   boolean hung(String when) {
-    return hung.containsKey(when);
+    return hung.contains(when);
   }
 
   /** What came of closing a publisher: what is wrong with it, or null. */
