@@ -28,36 +28,6 @@ abstract class AppendTests<T> extends StoreTests<T> {
     assertCame("claimed after the commit", drain()).inOrder(message);
   }
 
-  @Rule("A1")
-  @Sentence("what is rolled back is never claimed, and nothing else is lost with it")
-  void rolledBackIsGone() {
-    OutboxMessage before = committed(message("k"));
-    try (OpenWork<T> transaction = open()) {
-      append(transaction, message("k").build(), message("l").build());
-      transaction.rollback();
-    }
-    OutboxMessage after = committed(message("k"));
-    assertCame("claimed after one transaction of three was rolled back", drain())
-        .inOrder(before, after);
-  }
-
-  @Rule("A1")
-  @Sentence("many messages of one transaction all come, in the order of their append")
-  void manyOfOneTransaction() {
-    List<OutboxMessage> messages = new ArrayList<>();
-    tck.inTransaction(
-        t -> {
-          for (int i = 0; i < 3; i++) {
-            List<OutboxMessage> some =
-                List.of(message("k").build(), message("k").build(), message("k").build());
-            run("append", () -> store().append(t, some));
-            messages.addAll(some);
-          }
-          run("append of no messages", () -> store().append(t, List.of()));
-        });
-    assertCame("what was claimed", drain()).inOrder(messages);
-  }
-
   @Rule("A2")
   @Sentence("append leaves the transaction open, so that the caller can go on and roll back")
   void doesNotEndTheTransaction() {

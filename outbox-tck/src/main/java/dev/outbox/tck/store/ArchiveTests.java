@@ -34,7 +34,8 @@ import org.junit.jupiter.api.DisplayName;
 abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
   // ---- what is kept
 
-  @Sentence("a delivered message is in the archive as it was appended, with the broker's answer")
+  @Sentence(
+      "a delivered message is in the archive once, as it was appended, with the broker's answer")
   void archivesInFull() {
     ArchiveStore store = with(Archive.FULL);
     expect("what the store says that it keeps", store.archive()).isEqualTo(Archive.FULL);
@@ -43,7 +44,9 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     Claim claim = claim();
     StoredMessage claimed = first(claim);
     assertArchived("while it is claimed");
-    settle(claim, Map.of(claimed.sequence(), Decision.delivered(() -> "orders-3@1742")));
+    for (int i = 0; i < 2; i++) {
+      settle(claim, Map.of(claimed.sequence(), Decision.delivered(() -> "orders-3@1742")));
+    }
     Archived archived = one(ALL);
     requires("A3", () -> assertThat(claimed.message()).isEqualTo(message));
     expect("the archived message", archived.message().message()).isEqualTo(message);
@@ -92,7 +95,7 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     assertArchived("of what was delivered without one");
   }
 
-  @Sentence("no answer of a broker makes settle fail: it is cut and cleaned, and may even throw")
+  @Sentence("no answer of a broker makes settle fail: it is cut and cleaned")
   void archiveHostileAnswers() {
     with(Archive.FULL);
     String hostile = "\u0000\uD800' \\ \u202E" + "x".repeat(3 * Texts.MAX_ERROR);
@@ -100,27 +103,6 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     settle(claim(), Decision.delivered(() -> hostile));
     expect("a long answer with what no database stores", one(ALL.key(key("long"))).answer())
         .isEqualTo(Texts.clean(hostile));
-    committed(message("throws"));
-    settle(
-        claim(),
-        Decision.delivered(
-            () -> {
-              throw new IllegalStateException("the connection is gone");
-            }));
-    expect("one that throws", one(ALL.key(key("throws"))).answer()).isNotBlank();
-  }
-
-  @Sentence("attempts are those that failed; what is retried or dead has not left")
-  void archiveAttempts() {
-    with(Archive.FULL);
-    OutboxMessage message = committed(message("k"));
-    retryFirst(claim(), Duration.ZERO, true);
-    assertArchived("after a retry");
-    settle(awaitClaim("the retry"), Decision.delivered());
-    expect("failed attempts", one(ALL.id(message.id())).message().attempts()).isEqualTo(1);
-    committed("other", 1);
-    settle(claim(), Decision.dead("rejected"));
-    assertArchived("beside a dead letter", message);
   }
 
   @Sentence("a dead letter that is discarded is archived with its error, one that is requeued not")
@@ -145,19 +127,6 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
       expect("attempts since the requeue", archived.message().attempts()).isEqualTo(2);
       expect("answer of what no broker has", archived.answer()).isNull();
     }
-  }
-
-  @Sentence("a row that cannot be decoded is archived with its key when it is discarded")
-  void archiveUndecodable() {
-    with(Archive.FULL);
-    insertUndecodable("k");
-    Claim claim = requires("C7", () -> claim());
-    long sequence = first(claim).sequence();
-    settle(claim, Decision.dead("undecodable"));
-    discard(sequence);
-    Archived archived = one(ALL);
-    expect("sequence", archived.message().sequence()).isEqualTo(sequence);
-    expect("key", archived.message().key()).isEqualTo(key("k"));
   }
 
   // ---- expiry
@@ -264,18 +233,6 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
       expect("the answer for %s".formatted(archived.message()), archived.answer())
           .isEqualTo(answers.get(id(archived.message())));
     }
-  }
-
-  @Sentence("a settle that is repeated archives nothing twice")
-  void archiveRepeated() {
-    with(Archive.FULL);
-    List<UUID> ids = idsOf(committed("k", 3));
-    for (Claim claim = claim(); !claim.messages().isEmpty(); claim = claim()) {
-      for (int i = 0; i < 3; i++) {
-        settle(claim, Decision.delivered());
-      }
-    }
-    assertArchived("after each settle was repeated", ids);
   }
 
   @Sentence("a settle whose reply was lost, repeated, archives nothing twice")

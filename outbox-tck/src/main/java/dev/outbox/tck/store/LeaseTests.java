@@ -97,19 +97,6 @@ abstract class LeaseTests<T> extends StoreTests<T> {
     assertCame("claimed by others", awaitDrained(messages.size())).inAnyOrder(messages);
   }
 
-  @Rule("S4")
-  @Sentence("a message is claimed again as often as relays crash")
-  void crashes() {
-    OutboxMessage message = committed(message("k"));
-    for (int i = 0; i < 3; i++) {
-      Claim claim = await("a claim", () -> nonEmpty(claim(1, soon())));
-      assertCame("what was claimed", claim).inOrder(message);
-    }
-    Claim last = awaitClaim("the end of the last lease");
-    settle(last, Decision.delivered());
-    assertNothingDue("delivered at last");
-  }
-
   @Sentence("who holds leases is known by name, with their times, until they are settled or over")
   void holders() {
     StatisticsStore store = tck.ability(StatisticsStore.class);

@@ -74,21 +74,6 @@ abstract class OrderTests<T> extends StoreTests<T> {
   }
 
   @Rule("O2")
-  @Sentence("the same whatever the key holds, and then its messages come in order")
-  void laterOnesWaitWhateverTheKey() {
-    for (String key : NASTY) {
-      tck.prepare();
-      List<OutboxMessage> messages = committed(key, 2);
-      retryFirst(claim(), Duration.ofMillis(1), true);
-      OutboxMessage later = committed(message(key));
-      assertCame(
-              "messages of the key %s after its head was retried".formatted(shown(key)),
-              awaitDrained(3))
-          .inOrder(messages.get(0), messages.get(1), later);
-    }
-  }
-
-  @Rule("O2")
   @Sentence("other keys go on")
   void otherKeysGoOn() {
     for (int i = 0; i < 20; i++) {
@@ -120,14 +105,6 @@ abstract class OrderTests<T> extends StoreTests<T> {
     OutboxMessage second = committed(message("k"));
     OutboxMessage third = committed(message("k"));
     assertCame("due behind a delayed message of the same key", drain()).inOrder(second, third);
-  }
-
-  @Rule("O4")
-  @Sentence("delayed messages come when they are due")
-  void delayedComes() {
-    OutboxMessage delayed = committed(message("k").deliverAfter(tck.shortTime()));
-    OutboxMessage other = committed(message("k"));
-    assertCame("what came in the end", awaitDrained(2)).inAnyOrder(other, delayed);
   }
 
   @Rule("O4")

@@ -34,7 +34,8 @@ import org.junit.jupiter.api.DisplayName;
 @DisplayName("Archive, looked at and replayed")
 abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
 
-  @Sentence("the archive is searched by key, aggregate, type, id and time, and by all of them")
+  @Sentence(
+      "the archive is searched by key, aggregate, type, id, time and why it left, and by all of them")
   void archiveSearched() {
     ArchiveStore store = with(Archive.METADATA);
     List<UUID> ids = idsOf(committed("a", 3));
@@ -52,6 +53,14 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
         "with the id of one and the event type of another",
         ALL.id(ids.get(1)).eventType("OrderPaid"),
         List.of());
+    OutboxMessage discarded = committed(message("c"));
+    long sequence = die(false);
+    requires("O3", () -> assertThat(discard(sequence)).isTrue());
+    assertFound("discarded", ALL.outcome(Outcome.DISCARDED), idsOf(discarded));
+    assertFound("delivered, of a key", ALL.outcome(Outcome.DELIVERED).key(key("a")), ids);
+    assertFound(
+        "discarded, of the key of others", ALL.outcome(Outcome.DISCARDED).key(key("a")), List.of());
+    assertFound("expired", ALL.outcome(Outcome.EXPIRED), List.of());
     Archived last = one(ALL.id(other.id()));
     assertThat(ids(messages(archived(Search.between(Instant.EPOCH, last.at())))))
         .as("what left before the last of them")
@@ -71,24 +80,6 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
         .extracting(Archived::position)
         .isEqualTo(
             archived(ALL).stream().filter(search::includes).map(Archived::position).toList());
-  }
-
-  @Sentence("the archive is searched by why a message left")
-  void archiveSearchedByOutcome() {
-    with(Archive.METADATA);
-    OutboxMessage delivered = committed(message("a"));
-    settle(claim(), Decision.delivered());
-    OutboxMessage discarded = committed(message("b"));
-    long sequence = die(false);
-    requires("O3", () -> assertThat(discard(sequence)).isTrue());
-    requires("S2", () -> assertNothingDue("one was delivered, the other discarded"));
-    assertFound("delivered", ALL.outcome(Outcome.DELIVERED), idsOf(delivered));
-    assertFound("discarded", ALL.outcome(Outcome.DISCARDED), idsOf(discarded));
-    assertFound(
-        "discarded, of the key of another",
-        ALL.outcome(Outcome.DISCARDED).key(key("a")),
-        List.of());
-    assertFound("expired", ALL.outcome(Outcome.EXPIRED), List.of());
   }
 
   @Sentence("page by page each comes once, in one order, also of those that left at one time")
@@ -191,32 +182,35 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
     expect("dead letters after that", none.deadLetters(0, 10)).hasSize(1);
   }
 
-  @Sentence("who requeues and discards, and why, is in the audit")
+  @Sentence("who requeues and discards, and why, is in the audit, for each that was a dead letter")
   void archiveAudited() {
     ArchiveStore store = with(Archive.METADATA);
-    OutboxMessage message = committed(message("k"));
-    long sequence = die(false);
-    assertThat(call("requeue", () -> store.requeue(Set.of(sequence), SOMEBODY))).isNotEmpty();
-    die(false);
-    Who other = Who.named("bob");
-    Set<Long> one = Set.of(sequence);
-    assertThat(call("discard", () -> store.discard(one, other))).isEqualTo(one);
-    expect("discarded twice", call("discard", () -> store.discard(one, other))).isEmpty();
+    committed(3, i -> "k" + i);
+    List<StoredMessage> dead = decideAll(100, m -> dead(false));
+    List<Long> sequences = dead.stream().map(StoredMessage::sequence).toList();
+    Set<Long> two = Set.of(sequences.get(0), sequences.get(1));
+    Set<Long> asked = Set.of(sequences.get(0), sequences.get(1), Long.MAX_VALUE);
+    expect("which were requeued", call("requeue", () -> store.requeue(asked, SOMEBODY)))
+        .isEqualTo(two);
+    Set<Long> all = Set.copyOf(sequences);
+    for (Set<Long> left : List.of(Set.of(sequences.get(2)), Set.<Long>of())) {
+      expect("which were discarded", call("discard", () -> store.discard(all, Who.named("bob"))))
+          .isEqualTo(left);
+    }
     List<Entry> entries = store.audit(Instant.EPOCH, MANY);
     assertThat(entries)
-        .extracting(Entry::action)
-        .as("what was done")
-        .containsExactly(Action.REQUEUED, Action.DISCARDED);
-    assertThat(entries)
-        .allSatisfy(
-            entry -> {
-              assertThat(entry.sequence()).isEqualTo(sequence);
-              assertThat(entry.id()).isEqualToIgnoringCase(message.id().toString());
-            });
-    expect("why", entries.get(0).reason()).isEqualTo(SOMEBODY.reason());
-    expect("who", entries.get(1).who()).isEqualTo("bob");
-    expect("why, when it was not said", entries.get(1).reason()).isNull();
+        .extracting(Entry::action, Entry::who, Entry::reason, Entry::sequence)
+        .as("the audit")
+        .containsExactlyInAnyOrder(
+            tuple(Action.REQUEUED, SOMEBODY.name(), SOMEBODY.reason(), sequences.get(0)),
+            tuple(Action.REQUEUED, SOMEBODY.name(), SOMEBODY.reason(), sequences.get(1)),
+            tuple(Action.DISCARDED, "bob", null, sequences.get(2)));
+    assertThat(entries.get(2).action()).as("the last entry").isEqualTo(Action.DISCARDED);
+    assertThat(entries.get(2).id())
+        .as("the id of the last entry")
+        .isEqualToIgnoringCase(dead.get(2).message().id().toString());
     expect("the first entry", store.audit(Instant.EPOCH, 1)).hasSize(1);
+    expect("archived", archived(ALL)).hasSize(1);
   }
 
   @Rule("F3")
