@@ -19,18 +19,13 @@ sealed interface Step {
 
   /** Which rule is broken when, after this step, there are not as many messages as should be. */
   default String rule() {
-    return this instanceof InsertByPlainSql
-        ? "A6"
-        : this instanceof EndTransaction
-            ? "A1"
-            : this instanceof SettleAgain || this instanceof SettleWhatItHasNot
-                ? "S1"
-                : this instanceof DecideOnDeadLetter ? "O3" : "S2";
+    return this instanceof EndTransaction
+        ? "A1"
+        : this instanceof SettleAgain ? "S1" : this instanceof DecideOnDeadLetter ? "O3" : "S2";
   }
 
   enum Content {
     PLAIN,
-    LARGE,
     DELAYED,
     WITH_DEDUP_KEY,
     UNORDERED
@@ -54,19 +49,15 @@ sealed interface Step {
     }
   }
 
-  record InsertByPlainSql(int transaction, int key, boolean delayed) implements Step {}
-
   record EndTransaction(int transaction, boolean commits) implements Step {}
 
-  record Take(int worker, int most, boolean fewBytes, int hours) implements Step {}
+  record Take(int worker, int most, int hours) implements Step {}
 
   record Settle(int claim, List<Verdict> verdicts) implements Step {}
 
   record SettleAndTake(int claim, List<Verdict> verdicts, Take next) implements Step {}
 
   record SettleAgain(int claim) implements Step {}
-
-  record SettleWhatItHasNot(int claim) implements Step {}
 
   record Renew(int claim, int hours) implements Step {}
 
@@ -111,20 +102,18 @@ sealed interface Step {
 
   /** Any step, what happens often more often. */
   static Step any(Random random) {
-    return switch (one(random, 8, 1, 2, 9, 6, 3, 1, 1, 1, 7, 3, 1)) {
+    return switch (one(random, 9, 2, 9, 6, 3, 1, 1, 7, 3, 1)) {
       case 0 ->
           new Append(
               transaction(random), list(random, () -> new Written(key(random), content(random))));
-      case 1 -> new InsertByPlainSql(transaction(random), key(random), random.nextBoolean());
-      case 2 -> new EndTransaction(1 + random.nextInt(2), one(random, 3, 1) == 0);
-      case 3 -> take(random);
-      case 4 -> new Settle(which(random), verdicts(random));
-      case 5 -> new SettleAndTake(which(random), verdicts(random), take(random));
-      case 6 -> new SettleAgain(which(random));
-      case 7 -> new SettleWhatItHasNot(which(random));
-      case 8 -> new Renew(which(random), hours(random));
-      case 9 -> new TimePasses(hours(random));
-      case 10 -> new DecideOnDeadLetter(which(random), random.nextBoolean());
+      case 1 -> new EndTransaction(1 + random.nextInt(2), one(random, 3, 1) == 0);
+      case 2 -> take(random);
+      case 3 -> new Settle(which(random), verdicts(random));
+      case 4 -> new SettleAndTake(which(random), verdicts(random), take(random));
+      case 5 -> new SettleAgain(which(random));
+      case 6 -> new Renew(which(random), hours(random));
+      case 7 -> new TimePasses(hours(random));
+      case 8 -> new DecideOnDeadLetter(which(random), random.nextBoolean());
       default -> new Housekeep();
     };
   }
@@ -151,7 +140,7 @@ sealed interface Step {
   }
 
   private static Content content(Random random) {
-    return Content.values()[one(random, 6, 1, 2, 2, 1)];
+    return Content.values()[one(random, 7, 2, 2, 1)];
   }
 
   private static int which(Random random) {
@@ -164,7 +153,7 @@ sealed interface Step {
 
   private static Take take(Random random) {
     int most = List.of(100, 3, 2, 1).get(random.nextInt(4));
-    return new Take(1 + random.nextInt(2), most, one(random, 5, 1) == 1, hours(random));
+    return new Take(1 + random.nextInt(2), most, hours(random));
   }
 
   private static List<Verdict> verdicts(Random random) {

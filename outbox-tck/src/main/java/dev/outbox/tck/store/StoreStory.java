@@ -99,8 +99,6 @@ final class StoreStory<T> extends StoreTests<T> implements AutoCloseable {
     List<Held> unsettled = claims.unsettled();
     if (step instanceof Step.Append append) {
       return producers.append(append);
-    } else if (step instanceof Step.InsertByPlainSql insert) {
-      return producers.insert(insert);
     } else if (step instanceof Step.EndTransaction end) {
       return producers.end(end);
     } else if (step instanceof Step.Take take) {
@@ -112,8 +110,6 @@ final class StoreStory<T> extends StoreTests<T> implements AutoCloseable {
       return ifAny(unsettled, settle.claim(), held -> claims.settleAndTake(held, settle));
     } else if (step instanceof Step.SettleAgain again) {
       return ifAny(claims.settled(), again.claim(), claims::settleAgain);
-    } else if (step instanceof Step.SettleWhatItHasNot other) {
-      return ifAny(unsettled, other.claim(), claims::settleWhatItHasNot);
     } else if (step instanceof Step.Renew renew) {
       boolean ignored = ifAny(unsettled, renew.claim(), held -> claims.renew(held, renew.hours()));
       return false;
@@ -152,15 +148,10 @@ final class StoreStory<T> extends StoreTests<T> implements AutoCloseable {
     if (!(store() instanceof DeadLetterStore letters)) {
       return false;
     }
-    List<DeadLetter> dead = expectedDeadLetters();
-    if (dead.isEmpty()) {
-      List<StoryMessage> known = messages.stream().filter(m -> m.sequence != 0).toList();
-      boolean ignored =
-          ifAny(known, decide.letter(), m -> decideOnNone(letters, m, decide.requeues()));
-    } else {
-      decide(letters, dead.get(decide.letter() % dead.size()), decide.requeues());
-    }
-    return true;
+    return ifAny(
+        expectedDeadLetters(),
+        decide.letter(),
+        letter -> decide(letters, letter, decide.requeues()));
   }
 
   private void decide(DeadLetterStore letters, DeadLetter letter, boolean requeues) {
@@ -168,7 +159,7 @@ final class StoreStory<T> extends StoreTests<T> implements AutoCloseable {
     log.say("%s dead letter %s", requeues ? "requeue" : "discard", message);
     mustBe(
         "O3",
-        decideOn(letters, message, requeues),
+        requeues ? letters.requeue(message.sequence) : letters.discard(message.sequence),
         "the store says that message %s is no dead letter",
         message);
     if (requeues) {
@@ -181,21 +172,6 @@ final class StoreStory<T> extends StoreTests<T> implements AutoCloseable {
     }
     message.retryAt = null;
     message.blocks = false;
-  }
-
-  private static boolean decideOn(DeadLetterStore letters, StoryMessage message, boolean requeues) {
-    return call(
-        requeues ? "requeue" : "discard",
-        () -> requeues ? letters.requeue(message.sequence) : letters.discard(message.sequence));
-  }
-
-  private void decideOnNone(DeadLetterStore letters, StoryMessage message, boolean requeues) {
-    log.say("%s %s, which is no dead letter", requeues ? "requeue" : "discard", message);
-    mustBe(
-        "O3",
-        !decideOn(letters, message, requeues),
-        "the store says that message %s was a dead letter",
-        message);
   }
 
   private List<DeadLetter> expectedDeadLetters() {
@@ -283,7 +259,7 @@ final class StoreStory<T> extends StoreTests<T> implements AutoCloseable {
     int claimed;
     do {
       claimed = claims.all().size();
-      claims.take(new Step.Take(1, 100, false, 3));
+      claims.take(new Step.Take(1, 100, 3));
       if (claims.all().size() > claimed) {
         settle(claims.all().get(claimed), Step.Verdict.DELIVERED);
       }

@@ -22,12 +22,9 @@ import java.util.UUID;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.opentest4j.AssertionFailedError;
 
 /** What workers do in a story, and whether the reference allows it. */
 final class StoryClaims<T> extends StoreTests<T> {
-  private static final int FEW_BYTES = 700;
-  private static final int MANY_BYTES = 1_000_000;
 
   /** From so many leases on that ran out, attempts may be counted at the claim. */
   private static final int SOME_CRASHES = 2;
@@ -108,20 +105,12 @@ final class StoryClaims<T> extends StoreTests<T> {
 
   private static Claim.Request request(Step.Take take) {
     return new Claim.Request(
-        "worker " + take.worker(),
-        take.most(),
-        take.fewBytes() ? FEW_BYTES : MANY_BYTES,
-        Duration.ofHours(take.hours()));
+        "worker " + take.worker(), take.most(), 1_000_000, Duration.ofHours(take.hours()));
   }
 
   private String described(Step.Take take) {
-    return "%s (worker %s, %s h, at most %s%s): "
-        .formatted(
-            claims.size() + 1,
-            take.worker(),
-            take.hours(),
-            take.most(),
-            take.fewBytes() ? " of " + FEW_BYTES + " bytes" : "");
+    return "%s (worker %s, %s h, at most %s): "
+        .formatted(claims.size() + 1, take.worker(), take.hours(), take.most());
   }
 
   /** Checks that the reference allows this claim, and has it there too. */
@@ -134,14 +123,8 @@ final class StoryClaims<T> extends StoreTests<T> {
       return;
     }
     int count = actual.messages().size();
-    int bytes = claim.messages.values().stream().mapToInt(m -> m.content.payloadSize()).sum();
     mustBe("C2", claim.messages.size() == count, "the claim brings a message twice");
     mustBe("C2", count <= take.most(), "the claim brings %s messages", count);
-    mustBe(
-        "C2",
-        count == 1 || bytes <= (take.fewBytes() ? FEW_BYTES : MANY_BYTES),
-        "the claim brings %s bytes",
-        bytes);
     doubtWhatHasEnded();
     Map<String, List<StoredMessage>> byKey =
         actual.messages().stream()
@@ -430,20 +413,6 @@ final class StoryClaims<T> extends StoreTests<T> {
   void settleAgain(Held held) {
     log.say("settle claim %s again, with the same decisions", held.number);
     Set<Long> ignored = settle(held.actual, requireNonNull(held.decisions));
-  }
-
-  void settleWhatItHasNot(Held held) {
-    long other = Collections.max(held.messages.keySet()) + 1_000_000;
-    log.say("settle claim %s with a decision on a sequence that it does not have", held.number);
-    Map<Long, Decision> decisions = new HashMap<>();
-    held.messages.keySet().forEach(sequence -> decisions.put(sequence, Decision.delivered()));
-    decisions.put(other, Decision.delivered());
-    try {
-      Set<Long> ignored = held.actual.settle(decisions);
-    } catch (IllegalArgumentException e) {
-      return;
-    }
-    throw new AssertionFailedError("settle accepts a sequence that the claim does not have");
   }
 
   void renew(Held held, int hours) {

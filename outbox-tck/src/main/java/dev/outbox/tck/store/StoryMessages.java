@@ -15,9 +15,6 @@ import java.util.stream.Stream;
 
 /** The messages of a story, by their ids. */
 final class StoryMessages {
-  /** From so many bytes on a payload is large. */
-  static final int LARGE = 600;
-
   private final Map<UUID, StoryMessage> all = new LinkedHashMap<>();
 
   /** Of the next message. */
@@ -55,13 +52,12 @@ final class StoryMessages {
 
   static String described(StoryMessage message) {
     OutboxMessage m = message.content;
-    return "%s (%s%s%s%s)"
+    return "%s (%s%s%s)"
         .formatted(
             message.number,
             m.key().equals(m.id().toString()) ? "unordered" : "key " + StoreTests.shown(m.key()),
             m.deliverAfter() != null ? ", due in 1 h" : "",
-            m.dedupKey() != null ? ", dedup key" : "",
-            m.payloadSize() >= LARGE ? ", large" : "");
+            m.dedupKey() != null ? ", dedup key" : "");
   }
 
   StoryMessage known(StoredMessage brought) {

@@ -6,10 +6,8 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.OutboxMessage;
 import dev.outbox.tck.FailsOnConflict;
 import dev.outbox.tck.internal.OpenWork;
-import dev.outbox.tck.store.RawRows.RawRow;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -105,11 +103,7 @@ final class StoryProducers<T> extends StoreTests<T> {
   private StoryMessage message(Step.Written written) {
     int number = messages.number();
     OutboxMessage.Builder builder =
-        message(names.get(written.key()))
-            .id(id(number))
-            .payload(
-                (written.content() == Step.Content.LARGE ? "x".repeat(StoryMessages.LARGE) : "")
-                    + number);
+        message(names.get(written.key())).id(id(number)).payload(String.valueOf(number));
     switch (written.content()) {
       case DELAYED -> builder.deliverAfter(Duration.ofHours(1));
       case WITH_DEDUP_KEY -> builder.dedupKey("request");
@@ -117,44 +111,6 @@ final class StoryProducers<T> extends StoreTests<T> {
       default -> {}
     }
     return messages.add(builder.build());
-  }
-
-  /** Whether something was committed. */
-  boolean insert(Step.InsertByPlainSql insert) {
-    if (!tck.is(RawRows.class)) {
-      return false;
-    }
-    RawRows<T> rows = tck.fixture(RawRows.class);
-    int number = messages.number();
-    // By the test's clock, from which the store's may be hours away later on.
-    boolean delayed = insert.delayed() && !reference.timePassed();
-    RawRow row =
-        new RawRow(
-            id(number),
-            "order",
-            names.get(insert.key()),
-            "OrderChanged",
-            String.valueOf(number).getBytes(StandardCharsets.UTF_8),
-            null,
-            delayed ? Instant.now().plus(Duration.ofHours(1)) : null);
-    OutboxMessage.Builder same = row.message().toBuilder().availableAt(null);
-    StoryMessage message =
-        messages.add((delayed ? same.deliverAfter(Duration.ofHours(1)) : same).build());
-    inTransaction(
-        insert.transaction(),
-        "inserts by plain SQL " + StoryMessages.described(message),
-        open -> {
-          open.actual.get(
-              "insert",
-              open.actual.start(
-                  t -> {
-                    rows.insertRaw(t, row);
-                    return true;
-                  }));
-          open.expected.append(message.content);
-          open.appended.add(message);
-        });
-    return insert.transaction() == 0;
   }
 
   private void inTransaction(int number, String what, Consumer<Open<T>> action) {
