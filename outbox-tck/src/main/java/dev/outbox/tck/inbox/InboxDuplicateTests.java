@@ -12,6 +12,7 @@ import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.InThread;
 import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.internal.Sentence;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.opentest4j.AssertionFailedError;
@@ -19,16 +20,13 @@ import org.opentest4j.AssertionFailedError;
 /** I2. */
 @Rule("I2")
 abstract class InboxDuplicateTests<T> extends InboxTests<T> {
-  @Sentence("while the first is in an open transaction, firstTime waits; it commits: not the first")
-  void waitsForCommit() {
-    besideAnOpenOne(true);
-    expect("firstTime at the end", firstTime(KEY)).isFalse();
-  }
-
-  @Sentence("while the first is in an open transaction, firstTime waits; it rolls back: the first")
-  void waitsForRollback() {
-    besideAnOpenOne(false);
-    expect("firstTime at the end", firstTime(KEY)).isFalse();
+  @Sentence("while the first is in an open transaction, firstTime waits for what becomes of it")
+  void waitsForTheFirst() {
+    for (boolean commits : List.of(true, false)) {
+      tck.prepare();
+      besideAnOpenOne(commits);
+      expect("firstTime at the end", firstTime(KEY)).isFalse();
+    }
   }
 
   /** What the second says must be what the first's end means. */
@@ -59,9 +57,9 @@ abstract class InboxDuplicateTests<T> extends InboxTests<T> {
     expect("what the second recorded beside", firstTime(key("more"))).isFalse();
   }
 
-  @Sentence("begin beside an open transaction that recorded the key does not start before its end")
-  void beginBesideRecord() {
-    for (boolean commits : new boolean[] {true, false}) {
+  @Sentence("begin beside an open transaction that changes the key does not start before its end")
+  void beginBesideAnOpenOne() {
+    for (boolean commits : List.of(true, false)) {
       InboxKey key = key("commits " + commits);
       try (OpenWork<T> transaction = open()) {
         transaction.get("firstTime", transaction.start(t -> store().firstTime(t, key)));
@@ -72,20 +70,14 @@ abstract class InboxDuplicateTests<T> extends InboxTests<T> {
           started("a key whose record was rolled back", begun);
         }
       }
-    }
-  }
-
-  @Sentence("begin beside an open transaction that completes the key does not start before its end")
-  void beginBesideComplete() {
-    for (boolean commits : new boolean[] {true, false}) {
-      InboxKey key = key("commits " + commits);
-      Lock<T> lock = started(key, soon());
+      InboxKey locked = key("locked, commits " + commits);
+      Lock<T> lock = started(locked, soon());
       try (OpenWork<T> transaction = open()) {
         boolean completed =
             transaction.get("complete", transaction.start(t -> lock.complete(t, result("r"))));
         requires("I4", () -> assertAccepted("complete", completed));
         letLeaseEnd();
-        Begin<T> begun = besideOpen(transaction, commits, key);
+        Begin<T> begun = besideOpen(transaction, commits, locked);
         if (commits) {
           assertDone("a key that was completed meanwhile", begun, result("r"));
         } else {

@@ -10,7 +10,6 @@ import dev.outbox.tck.internal.Sentence;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BiPredicate;
 
 /** I6. */
 @Rule("I6")
@@ -34,24 +33,23 @@ abstract class InboxResultTests<T> extends InboxTests<T> {
 
   @Sentence("a key that is done gives exactly the result that was stored, again and again")
   void exactResult() {
-    assertComeBack(InboxTests::complete);
-  }
-
-  @Sentence("a result that is stored in a transaction comes back exactly, too")
-  void exactResultInTransaction() {
-    assertComeBack(this::completeInTransaction);
-  }
-
-  private void assertComeBack(BiPredicate<Lock<T>, InboxResult> complete) {
-    results()
-        .forEach(
-            (name, result) -> {
-              InboxKey key = key(name);
-              expect("complete with a result " + name, complete.test(started(key), result))
-                  .isTrue();
-              assertDone("a key with a result " + name, begin(key), result);
-              assertDone("a key with a result " + name + ", once more", begin(key), result);
-            });
+    for (boolean inTransaction : List.of(false, true)) {
+      results()
+          .forEach(
+              (name, result) -> {
+                InboxKey key = key("%s, in a transaction: %s".formatted(name, inTransaction));
+                Lock<T> lock = started(key);
+                assertThat(
+                        inTransaction
+                            ? completeInTransaction(lock, result)
+                            : complete(lock, result))
+                    .as("complete with a result %s", key.messageId())
+                    .isTrue();
+                for (int i = 0; i < 2; i++) {
+                  assertDone("a key with a result " + key.messageId(), begin(key), result);
+                }
+              });
+    }
   }
 
   @Sentence("the first result stays, whatever is completed later")

@@ -1,7 +1,10 @@
 package dev.outbox.tck.inbox;
 
 import dev.outbox.spi.store.InboxStore;
+import dev.outbox.tck.internal.Patience;
+import dev.outbox.tck.internal.Patient;
 import dev.outbox.tck.internal.Suite;
+import dev.outbox.tck.internal.SuiteFrame;
 import dev.outbox.tck.store.OutboxStoreTck;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -26,7 +29,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  *
  * @param <T> the transaction's type
  */
-@ExtendWith(InboxFrame.class)
+@ExtendWith(SuiteFrame.class)
 public abstract class InboxStoreTck<T> extends Suite<T, InboxStore<T>> {
   /** An inbox whose retention is a day at least; otherwise as {@link Suite#createStore()}. */
   @Override
@@ -36,6 +39,11 @@ public abstract class InboxStoreTck<T> extends Suite<T, InboxStore<T>> {
   @Override
   protected int load() {
     return 100;
+  }
+
+  @Override
+  protected final Patient<T, InboxStore<T>> patient(Patience patience) {
+    return new PatientInbox<>(this, patience);
   }
 
   @Nested

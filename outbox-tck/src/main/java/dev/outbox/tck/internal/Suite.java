@@ -46,4 +46,7 @@ public abstract class Suite<T, S> {
 
   /** How many messages or keys the concurrency tests have. */
   protected abstract int load();
+
+  /** This test class as its tests know it. */
+  protected abstract Patient<T, S> patient(Patience patience);
 }

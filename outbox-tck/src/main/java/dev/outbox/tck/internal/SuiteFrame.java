@@ -4,16 +4,13 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.TestInstances;
 
 /** The frame of the suites of stores and of inboxes. */
-public abstract class SuiteFrame extends Frame {
+public final class SuiteFrame extends Frame {
   private @Nullable Patient<?, ?> tck;
-
-  /** The test class as its tests know it. */
-  protected abstract Patient<?, ?> patient(Suite<?, ?> suite, Patience patience);
 
   @Override
   @SuppressWarnings({"unchecked", "rawtypes"})
   protected Numbers prepare(TestInstances tests, Patience patience, boolean all) {
-    Patient<?, ?> patient = patient(tests.findInstance(Suite.class).orElseThrow(), patience);
+    Patient<?, ?> patient = tests.findInstance(Suite.class).orElseThrow().patient(patience);
     tck = patient;
     tests.findInstance(SuiteTests.class).ifPresent(test -> test.tck = patient);
     patient.prepare();

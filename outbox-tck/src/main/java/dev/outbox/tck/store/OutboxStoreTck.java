@@ -2,7 +2,10 @@ package dev.outbox.tck.store;
 
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Patience;
+import dev.outbox.tck.internal.Patient;
 import dev.outbox.tck.internal.Suite;
+import dev.outbox.tck.internal.SuiteFrame;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -35,7 +38,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  *
  * @param <T> the transaction's type
  */
-@ExtendWith(StoreFrame.class)
+@ExtendWith(SuiteFrame.class)
 public abstract class OutboxStoreTck<T> extends Suite<T, OutboxStore<T>> {
   /**
    * Removes all messages, dead letters, leases and remembered dedup keys, and what they took up:
@@ -48,6 +51,11 @@ public abstract class OutboxStoreTck<T> extends Suite<T, OutboxStore<T>> {
   @Override
   protected int load() {
     return 2_000;
+  }
+
+  @Override
+  protected final Patient<T, OutboxStore<T>> patient(Patience patience) {
+    return new PatientFixture<>(this, patience);
   }
 
   @Nested

@@ -77,16 +77,11 @@ abstract class PlainSqlTests<T> extends StoreTests<T> {
   }
 
   @Rule("A6")
-  @Sentence("a row with a future time is held back, one with a past time is not")
-  void availableAt() {
+  @Sentence("a row with a future time comes when it is due, also when a claim met it before")
+  void comesWhenDue() {
     inserted(RawRow.of("later").withAvailableAt(Instant.now().plus(LONG)));
     RawRow past = inserted(RawRow.of("past").withAvailableAt(Instant.now().minus(LONG)));
     assertCame("what is due now", drain()).inOrder(past);
-  }
-
-  @Rule("A6")
-  @Sentence("a row with a future time comes when it is due, also when a claim met it before")
-  void comesWhenDue() {
     RawRow row = RawRow.of("k").withAvailableAt(Instant.now().plus(tck.shortTime()));
     insert(row);
     release(claim());

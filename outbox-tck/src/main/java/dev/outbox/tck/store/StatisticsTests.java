@@ -89,16 +89,6 @@ abstract class StatisticsTests<T> extends StoreTests<T> {
     return new Statistics(cap, few, few, few, dead, few, few, null, null, null);
   }
 
-  @Sentence("statistics of one key are exact too, and end at the cap")
-  void statisticsOfOneKey() {
-    committed("k", 90);
-    for (int cap : List.of(80, 90, 91, 1_000)) {
-      assertThat(statistics(cap).pending())
-          .as("pending with a cap of %s, beside 90 messages of a key", cap)
-          .isEqualTo(Math.min(90, cap));
-    }
-  }
-
   @Sentence("statistics refuse a cap that is less than 1")
   void statisticsRefuseNoCap() {
     StatisticsStore store = tck.ability(StatisticsStore.class);
