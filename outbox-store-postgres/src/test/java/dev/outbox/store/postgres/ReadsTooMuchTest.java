@@ -136,7 +136,7 @@ class ReadsTooMuchTest {
   @Test
   @DisplayName("a claim that reads all that waits is told what docs/tck.md says")
   void claims() throws IOException {
-    assertThat(told(ReadsEverything.class, "manyKeys"))
+    assertThat(told(ReadsEverything.class, "claimBesideABacklog"))
         .containsExactly(onThePage(ReadsEverything.class));
   }
 

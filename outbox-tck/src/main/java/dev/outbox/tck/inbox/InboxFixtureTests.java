@@ -37,7 +37,7 @@ abstract class InboxFixtureTests<T> extends InboxTests<T> {
   @Rule("I1")
   @Sentence("rolls back when the work throws")
   void rollsBack() {
-    assertThat(rolledBack("firstTime", t -> store().firstTime(t, KEY))).isTrue();
+    assertThat(rolledBack(t -> store().firstTime(t, KEY))).isTrue();
     assertThat(firstTime(KEY))
         .as(
             "firstTime after a rollback: either inTransaction does not roll back when its work throws, or the inbox does not record in the caller's transaction")

@@ -38,9 +38,7 @@ abstract class InboxRecordTests<T> extends InboxTests<T> {
 
   /** What firstTime says of each, in one transaction. */
   private List<Boolean> said(InboxKey... keys) {
-    return call(
-        "firstTime",
-        () -> tck.commit(t -> Stream.of(keys).map(key -> store().firstTime(t, key)).toList()));
+    return tck.commit(t -> Stream.of(keys).map(key -> store().firstTime(t, key)).toList());
   }
 
   @Sentence("keys that look alike are different keys")
@@ -91,17 +89,17 @@ abstract class InboxRecordTests<T> extends InboxTests<T> {
   @Sentence("complete in a transaction counts if and only if that commits")
   void completeInTransaction() {
     Lock<T> lock = started(KEY);
-    assertThat(rolledBack("complete", t -> lock.complete(t, result("rolled back"))))
+    assertThat(rolledBack(t -> lock.complete(t, result("rolled back"))))
         .as("complete in a transaction that rolls back later")
         .isTrue();
-    assertThat(inTransaction("complete", t -> lock.complete(t, result("committed"))))
+    assertThat(inTransaction(t -> lock.complete(t, result("committed"))))
         .as("complete, after a transaction that completed rolled back")
         .isTrue();
     assertDone("a key that was completed", begin(KEY), result("committed"));
     requires(
         "I4",
         () ->
-            assertThat(rolledBack("complete", t -> lock.complete(t, result("committed"))))
+            assertThat(rolledBack(t -> lock.complete(t, result("committed"))))
                 .as("complete once more, in another transaction")
                 .isTrue());
     assertDone("a key that was completed before", begin(KEY), result("committed"));

@@ -17,7 +17,7 @@ abstract class InboxStatisticsTests<T> extends InboxTests<T> {
   private static final int CAP = 100;
 
   private InboxStatistics statistics(int cap) {
-    InboxStatistics statistics = call("statistics", () -> store().statistics(cap));
+    InboxStatistics statistics = store().statistics(cap);
     if (statistics == null) {
       throw new NotUnlocked("the store", "statistics");
     }

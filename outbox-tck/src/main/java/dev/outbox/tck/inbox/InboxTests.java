@@ -38,17 +38,17 @@ abstract class InboxTests<T> extends SuiteTests<PatientInbox<T>> {
 
   /** Records the key in a transaction that commits; says what firstTime said. */
   boolean firstTime(InboxKey key) {
-    return inTransaction("firstTime", t -> store().firstTime(t, key));
+    return inTransaction(t -> store().firstTime(t, key));
   }
 
   /** What is said in a transaction that commits. */
-  boolean inTransaction(String what, Predicate<T> work) {
-    return call(what, () -> tck.commit(work::test));
+  boolean inTransaction(Predicate<T> work) {
+    return tck.commit(work::test);
   }
 
   /** The same in one that rolls back. */
-  boolean rolledBack(String what, Predicate<T> work) {
-    return call(what, () -> tck.rollBack(work::test));
+  boolean rolledBack(Predicate<T> work) {
+    return tck.rollBack(work::test);
   }
 
   /** A transaction in a thread of its own, so that it can stay open. */
@@ -63,7 +63,7 @@ abstract class InboxTests<T> extends SuiteTests<PatientInbox<T>> {
   }
 
   Begin<T> begin(InboxKey key, Duration lock, Fingerprint fingerprint) {
-    return call("begin", () -> store().begin(key, lock, fingerprint));
+    return store().begin(key, lock, fingerprint);
   }
 
   /** A lock that the key must have to give. */
@@ -137,19 +137,19 @@ abstract class InboxTests<T> extends SuiteTests<PatientInbox<T>> {
   // ---- lock
 
   static boolean complete(Lock<?> lock, InboxResult result) {
-    return call("complete", () -> lock.complete(result));
+    return lock.complete(result);
   }
 
   boolean completeInTransaction(Lock<T> lock, InboxResult result) {
-    return inTransaction("complete in a transaction", t -> lock.complete(t, result));
+    return inTransaction(t -> lock.complete(t, result));
   }
 
   static boolean renew(Lock<?> lock, Duration by) {
-    return call("renew", () -> lock.renew(by));
+    return lock.renew(by);
   }
 
   static boolean release(Lock<?> lock, String error) {
-    return call("release", () -> lock.release(error));
+    return lock.release(error);
   }
 
   /** A lock that ran out, and the one that took over. */

@@ -141,27 +141,22 @@ public abstract class Frame
 
   private Throwable told(ExtensionContext context, Throwable thrown) {
     hangs |= thrown instanceof Patience.Hung hung && hung.what().equals("reset()");
-    String thrower = patience.thrower(thrown);
     if (thrown instanceof OtherRuleBroken broken && rules(context).contains(broken.rule())) {
       return told(context, requireNonNull(broken.getCause())); // it is this one
     }
     if (thrown instanceof OtherRuleBroken broken) {
       failing += System.nanoTime() - began;
-      String why = String.valueOf(broken.getMessage()).replaceAll("\\s+", " ");
+      String why = message(requireNonNull(broken.getCause())).replaceAll("\\s+", " ");
       blamed.putIfAbsent(broken.rule(), "'%s': %s".formatted(context.getDisplayName(), why));
       return new TestAbortedException(
           "skipped: builds on %s, which is broken: %s".formatted(broken.rule(), why),
           broken.getCause());
     }
     if (thrown instanceof TestAbortedException
-        || !(thrown instanceof AssertionError || thrower != null)) {
+        || !(thrown instanceof AssertionError || patience.thrower(thrown) != null)) {
       return thrown;
     }
-    String message =
-        thrown instanceof AssertionError
-            ? String.valueOf(thrown.getMessage()).strip()
-            : "%s threw %s".formatted(thrower, thrown);
-    String text = RuleNames.prefix(context.getRequiredTestMethod()) + numbers.in(message);
+    String text = RuleNames.prefix(context.getRequiredTestMethod()) + numbers.in(message(thrown));
     Throwable cause = thrown instanceof AssertionError ? thrown.getCause() : thrown;
     AssertionFailedError told =
         thrown instanceof AssertionFailedError failed && failed.isExpectedDefined()
@@ -169,6 +164,12 @@ public abstract class Frame
             : new AssertionFailedError(text, cause);
     told.setStackTrace(thrown.getStackTrace());
     return told;
+  }
+
+  private String message(Throwable thrown) {
+    return thrown instanceof AssertionError
+        ? String.valueOf(thrown.getMessage()).strip()
+        : "%s threw %s".formatted(patience.thrower(thrown), thrown);
   }
 
   // ---- after a test

@@ -7,8 +7,8 @@ public final class OtherRuleBroken extends TestAbortedException {
   private static final long serialVersionUID = 1L;
   private final String rule;
 
-  public OtherRuleBroken(String rule, AssertionError cause) {
-    super(String.valueOf(cause.getMessage()).strip(), cause);
+  public OtherRuleBroken(String rule, Throwable cause) {
+    super(cause.getMessage(), cause);
     this.rule = rule;
   }
 

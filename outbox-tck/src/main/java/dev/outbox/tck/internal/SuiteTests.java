@@ -13,7 +13,6 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -35,7 +34,7 @@ import org.opentest4j.TestAbortedException;
 
 /**
  * What the tests of stores and of inboxes have in common. What a store throws becomes the failure
- * of an assertion, so that a report tells a store that breaks a rule from a suite that is broken.
+ * of an assertion in {@link Frame}.
  *
  * @param <P> the test class as the tests call it
  */
@@ -112,9 +111,9 @@ public abstract class SuiteTests<P extends Patient<?, ?>> {
   protected static <R> R requires(String rule, Supplier<R> assertions) {
     try {
       return assertions.get();
-    } catch (Patience.Hung e) {
+    } catch (Patience.Hung | TestAbortedException e) {
       throw e;
-    } catch (AssertionError e) {
+    } catch (AssertionError | RuntimeException e) {
       throw new OtherRuleBroken(rule, e);
     }
   }
@@ -178,25 +177,6 @@ public abstract class SuiteTests<P extends Patient<?, ?>> {
     }
   }
 
-  protected static void run(String what, Runnable action) {
-    call(
-        what,
-        () -> {
-          action.run();
-          return true;
-        });
-  }
-
-  protected static <R> R call(String what, Callable<R> action) {
-    try {
-      return action.call();
-    } catch (AssertionError | TestAbortedException e) {
-      throw e;
-    } catch (Exception e) {
-      throw new AssertionFailedError("%s threw %s".formatted(what, e), e);
-    }
-  }
-
   /** The text in quotes, with what does not show, or looks like something else, escaped. */
   public static String shown(String text) {
     String escaped =
@@ -251,8 +231,8 @@ public abstract class SuiteTests<P extends Patient<?, ?>> {
   /** That migrate and verify find nothing to do. */
   protected final void assertMigrated() {
     SchemaStore schema = tck.ability(SchemaStore.class);
-    run("migrate", schema::migrate);
-    run("verify", schema::verify);
-    expect("ddl", call("ddl", schema::ddl)).isNotBlank();
+    schema.migrate();
+    schema.verify();
+    expect("ddl", schema.ddl()).isNotBlank();
   }
 }

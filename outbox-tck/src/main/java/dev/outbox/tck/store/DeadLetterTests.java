@@ -229,8 +229,7 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
   }
 
   private Set<Long> decide(boolean requeue, Set<Long> about) {
-    return call(
-        "decide", () -> requeue ? letters().requeue(about, null) : letters().discard(about, null));
+    return requeue ? letters().requeue(about, null) : letters().discard(about, null);
   }
 
   private static Set<Long> sequencesOf(List<Dead> dead) {

@@ -47,8 +47,7 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
     OutboxMessage third = dedup("k", "d");
     OutboxMessage different = dedup("k", "e");
     List<Set<UUID>> duplicates =
-        inTransaction(
-            "append",
+        tck.commit(
             t ->
                 List.of(
                     store().append(t, List.of(first, different, second)).duplicates(),
@@ -64,7 +63,7 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
     OutboxMessage duplicate = dedup("k", "d");
     OutboxMessage plain = message("k").build();
     List<OutboxMessage> messages = List.of(first, duplicate, plain);
-    Appended said = inTransaction("append", t -> store().append(t, messages));
+    Appended said = tck.commit(t -> store().append(t, messages));
     assertThat(said.stored())
         .as("what append says it stored, of three messages of which one is a duplicate")
         .containsExactlyInAnyOrder(first.id(), plain.id());
@@ -146,13 +145,12 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
     OutboxStore<T> store = fixture.createStore(tck.shortTime());
     tck.use(store);
     OutboxMessage first = dedup("k", "d");
-    inTransaction("append", t -> store.append(t, List.of(first)));
+    tck.commit(t -> store.append(t, List.of(first)));
     await(
         "the end of the dedup window",
         () -> {
           store.housekeep();
-          boolean stored =
-              inTransaction("append", t -> store.append(t, dedup("k", "d")).allStored());
+          boolean stored = tck.commit(t -> store.append(t, dedup("k", "d")).allStored());
           return stored ? true : null;
         });
     assertCame("what was stored and comes", drain()).hasSize(2);

@@ -22,12 +22,11 @@ import org.junit.jupiter.api.DisplayName;
 abstract class HandOverTests<T> extends KeeperTests<T> {
   /** Appends and commits; that has not been said yet. */
   private Uncommitted append(Keeper keeper, OutboxMessage... messages) {
-    return inTransaction(
-        "append to hand over, and commit", t -> keeping().append(keeper, t, List.of(messages)));
+    return tck.commit(t -> keeping().append(keeper, t, List.of(messages)));
   }
 
   private void say(Uncommitted committed) {
-    Committed ignored = call("say that it is committed", committed::committed);
+    Committed ignored = committed.committed();
   }
 
   private void handOver(Keeper keeper, OutboxMessage... messages) {
@@ -56,7 +55,7 @@ abstract class HandOverTests<T> extends KeeperTests<T> {
 
   private void assertNothingIsLeft(Keeper keeper) {
     assertCame("due after all came", claim(keeper, request(100, LONG))).isEmpty();
-    run("close", keeper::close);
+    keeper.close();
     assertNothingDue("all was delivered");
   }
 
@@ -72,10 +71,7 @@ abstract class HandOverTests<T> extends KeeperTests<T> {
   @Sentence("what is rolled back does not come")
   void rolledBack() {
     Keeper keeper = keeperOfKey();
-    Uncommitted ignored =
-        call(
-            "append to hand over, and roll back",
-            () -> tck.rollBack(t -> keeping().append(keeper, t, List.of(message()))));
+    Uncommitted ignored = tck.rollBack(t -> keeping().append(keeper, t, List.of(message())));
     assertNothingIsLeft(keeper);
   }
 

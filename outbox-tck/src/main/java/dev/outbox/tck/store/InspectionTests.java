@@ -33,7 +33,7 @@ abstract class InspectionTests<T> extends StoreTests<T> {
   private static final Query ALL = Query.first(100);
 
   private Page<Listed> page(Query query) {
-    return call("messages", () -> tck.ability(InspectionStore.class).messages(query));
+    return tck.ability(InspectionStore.class).messages(query);
   }
 
   private List<Listed> listed(Query query) {
@@ -42,8 +42,7 @@ abstract class InspectionTests<T> extends StoreTests<T> {
 
   private List<WaitingKey> keys(boolean halted, int limit) {
     InspectionStore store = tck.ability(InspectionStore.class);
-    return all(
-        "waitingKeys", after -> call("waitingKeys", () -> store.waitingKeys(halted, after, limit)));
+    return all("waitingKeys", after -> store.waitingKeys(halted, after, limit));
   }
 
   /** Of all pages. */
@@ -255,7 +254,8 @@ abstract class InspectionTests<T> extends StoreTests<T> {
     for (int i = 0; i < 2; i++) {
       Listed one = listed.get(i);
       Inspected shown =
-          call("message", () -> store.message(one.sequence()))
+          store
+              .message(one.sequence())
               .orElseThrow(() -> failed("message %s is listed and not shown", one));
       expect("the message", shown.message().message()).isEqualTo(messages.get(i));
       expect("what the list says of it", shown.listed()).isEqualTo(one);
@@ -271,7 +271,7 @@ abstract class InspectionTests<T> extends StoreTests<T> {
             .filter(message -> message.key().equals(key("damaged")))
             .findFirst()
             .orElseThrow(() -> failed("a row that cannot be decoded is not listed with its key"));
-    assertThat(call("message", () -> store.message(damaged.sequence())).orElseThrow().message())
+    assertThat(store.message(damaged.sequence()).orElseThrow().message())
         .as("a row that cannot be decoded")
         .satisfies(message -> assertThat(message.problem()).isNotNull());
   }

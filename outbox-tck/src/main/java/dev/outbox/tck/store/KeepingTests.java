@@ -76,10 +76,10 @@ abstract class KeepingTests<T> extends KeeperTests<T> {
   @Sentence("others have a key at once when the relay let go of what it keeps")
   void letGo() {
     Keeper keeper = keeperOfKey();
-    run("close", keeper::close);
+    keeper.close();
     OutboxMessage message = committed(message("k"));
     assertCame("claimed by another", claim()).inOrder(message);
-    run("close again", keeper::close);
+    keeper.close();
   }
 
   @Sentence("nothing is kept after the relay let go: what a worker still had is free when settled")
@@ -87,7 +87,7 @@ abstract class KeepingTests<T> extends KeeperTests<T> {
     Keeper keeper = keeperOfKey();
     committed("k", 1);
     Claim claim = awaitClaim("a message", keeper, 100);
-    run("close", keeper::close);
+    keeper.close();
     expect("lost after the relay let go", settleAndGoOn(keeper, claim, delivered(claim))).isEmpty();
     OutboxMessage message = committed(message("k"));
     assertCame("claimed by another", claim()).inOrder(message);
@@ -102,7 +102,7 @@ abstract class KeepingTests<T> extends KeeperTests<T> {
         await(
             "a key that no worker asked for during %s".formatted(Patience.seconds(soon())),
             () -> {
-              run("give back what is unused", keeper::giveBackUnused);
+              keeper.giveBackUnused();
               List<UUID> ids = ids(claim());
               return ids.isEmpty() ? null : ids;
             });

@@ -45,8 +45,7 @@ abstract class LeaseTests<T> extends StoreTests<T> {
   void renew() {
     committed("k", 1);
     Claim claim = claim(100, soon());
-    expect("sequences still held", call("renew", () -> claim.renew(LONG)))
-        .containsExactlyElementsOf(sequences(claim));
+    expect("sequences still held", claim.renew(LONG)).containsExactlyElementsOf(sequences(claim));
     letLeaseEnd();
     assertNothingDue("claimed by another though the lease was renewed");
     expect("lost after a renewal", settle(claim, Decision.delivered())).isEmpty();
@@ -57,10 +56,10 @@ abstract class LeaseTests<T> extends StoreTests<T> {
   void renewAfterTakeover() {
     committed("k", 1);
     TakenOver claims = takenOver();
-    assertThat(call("renew", () -> claims.stale().renew(LONG)))
+    assertThat(claims.stale().renew(LONG))
         .as("sequences still held, after another took over")
         .isEmpty();
-    assertThat(call("renew", () -> claims.current().renew(LONG)))
+    assertThat(claims.current().renew(LONG))
         .as("sequences still held by the one that took over")
         .containsExactlyElementsOf(sequences(claims.current()));
   }
@@ -75,7 +74,7 @@ abstract class LeaseTests<T> extends StoreTests<T> {
     List<Claim> taken = new ArrayList<>();
     requires("C4", () -> taken.add(await("the end of a lease", () -> nonEmpty(claim(1, LONG)))));
     Claim current = taken.get(0);
-    assertThat(call("renew", () -> stale.renew(LONG)))
+    assertThat(stale.renew(LONG))
         .as("sequences still held of a key that another has, if only its first message")
         .isEmpty();
     assertThat(settle(stale, Decision.delivered()))
@@ -102,10 +101,10 @@ abstract class LeaseTests<T> extends StoreTests<T> {
     StatisticsStore store = tck.ability(StatisticsStore.class);
     assumeTrue(store.leases().isPresent(), "the store cannot say who holds leases");
     Supplier<List<WorkerLease>> leases = () -> store.leases().orElseThrow();
-    expect("leases of an empty store", call("leases", leases::get)).isEmpty();
+    expect("leases of an empty store", leases.get()).isEmpty();
     committed("k", 1);
     Claim claim = claim(100, LONG);
-    expect("leases while a claim is open", call("leases", leases::get))
+    expect("leases while a claim is open", leases.get())
         .singleElement()
         .satisfies(
             held -> {
@@ -114,7 +113,7 @@ abstract class LeaseTests<T> extends StoreTests<T> {
               expect("until", held.until()).isEqualTo(held.since().plus(LONG));
             });
     settle(claim, Decision.delivered());
-    expect("leases after the settle", call("leases", leases::get)).isEmpty();
+    expect("leases after the settle", leases.get()).isEmpty();
     committed("k", 1);
     expect("what was claimed", claim(100, soon()).messages()).hasSize(1);
     boolean ignored = await("the end of a lease", () -> leases.get().isEmpty() ? true : null);

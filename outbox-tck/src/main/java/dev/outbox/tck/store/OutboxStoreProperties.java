@@ -1,5 +1,6 @@
 package dev.outbox.tck.store;
 
+import dev.outbox.OutboxException;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
@@ -116,6 +117,8 @@ public abstract class OutboxStoreProperties<T> extends StoreTests<T> {
         return null;
       } catch (AssertionError e) {
         return new Failed(story.lines(), e);
+      } catch (OutboxException e) {
+        return new Failed(story.lines(), new AssertionError("the store threw " + e, e));
       }
     }
   }

@@ -33,15 +33,15 @@ abstract class PauseTests<T> extends StoreTests<T> {
   }
 
   private List<Pause> pauses() {
-    return call("pauses", () -> pausing().pauses());
+    return pausing().pauses();
   }
 
   private void pause(@Nullable String type, Who by) {
-    run("pause", () -> pausing().pause(type, by));
+    pausing().pause(type, by);
   }
 
   private boolean resume(@Nullable String type) {
-    return call("resume", () -> pausing().resume(type, BOB));
+    return pausing().resume(type, BOB);
   }
 
   private static Tuple of(@Nullable String type, Who by) {

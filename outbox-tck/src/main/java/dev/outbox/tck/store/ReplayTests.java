@@ -116,7 +116,7 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
         "A3",
         () -> assertThat(came).extracting(StoredMessage::message).containsExactly(first, second));
     List<Archived> archived = archived(ALL);
-    assertThat(call("replay", () -> store.replay(archived, SOMEBODY)).allStored())
+    assertThat(store.replay(archived, SOMEBODY).allStored())
         .as("whether all were appended again")
         .isTrue();
     List<StoredMessage> again = drain();
@@ -151,7 +151,7 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
     Claim claim = requires("C7", () -> claim());
     long sequence = first(claim).sequence();
     settle(claim, Decision.dead("undecodable"));
-    call("discard", () -> store.discard(sequence));
+    discard(sequence);
     List<Archived> both = archived(ALL);
     expect("archived", both).hasSize(2);
     assertRefused(
@@ -160,7 +160,7 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
         () -> store.replay(both, SOMEBODY));
     expect("how many are due after a replay that was refused", claim().messages().size()).isZero();
     expect("the audit of it", store.audit(Instant.EPOCH, MANY)).isEmpty();
-    assertThat(call("replay of none", () -> store.replay(List.of(), SOMEBODY)).allStored())
+    assertThat(store.replay(List.of(), SOMEBODY).allStored())
         .as("whether a replay of nothing stored all")
         .isTrue();
   }
@@ -190,12 +190,10 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
     List<Long> sequences = dead.stream().map(StoredMessage::sequence).toList();
     Set<Long> two = Set.of(sequences.get(0), sequences.get(1));
     Set<Long> asked = Set.of(sequences.get(0), sequences.get(1), Long.MAX_VALUE);
-    expect("which were requeued", call("requeue", () -> store.requeue(asked, SOMEBODY)))
-        .isEqualTo(two);
+    expect("which were requeued", store.requeue(asked, SOMEBODY)).isEqualTo(two);
     Set<Long> all = Set.copyOf(sequences);
     for (Set<Long> left : List.of(Set.of(sequences.get(2)), Set.<Long>of())) {
-      expect("which were discarded", call("discard", () -> store.discard(all, Who.named("bob"))))
-          .isEqualTo(left);
+      expect("which were discarded", store.discard(all, Who.named("bob"))).isEqualTo(left);
     }
     List<Entry> entries = store.audit(Instant.EPOCH, MANY);
     assertThat(entries)
@@ -221,10 +219,10 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
     PauseStore pausing = tck.ability(PauseStore.class);
     String longest = "\u00e4".repeat(OutboxMessage.MAX_TEXT);
     Who other = Who.named("bob");
-    run("pause", () -> pausing.pause(longest, SOMEBODY));
-    run("pause", () -> pausing.pause(null, other));
-    expect("resume", call("resume", () -> pausing.resume(null, SOMEBODY))).isTrue();
-    expect("resume of nothing", call("resume", () -> pausing.resume(null, other))).isFalse();
+    pausing.pause(longest, SOMEBODY);
+    pausing.pause(null, other);
+    expect("resume", pausing.resume(null, SOMEBODY)).isTrue();
+    expect("resume of nothing", pausing.resume(null, other)).isFalse();
     assertThat(store.audit(Instant.EPOCH, MANY))
         .extracting(Entry::action, Entry::who, Entry::reason, Entry::sequence, Entry::id)
         .as("the audit")
@@ -243,9 +241,8 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
         decideAll(100, m -> dead(false)).stream().map(StoredMessage::sequence).toList();
     Set<Long> two = Set.of(sequences.get(0), sequences.get(1));
     Set<Long> asked = Set.of(sequences.get(0), sequences.get(1), Long.MAX_VALUE);
-    expect("which were requeued", call("requeue", () -> store.requeue(asked, SOMEBODY)))
-        .isEqualTo(two);
-    assertThat(call("discard", () -> store.discard(Set.copyOf(sequences), SOMEBODY)))
+    expect("which were requeued", store.requeue(asked, SOMEBODY)).isEqualTo(two);
+    assertThat(store.discard(Set.copyOf(sequences), SOMEBODY))
         .as("discarded, of which two were requeued before")
         .containsExactly(sequences.get(2));
     assertThat(store.audit(Instant.EPOCH, MANY))

@@ -19,7 +19,7 @@ abstract class StatisticsTests<T> extends StoreTests<T> {
   private static final int MOST = Integer.MAX_VALUE;
 
   private Statistics statistics(int cap) {
-    return call("statistics", () -> tck.ability(StatisticsStore.class).statistics(cap));
+    return tck.ability(StatisticsStore.class).statistics(cap);
   }
 
   @Sentence("statistics count what is pending, scheduled, blocked and dead")

@@ -120,7 +120,7 @@ final class StoreStory<T> extends StoreTests<T> implements AutoCloseable {
       return decide(decide);
     }
     log.say("housekeeping");
-    run("housekeep", store()::housekeep);
+    store().housekeep();
     return true;
   }
 
@@ -182,7 +182,7 @@ final class StoreStory<T> extends StoreTests<T> implements AutoCloseable {
 
   private void compare() {
     if (store() instanceof DeadLetterStore store) {
-      List<DeadLetter> letters = call("deadLetters", () -> store.deadLetters(0, 1_000));
+      List<DeadLetter> letters = store.deadLetters(0, 1_000);
       letters.forEach(letter -> messages.known(letter.message()));
       List<String> actual = letters.stream().map(letter -> described(letter, 0)).toList();
       List<String> expected =
@@ -197,7 +197,7 @@ final class StoreStory<T> extends StoreTests<T> implements AutoCloseable {
           list(expected));
     }
     if (store() instanceof StatisticsStore statistics) {
-      compare(call("statistics", () -> statistics.statistics(StatisticsStore.DEFAULT_CAP)));
+      compare(statistics.statistics(StatisticsStore.DEFAULT_CAP));
     }
   }
 

@@ -91,12 +91,7 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
 
   /** Appends in one transaction, and says which were duplicates. */
   Set<UUID> commit(List<OutboxMessage> messages) {
-    return inTransaction("append and commit", t -> store().append(t, messages).duplicates());
-  }
-
-  /** What is said in a transaction that commits. */
-  <R> R inTransaction(String what, Function<T, R> work) {
-    return call(what, () -> tck.commit(work));
+    return tck.commit(t -> store().append(t, messages).duplicates());
   }
 
   /** A transaction in a thread of its own, so that it can stay open. */
@@ -135,7 +130,7 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
 
   Claim claim(Claim.Source by, Claim.Request request) {
     for (int i = 0; i < MAX_POLLS; i++) {
-      Claim claim = call("claim", () -> by.claim(request));
+      Claim claim = by.claim(request);
       if (!claim.messages().isEmpty() || !claim.pollAgain()) {
         return claim;
       }
@@ -226,7 +221,7 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
   // ---- settle
 
   Set<Long> settle(Claim claim, Map<Long, Decision> decisions) {
-    return call("settle", () -> claim.settle(decisions));
+    return claim.settle(decisions);
   }
 
   /** One decision for all. */
@@ -258,7 +253,7 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
   }
 
   Settled settleAndClaim(Claim claim, Map<Long, Decision> decisions, Claim.Request next) {
-    return call("settleAndClaim", () -> store().settleAndClaim(claim, decisions, next));
+    return store().settleAndClaim(claim, decisions, next);
   }
 
   /** Decides about all that is due, in claims of so many, and gives what it was. */
@@ -305,19 +300,19 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
   }
 
   List<DeadLetter> listedDead() {
-    return call("list", () -> letters().deadLetters(0, 100));
+    return letters().deadLetters(0, 100);
   }
 
   boolean requeue(long sequence) {
-    return call("requeue", () -> letters().requeue(sequence));
+    return letters().requeue(sequence);
   }
 
   boolean discard(long sequence) {
-    return call("discard", () -> letters().discard(sequence));
+    return letters().discard(sequence);
   }
 
   void housekeep() {
-    run("housekeep", tck.store()::housekeep);
+    tck.store().housekeep();
   }
 
   /**
@@ -339,9 +334,7 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
 
   void insertUndecodable(String order) {
     RawRows<T> rows = tck.fixture(RawRows.class);
-    run(
-        "a plain insert of a row that cannot be decoded",
-        () -> tck.inTransaction(t -> rows.insertUndecodable(t, RawRows.RawRow.of(order))));
+    tck.inTransaction(t -> rows.insertUndecodable(t, RawRows.RawRow.of(order)));
   }
 
   // ---- words

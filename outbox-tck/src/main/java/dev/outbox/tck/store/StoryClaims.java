@@ -419,7 +419,7 @@ final class StoryClaims<T> extends StoreTests<T> {
     log.say("renew claim %s for %s h", held.number, hours);
     Duration lease = Duration.ofHours(hours);
     Set<Long> lost = new HashSet<>(held.messages.keySet());
-    lost.removeAll(call("renew", () -> held.actual.renew(lease)));
+    lost.removeAll(held.actual.renew(lease));
     held.grips.forEach(
         (key, grip) -> {
           if (isLost(held, key, grip, lost)) {

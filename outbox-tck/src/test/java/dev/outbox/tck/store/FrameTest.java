@@ -422,7 +422,7 @@ class FrameTest {
                         List.of(InsertsNothing.class), OutboxStoreTck.Limits.class, "rawRows"))))
         .singleElement()
         .asString()
-        .contains("a plain insert of a row within all limits threw")
+        .contains("insertRaw threw")
         .contains("no such table");
   }
 
