@@ -1,6 +1,5 @@
 package dev.outbox.store.mongo;
 
-import org.jspecify.annotations.Nullable;
 import static com.mongodb.client.model.Filters.empty;
 import static com.mongodb.client.model.Filters.gt;
 import static com.mongodb.client.model.Updates.inc;
@@ -20,8 +19,8 @@ import dev.outbox.tck.BreaksConnections;
 import dev.outbox.tck.LosesReplies;
 import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.SchemaFixture;
-import dev.outbox.tck.store.CountsWork;
 import dev.outbox.tck.store.Archives;
+import dev.outbox.tck.store.CountsWork;
 import dev.outbox.tck.store.DedupWindows;
 import dev.outbox.tck.store.ExpiresMessages;
 import dev.outbox.tck.store.FindsPoison;
@@ -41,6 +40,7 @@ import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.conversions.Bson;
 import org.bson.types.Binary;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.opentest4j.TestAbortedException;
@@ -100,16 +100,15 @@ public class MongoStoreTck extends MongoOutboxStoreTck
 
   /** The outbox, and an archive beside it: stores that keep none use only the first. */
   private void migrate() {
-    createStore(Archive.FULL).migrate();
+    createStore(Archive.FULL, null).migrate();
   }
 
   private MongoOutboxStore store() {
-    return createStore(Archive.NONE);
+    return createStore(Archive.NONE, null);
   }
 
   @Override
-  public OutboxStore<ClientSession> createStore(
-      Archive archive, @Nullable Duration deadLetterRetention) {
+  public MongoOutboxStore createStore(Archive archive, @Nullable Duration deadLetterRetention) {
     return builder().archive(archive).deadLetterRetention(deadLetterRetention).build();
   }
 
