@@ -177,6 +177,7 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> {
   @Override
   protected void checkSchema() {
     schema.verify();
+    mayAppend = true;
     if (archive != null) {
       archive.verify();
     }
