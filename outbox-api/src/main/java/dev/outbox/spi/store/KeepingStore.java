@@ -61,7 +61,8 @@ public interface KeepingStore<T> extends OutboxStore<T> {
      * relay lives, takes what nobody holds, also of relays that are gone before their leases end
      * (C4), and shares it with the others. Returns where the store cannot, or cannot any more; what
      * was held is given back then. To be called by one thread of the relay's, from before its
-     * workers claim until they have settled.
+     * workers claim until they have settled. Claims may find nothing until the first call has shown
+     * the relay, or could not.
      *
      * @param announced called by this thread when there may be something to claim: another relay
      *     has {@link #announce announced} it, or had its key before. Returns at once

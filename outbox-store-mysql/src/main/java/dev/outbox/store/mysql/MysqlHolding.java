@@ -22,7 +22,10 @@ import org.jdbi.v3.core.transaction.TransactionException;
 /** Which relays live, by {@link RelayLocks}, and which buckets each holds. */
 final class MysqlHolding implements Holding<Handle> {
 
-  /** So long after its start all relays that live are back at a server. */
+  /**
+   * So long after its start all relays that live are back at a server: after five seconds, and the
+   * server's uptime is in whole ones.
+   */
   private static final int OTHERS_COME_BACK_SECONDS = 6;
 
   /** How long a ping may take. */
@@ -65,7 +68,7 @@ final class MysqlHolding implements Holding<Handle> {
   private final String look;
   private final String free;
 
-  /** When all are back at the server that the last session began on. */
+  /** When all are back at the server that the last session began on; by {@link System#nanoTime}. */
   private volatile long settledAt;
 
   MysqlHolding(MysqlLeases leases, RelayLocks locks, MysqlText text) {

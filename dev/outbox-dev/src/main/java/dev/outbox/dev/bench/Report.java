@@ -24,7 +24,7 @@ public record Report(Map<String, String> about, List<Line> lines, Map<String, St
   private static final String LEGEND =
       """
       Median of the runs; the ratio is the median of ours divided by the limit, run by run. \
-      CPU is microseconds a message, ours / limit, in the same runs as the rates: of the servers' processes, of this JVM, and of both. \
+      CPU is microseconds a message, ours / limit, in the same runs as the rates: of the servers' processes, of the clients', and of both. \
       The sizes below are those of scale 1.""";
 
   /**

@@ -24,6 +24,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * A process that is one of a group of consumers, until it is told to end or killed. It handles the
@@ -63,6 +64,9 @@ final class Handling<T> implements AutoCloseable {
   static final Duration RETENTION = Duration.ofSeconds(3);
 
   private static final int THREADS = 2;
+
+  /** Before it asks a broker again that has refused it. */
+  private static final long AGAIN_NANOS = Duration.ofMillis(100).toNanos();
 
   /** What does not fit is not handled: its offset is committed anyway. */
   private static final int MOST_WAITING = 500;
@@ -121,6 +125,7 @@ final class Handling<T> implements AutoCloseable {
         }
       } catch (RuntimeException e) {
         System.err.println("once more, after " + e);
+        LockSupport.parkNanos(AGAIN_NANOS);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         return;

@@ -54,7 +54,7 @@ final class Journal implements AutoCloseable {
   void write(String what, Object... details) {
     StringBuilder line = new StringBuilder("\n").append(System.nanoTime()).append(' ').append(what);
     for (Object detail : details) {
-      line.append(' ').append(String.valueOf(detail).replace('\n', ' '));
+      line.append(' ').append(String.valueOf(detail).replaceAll("\\R", " "));
     }
     ByteBuffer bytes = ByteBuffer.wrap(line.append(END).append('\n').toString().getBytes(UTF_8));
     try {

@@ -15,11 +15,12 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Somebody who repairs and requeues dead letters, or discards them, as always where nobody can
- * repair them, and cancels messages that are not due. Used by one thread.
+ * Somebody who repairs dead letters and requeues them, or discards them, and always those that
+ * nobody can repair; and who cancels messages that are not due. Used by one thread.
  */
 final class Operator {
   private static final int MOST = 1_000;
@@ -80,9 +81,7 @@ final class Operator {
     long sequence = letter.message().sequence();
     journal.write("letter", sequence, work.id());
     if (!work.kind().repairable() || random.nextInt(3) == 0) {
-      discarded.add(work.id());
-      journal.write(
-          "discard", sequence, work.id(), !store.discard(Set.of(sequence), who).isEmpty());
+      take(sequence, work.id(), "discard", store::discard);
     } else {
       repairs.add(work.id());
       journal.write(
@@ -93,14 +92,18 @@ final class Operator {
   private void cancelSome() {
     for (Listed one : ((InspectionStore) store).messages(SCHEDULED).found()) {
       if (random.nextInt(4) == 0) {
-        UUID id = UUID.fromString(one.id());
-        boolean isFirstTry = discarded.add(id);
-        boolean cancelled = !store.cancel(Set.of(one.sequence()), who).isEmpty();
-        if (!cancelled && isFirstTry) {
-          discarded.remove(id); // it is too late: it has to come
-        }
-        journal.write("cancel", one.sequence(), id, cancelled);
+        take(one.sequence(), UUID.fromString(one.id()), "cancel", store::cancel);
       }
     }
+  }
+
+  private void take(
+      long sequence, UUID id, String what, BiFunction<Set<Long>, @Nullable Who, Set<Long>> how) {
+    boolean isFirstTry = discarded.add(id);
+    boolean gone = !how.apply(Set.of(sequence), who).isEmpty();
+    if (!gone && isFirstTry) {
+      discarded.remove(id); // it has to come, or is a dead letter still
+    }
+    journal.write(what, sequence, id, gone);
   }
 }

@@ -197,13 +197,17 @@ final class Sender {
                   return error == null ? result(sent, answer) : broken(sent, error);
                 })
             .whenComplete(
-                (result, error) ->
-                    sent.result()
-                        .complete(
-                            error == null
-                                ? result
-                                : Result.failed(
-                                    "%s: %s".formatted(sent.endpoint().name(), cause(error)))));
+                (result, error) -> {
+                  if (error != null) {
+                    gates.unknown(sent.endpoint().places());
+                  }
+                  sent.result()
+                      .complete(
+                          error == null
+                              ? result
+                              : Result.failed(
+                                  "%s: %s".formatted(sent.endpoint().name(), cause(error))));
+                });
   }
 
   /** Why an endpoint does not answer, or does not let us in; empty when it does. */

@@ -248,6 +248,9 @@ final class Call {
 
     /** The place is silent; an acknowledgement may still come. */
     void leave() {
+      if (ack.isDone()) {
+        return; // its report waits
+      }
       String to = place;
       parts.quiet().slow(to);
       parts.quiet().left(to);

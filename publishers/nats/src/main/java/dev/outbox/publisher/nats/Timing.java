@@ -11,7 +11,7 @@ import java.time.Duration;
  * @param patience how long a message may be without an acknowledgement before the server is asked
  *     whether it is still there; also for a connection to be made
  * @param impatience the same for a place that took too long the last time
- * @param pause between two tries of such a place
+ * @param pause how long nothing is sent to such a place while an acknowledgement may still come
  * @param connect how long the client may take for a connection: less than the patience, because it
  *     takes so long too to say that a password is wrong
  * @param sign how long the server may take for a sign of life

@@ -34,6 +34,9 @@ final class HeldBuckets {
   /** After so many claims of buckets with more there is one of all (C6). */
   private static final int MOST_IN_A_ROW = 4;
 
+  /** A session that begins takes some milliseconds, but a pool may keep who asks waiting. */
+  static final Duration BEGINS = Duration.ofSeconds(5);
+
   private final int relay = RelayPresence.newNumber();
   private final UUID claimId = RelayPresence.claimId(relay);
   private final long unclaimed;
@@ -45,6 +48,8 @@ final class HeldBuckets {
 
   /** By bucket, the leases that workers have. */
   private final Map<Integer, InHand> inHand = new HashMap<>();
+
+  private int takings;
 
   /** By bucket, when it was taken, until the holder prolongs it. */
   private final Map<Integer, Long> takenAt = new HashMap<>();
@@ -69,8 +74,8 @@ final class HeldBuckets {
 
   private final RelayLoad load;
 
-  /** Whether the first attempt to show that the relay lives has begun, and not yet ended. */
-  private boolean isBeginning;
+  /** Until when workers wait for the first attempt to show that the relay lives. */
+  private long beginsUntil;
 
   private boolean isShown;
   private boolean closed;
@@ -82,15 +87,16 @@ final class HeldBuckets {
    * @param meanwhile what was committed since, and waits until it is back; empty when nothing was
    * @param found the sequences that the worker's claim has found; grows
    * @param wanted whether the bucket is not to be given back as soon as the worker is done
+   * @param taking of which claim: the lease's token is the same for all of them
    */
   private record InHand(
-      Lease lease, List<HandOverCandidate> meanwhile, Set<Long> found, boolean wanted) {
+      Lease lease, List<HandOverCandidate> meanwhile, Set<Long> found, boolean wanted, int taking) {
     InHand and(List<HandOverCandidate> messages) {
-      return new InHand(lease, messages, found, wanted);
+      return new InHand(lease, messages, found, wanted, taking);
     }
 
     InHand unwanted() {
-      return new InHand(lease, List.of(), found, false);
+      return new InHand(lease, List.of(), found, false, taking);
     }
   }
 
@@ -112,8 +118,9 @@ final class HeldBuckets {
    *
    * @param all whether nothing more is known to wait elsewhere
    * @param durable sequences of messages in them whose commit has waited for the disk
+   * @param taking no other claim's
    */
-  record Taken(List<HeldBucket> ones, boolean all, Set<Long> durable) {
+  record Taken(List<HeldBucket> ones, boolean all, Set<Long> durable, int taking) {
     List<Lease> leases() {
       return ones.stream().map(HeldBucket::lease).toList();
     }
@@ -133,7 +140,8 @@ final class HeldBuckets {
   HeldBuckets(Duration unclaimed, LongSupplier clock) {
     this.unclaimed = unclaimed.toNanos();
     this.clock = clock;
-    claimedAt = clock.getAsLong() - this.unclaimed;
+    beginsUntil = clock.getAsLong();
+    claimedAt = beginsUntil - this.unclaimed;
     load = new RelayLoad(clock);
     news = new News(clock);
   }
@@ -157,7 +165,7 @@ final class HeldBuckets {
     claimedAt = clock.getAsLong();
     lastRequest = request;
     workers.add(request.worker());
-    return !closed && (isShown || isBeginning || !waiting.isEmpty());
+    return !closed && (isShown || claimedAt - beginsUntil < 0 || !waiting.isEmpty());
   }
 
   /**
@@ -203,11 +211,12 @@ final class HeldBuckets {
   }
 
   private Taken taken(List<HeldBucket> ones, boolean all, Set<Long> durable) {
+    takings++;
     for (HeldBucket one : ones) {
       waiting.remove(one.bucket());
-      inHand.put(one.bucket(), new InHand(one.lease(), List.of(), new HashSet<>(), true));
+      inHand.put(one.bucket(), new InHand(one.lease(), List.of(), new HashSet<>(), true, takings));
     }
-    return new Taken(ones, all, durable);
+    return new Taken(ones, all, durable, takings);
   }
 
   private Stream<HeldBucket> inTurn() {
@@ -335,6 +344,21 @@ final class HeldBuckets {
     return given;
   }
 
+  /**
+   * As {@link #back(Collection)}, where a claim has failed: those that it still has. It may have
+   * brought others back already, and another worker may have them.
+   */
+  synchronized List<Lease> back(Taken failed) {
+    return back(
+        failed.ones.stream()
+            .filter(
+                one -> {
+                  InHand now = inHand.get(one.bucket());
+                  return now != null && now.taking == failed.taking;
+                })
+            .toList());
+  }
+
   private @Nullable InHand inHand(Lease lease) {
     InHand now = inHand.get(lease.bucket());
     return now == null || now.lease.token() != lease.token() ? null : now;
@@ -455,15 +479,16 @@ final class HeldBuckets {
 
   /**
    * Others are about to see that this relay lives. Until they do, or cannot, its workers get
-   * nothing: what they leased for themselves would be what another relay is about to be given.
+   * nothing, for {@link #BEGINS} at most: what they leased for themselves would be what another
+   * relay is about to be given.
    */
   synchronized void beginning() {
-    isBeginning = true;
+    beginsUntil = clock.getAsLong() + BEGINS.toNanos();
   }
 
   /** Whether others see that this relay lives: only then it takes buckets, and hands over. */
   synchronized void shown(boolean toOthers) {
-    isBeginning = false;
+    beginsUntil = clock.getAsLong();
     isShown = toOthers;
     if (!toOthers) { // others may take the buckets, and a failover may have ended the history
       waiting.replaceAll((bucket, one) -> one.with(one.lease()));

@@ -133,7 +133,7 @@ final class HeldClaims<H> {
       return new OfHeld(this, batch.and(held.haveNews()), request.lease());
     } catch (RuntimeException | Error e) {
       held.mustLook();
-      giveBackLater(held.back(taken.ones()));
+      giveBackLater(held.back(taken));
       throw e;
     }
   }
@@ -420,7 +420,7 @@ final class HeldClaims<H> {
   private void giveBackLater(List<Lease> given) {
     try {
       giveBack(given);
-    } catch (OutboxException e) { // the next statement meets it, too
+    } catch (RuntimeException | Error e) { // the next statement meets it, too
     }
   }
 }

@@ -11,6 +11,7 @@ import dev.outbox.store.core.internal.HoldingRules.Look;
 import dev.outbox.store.core.internal.HoldingRules.Plan;
 import dev.outbox.store.core.internal.HoldingRules.Relay;
 import dev.outbox.store.core.internal.HoldingRules.State;
+import dev.outbox.store.core.internal.Vacancies.Vacant;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -187,7 +188,6 @@ final class Holder<H> {
         hold(session);
       }
     } finally {
-      hadSession |= held.isShown();
       held.shown(false);
     }
     endHolding();
@@ -211,6 +211,8 @@ final class Holder<H> {
       session.abandon(); // or else a pool could keep it, with the sign
       throw e;
     } finally {
+      hadSession |= held.isShown();
+      held.shown(false);
       session.close();
     }
   }
@@ -273,8 +275,8 @@ final class Holder<H> {
             : self.state() == State.LEAVING ? State.LIVES : self.state();
     Relay now = new Relay(held.relay(), state, held.load());
     Look look = look(seen, now);
-    Set<SeenBucket> forLong = vacancies.forLong(look.vacant(), asked, clock.getAsLong());
-    Plan plan = HoldingRules.decide(look, now, forLong);
+    Vacant vacant = vacancies.seen(look.vacant(), asked, clock.getAsLong());
+    Plan plan = HoldingRules.decide(look, now, vacant);
     if (!seen.settled() || asked - takesFrom < 0) {
       vacancies.forget();
     }

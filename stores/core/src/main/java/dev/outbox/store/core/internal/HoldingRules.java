@@ -3,6 +3,7 @@ package dev.outbox.store.core.internal;
 import static java.util.stream.Collectors.toSet;
 
 import dev.outbox.store.core.internal.Database.SeenBucket;
+import dev.outbox.store.core.internal.Vacancies.Vacant;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -158,9 +159,9 @@ final class HoldingRules {
 
   /**
    * @param self as it was read, among the relays of the look
-   * @param forLong what is vacant and has been for long
+   * @param vacant of the look's vacant buckets, those that have been so for a while
    */
-  static Plan decide(Look look, Relay self, Set<SeenBucket> forLong) {
+  static Plan decide(Look look, Relay self, Vacant vacant) {
     List<Relay> others = look.others(self);
     boolean somebodyIsReady = others.stream().anyMatch(r -> r.state == State.READY);
     if (self.state == State.LEAVING) {
@@ -171,25 +172,26 @@ final class HoldingRules {
     State state = look.receivers().contains(self) ? State.READY : State.LIVES;
     // It may have been given something, though nobody has more for it.
     boolean ready = state == State.READY || self.state == State.READY;
-    Set<Integer> take = take(look, self, others, ready, forLong);
+    Set<Integer> take = take(look, self, others, ready, vacant);
     Set<Integer> give = take.isEmpty() ? give(look, self, others) : Set.of();
     Duration next =
-        ready ? TAKING_OVER : forLong.containsAll(look.vacant()) ? look.pause(self) : SECOND_LOOK;
+        ready
+            ? TAKING_OVER
+            : vacant.forLong().containsAll(look.vacant()) ? look.pause(self) : SECOND_LOOK;
     // Whoever sees it ready leaves to it what is free, until it has it.
     return new Plan(take, give, ready && !take.isEmpty() ? State.READY : state, next);
   }
 
   private static Set<Integer> take(
-      Look look, Relay self, List<Relay> others, boolean ready, Set<SeenBucket> forLong) {
-    if (!ready && others.stream().anyMatch(r -> r.state == State.READY)) {
-      return Set.of();
-    }
+      Look look, Relay self, List<Relay> others, boolean ready, Vacant vacant) {
+    boolean isForAnother = !ready && others.stream().anyMatch(r -> r.state == State.READY);
+    Set<SeenBucket> anybodys = isForAnother ? vacant.tooLong() : vacant.forLong();
     boolean alone = others.stream().noneMatch(look::gives);
-    boolean atOnce = ready || alone || look.gives(self) && !look.isCalm();
+    boolean atOnce = !isForAnother && (ready || alone || look.gives(self) && !look.isCalm());
     int holders = 1 + (int) others.stream().filter(look::gives).count();
     int share = (Database.BUCKETS + holders - 1) / holders;
     return look.vacant().stream()
-        .filter(each -> forLong.contains(each) || each.isFree() && atOnce)
+        .filter(each -> anybodys.contains(each) || each.isFree() && atOnce)
         .map(SeenBucket::bucket)
         .sorted()
         .limit(alone || ready ? Database.BUCKETS : Math.max(0, share - look.held(self)))

@@ -46,7 +46,7 @@ public final class StoreOperations<H> {
   /** How long an idle store may miss buckets that somebody deleted. */
   private static final long RESTORE_NANOS = Duration.ofSeconds(3).toNanos();
 
-  /** No store is older; and SQL Server counts the seconds until now in an int. */
+  /** Longer is the same: no store is older. SQL Server has room for 68 years of seconds. */
   private static final Duration LONGEST = Duration.ofDays(60 * 365);
 
   /** How much of the archive is removed in one round; the next one goes on. */

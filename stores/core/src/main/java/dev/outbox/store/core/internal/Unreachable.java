@@ -9,8 +9,8 @@ public final class Unreachable {
   private Unreachable() {}
 
   /**
-   * What the network said, for people: drivers wrap it in sentences that do not. Empty where it was
-   * not the network.
+   * What the network said; drivers hide it in sentences of their own. Empty where it was not the
+   * network.
    */
   public static Optional<String> reason(Throwable failure) {
     for (Throwable t = failure; t != null; t = t.getCause()) {

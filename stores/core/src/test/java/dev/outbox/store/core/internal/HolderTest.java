@@ -9,6 +9,7 @@ import dev.outbox.store.core.internal.Database.Holding;
 import dev.outbox.store.core.internal.Database.Release;
 import dev.outbox.store.core.internal.Database.Seen;
 import dev.outbox.store.core.internal.Database.SeenBucket;
+import dev.outbox.store.core.internal.HeldBuckets.Taken;
 import dev.outbox.store.core.internal.HoldingRules.Load;
 import dev.outbox.store.core.internal.HoldingRules.Relay;
 import dev.outbox.store.core.internal.HoldingRules.State;
@@ -323,15 +324,24 @@ class HolderTest {
   }
 
   @Test
-  @DisplayName("leaves what is free to one that is ready for it, as long as that one lives")
+  @DisplayName("leaves what is free to one that is ready for it, until that one is gone")
   void isForAnother() {
     server.other(State.READY);
-    for (int i = 0; i < 5; i++) {
-      step();
-      assertThat(ours()).isEmpty();
-    }
+    step();
+    assertThat(ours()).isEmpty();
     server.gone();
     step();
+    assertThat(ours()).isEqualTo(ALL);
+  }
+
+  @Test
+  @DisplayName("takes what one that was ready for it has not taken for three seconds")
+  void readyStandsStill() {
+    server.other(State.READY);
+    for (int i = 0; i < 7; i++) { // each half a second
+      assertThat(ours()).isEmpty();
+      step();
+    }
     assertThat(ours()).isEqualTo(ALL);
   }
 
@@ -350,6 +360,29 @@ class HolderTest {
       wait.add(held.claims(REQUEST));
     }
     assertThat(wait).containsExactly(true, false, false, false);
+  }
+
+  @Test
+  @DisplayName("has back from a claim that failed what that one still has, and nothing of the next")
+  void failedClaim() {
+    step();
+    Taken failed = held.take();
+    assertThat(held.back(failed.ones())).isEmpty();
+    Taken next = held.take();
+    assertThat(held.back(failed)).isEmpty();
+    assertThat(held.take().ones()).isEmpty();
+    assertThat(held.back(next)).isEmpty();
+    assertThat(held.take().ones()).hasSize(64);
+  }
+
+  @Test
+  @DisplayName("does not have workers wait for long for a session that they may never get")
+  void firstSessionNeverBegins() {
+    held.shown(false);
+    held.beginning();
+    assertThat(held.claims(REQUEST)).isTrue();
+    server.clock += HeldBuckets.BEGINS.toNanos();
+    assertThat(held.claims(REQUEST)).isFalse();
   }
 
   @Test

@@ -70,6 +70,10 @@ final class HoldingSimulation {
       return lives && now >= stoodStillUntil;
     }
 
+    boolean isReady() {
+      return state == State.READY;
+    }
+
     int held() {
       int held = 0;
       for (long holder : holders) {
@@ -247,7 +251,7 @@ final class HoldingSimulation {
     long nanos = Duration.ofMillis(now).toNanos();
     Plan plan =
         HoldingRules.decide(
-            look, process.relay(), process.vacancies.forLong(look.vacant(), nanos, nanos));
+            look, process.relay(), process.vacancies.seen(look.vacant(), nanos, nanos));
     if (now - serverStartedAt < SERVER_IS_NEW) {
       process.vacancies.forget();
     }

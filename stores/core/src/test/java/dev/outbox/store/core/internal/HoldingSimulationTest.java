@@ -140,6 +140,23 @@ class HoldingSimulationTest {
   }
 
   @Test
+  void whoStandsStillWhenItIsReadyIsWaitedForSomeSeconds() {
+    simulation.start(8);
+    simulation.run(seconds(20));
+    simulation.stop(simulation.holding().get(0));
+    while (simulation.living().stream().noneMatch(Process::isReady)) {
+      simulation.run(Duration.ofMillis(1));
+    }
+    simulation.living().stream()
+        .filter(Process::isReady)
+        .forEach(ready -> simulation.standStill(ready, seconds(300)));
+    simulation.run(seconds(20));
+    assertThat(simulation.holding()).as("seed %d", SEED).isNotEmpty();
+    report(
+        "stopped, and the next stood still", simulation.standstills(Cause.STOPPED), 6_000, 6_000);
+  }
+
+  @Test
   void twoHundredRelaysThatComeAndGo() {
     simulation.start(200);
     simulation.run(seconds(10));
