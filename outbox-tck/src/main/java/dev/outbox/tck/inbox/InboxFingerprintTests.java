@@ -17,12 +17,12 @@ abstract class InboxFingerprintTests<T> extends InboxTests<T> {
   void mismatchInProgress() {
     Lock<T> lock = started(KEY, LONG, ONE);
     assertMismatch("is in progress", begin(KEY, LONG, OTHER));
-    expect("complete after a mismatch", complete(lock, result("r"))).isTrue();
+    expect("complete after a mismatch", lock.complete(result("r"))).isTrue();
   }
 
   @Sentence("another fingerprint is a mismatch when the key is done; the same one is done")
   void whenDone() {
-    complete(started(KEY, LONG, ONE), result("r"));
+    started(KEY, LONG, ONE).complete(result("r"));
     assertMismatch("is done", begin(KEY, LONG, OTHER));
     requires(
         "I6", () -> assertDone("a key with its fingerprint", begin(KEY, LONG, ONE), result("r")));
@@ -30,7 +30,7 @@ abstract class InboxFingerprintTests<T> extends InboxTests<T> {
 
   @Sentence("another fingerprint is a mismatch when the key was released, or its lock ran out")
   void releasedOrOver() {
-    release(started(key("released"), LONG, ONE), "refused");
+    started(key("released"), LONG, ONE).release("refused");
     assertMismatch("was released", begin(key("released"), LONG, OTHER));
     Begin<T> same = begin(key("released"), LONG, ONE);
     requires("I6", () -> started("a released key with its fingerprint", same));
@@ -43,12 +43,10 @@ abstract class InboxFingerprintTests<T> extends InboxTests<T> {
   @Sentence("no fingerprint is compared with nothing, and the first that comes is remembered")
   void none() {
     InboxKey key = key("without");
-    release(started(key, LONG), "refused");
-    release(started("a key that had no fingerprint", begin(key, LONG, ONE)), "refused");
-    release(
-        started(
-            "a key with a fingerprint, begun without one", begin(key, LONG, Fingerprint.none())),
-        "refused");
+    started(key, LONG).release("refused");
+    started("a key that had no fingerprint", begin(key, LONG, ONE)).release("refused");
+    started("a key with a fingerprint, begun without one", begin(key, LONG, Fingerprint.none()))
+        .release("refused");
     assertMismatch("had none at first, then another", begin(key, LONG, OTHER));
     expect("firstTime, which has no fingerprint", firstTime(key)).isTrue();
     assertMismatch("was recorded, and begun with another before", begin(key, LONG, OTHER));
@@ -66,7 +64,7 @@ abstract class InboxFingerprintTests<T> extends InboxTests<T> {
   void toTheLastByte() {
     byte[] longest = new byte[Fingerprint.MAX];
     longest[3] = 3;
-    complete(started(KEY, LONG, Fingerprint.ofHash(longest)), result("r"));
+    started(KEY, LONG, Fingerprint.ofHash(longest)).complete(result("r"));
     byte[] other = longest.clone();
     other[Fingerprint.MAX - 1] = 1;
     assertMismatch("differs in the last byte", begin(KEY, LONG, Fingerprint.ofHash(other)));

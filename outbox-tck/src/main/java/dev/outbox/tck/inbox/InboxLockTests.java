@@ -35,10 +35,10 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
   @Sentence("a lock that was renewed lasts from then on")
   void renewed() {
     Lock<T> lock = started(KEY, soon());
-    requires("I4", () -> assertAccepted("renew", renew(lock, LONG)));
+    requires("I4", () -> assertAccepted("renew", lock.renew(LONG)));
     letLeaseEnd();
     assertNotStarted("its lock was renewed for " + LONG, begin(KEY));
-    expect("renew once more", renew(lock, LONG)).isTrue();
+    expect("renew once more", lock.renew(LONG)).isTrue();
   }
 
   @Rule("I3")
@@ -81,10 +81,10 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
   void inProgress() {
     Lock<T> lock = started(KEY);
     assertInProgress(begin(KEY), LONG);
-    expect("renew", renew(lock, LONG.multipliedBy(2))).isTrue();
+    expect("renew", lock.renew(LONG.multipliedBy(2))).isTrue();
     Begin<T> renewed = begin(KEY);
     requires("I3", () -> assertInProgress(renewed, LONG.multipliedBy(2)));
-    complete(lock, result("r"));
+    lock.complete(result("r"));
     requires("I6", () -> assertDone("a key that was completed", begin(KEY), result("r")));
   }
 
@@ -114,8 +114,7 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
         .as("time left of a lock of %s", LONG)
         .isPositive()
         .isLessThanOrEqualTo(LONG);
-    expect("complete, after somebody else's firstTime failed", complete(lock, result("r")))
-        .isTrue();
+    expect("complete, after somebody else's firstTime failed", lock.complete(result("r"))).isTrue();
     expect("firstTime of a key that was completed", firstTime(KEY)).isFalse();
   }
 }

@@ -76,7 +76,7 @@ abstract class InboxRecordTests<T> extends InboxTests<T> {
     expect("firstTime, after one that was refused", firstTime(KEY)).isTrue();
     assertRefused(
         "complete", () -> fixture.withoutTransaction(t -> lock.complete(t, result("refused"))));
-    expect("complete, after one that was refused", complete(lock, result("accepted"))).isTrue();
+    expect("complete, after one that was refused", lock.complete(result("accepted"))).isTrue();
     assertDone("a key that was completed", begin(key("locked")), result("accepted"));
   }
 

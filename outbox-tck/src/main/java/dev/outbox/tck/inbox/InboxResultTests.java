@@ -40,9 +40,7 @@ abstract class InboxResultTests<T> extends InboxTests<T> {
                 InboxKey key = key("%s, in a transaction: %s".formatted(name, inTransaction));
                 Lock<T> lock = started(key);
                 assertThat(
-                        inTransaction
-                            ? completeInTransaction(lock, result)
-                            : complete(lock, result))
+                        inTransaction ? completeInTransaction(lock, result) : lock.complete(result))
                     .as("complete with a result %s", key.messageId())
                     .isTrue();
                 for (int i = 0; i < 2; i++) {
@@ -55,8 +53,8 @@ abstract class InboxResultTests<T> extends InboxTests<T> {
   @Sentence("the first result stays, whatever is completed later")
   void firstStays() {
     Lock<T> lock = started(KEY);
-    complete(lock, result("first"));
-    complete(lock, result("second"));
+    lock.complete(result("first"));
+    lock.complete(result("second"));
     completeInTransaction(lock, result("third"));
     assertDone("a key that was completed three times", begin(KEY), result("first"));
   }
@@ -64,7 +62,7 @@ abstract class InboxResultTests<T> extends InboxTests<T> {
   @Sentence("a key that is done is not begun again, not even after its lock would have ended")
   void notBegunAgain() {
     Lock<T> lock = started(KEY, soon());
-    requires("I4", () -> assertAccepted("complete", complete(lock, result("r"))));
+    requires("I4", () -> assertAccepted("complete", lock.complete(result("r"))));
     assertThat(firstTime(key("recorded"))).isTrue();
     letLeaseEnd();
     assertDone("a key whose lock would have ended", begin(KEY), result("r"));
@@ -80,7 +78,7 @@ abstract class InboxResultTests<T> extends InboxTests<T> {
           .as("attempts of a key that was begun for the %s. time", attempt)
           .isEqualTo(attempt);
       expect("the lock's key", lock.key()).isEqualTo(KEY);
-      expect("release", release(lock, "refused")).isTrue();
+      expect("release", lock.release("refused")).isTrue();
     }
     expect("firstTime of a released key", firstTime(KEY)).isTrue();
     assertDone("a key that was recorded after a release", begin(KEY), InboxResult.none());
@@ -91,7 +89,7 @@ abstract class InboxResultTests<T> extends InboxTests<T> {
     for (String error :
         List.of("", "\u0000", "a\u0000b", "\uD83D", "\uDE80\uD83D", "'\"\\", "e".repeat(100_000))) {
       Lock<T> lock = started("a released key", begin(KEY));
-      assertThat(release(lock, error))
+      assertThat(lock.release(error))
           .as("release with %s", shown(error.substring(0, Math.min(9, error.length()))))
           .isTrue();
     }

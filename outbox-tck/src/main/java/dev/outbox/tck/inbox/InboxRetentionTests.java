@@ -6,6 +6,7 @@ import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
+import dev.outbox.spi.store.InboxStore;
 import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.OpenWork;
@@ -15,10 +16,6 @@ import java.time.Duration;
 /** I8. */
 @Rule("I8")
 abstract class InboxRetentionTests<T> extends InboxTests<T> {
-  private void housekeep() {
-    store().housekeep();
-  }
-
   /** From now on what is done is forgotten after this. */
   private void rememberFor(Duration retention) {
     Retentions<T> fixture = tck.fixture(Retentions.class);
@@ -30,7 +27,7 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
     tck.await(
         "housekeeping to forget a key that was done",
         () -> {
-          housekeep();
+          store().housekeep();
           return begin(done) instanceof Begin.Started<T> ? true : null;
         });
   }
@@ -38,12 +35,12 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
   @Sentence("within its retention a key is not forgotten, whatever housekeeping does")
   void kept() {
     firstTime(key("recorded"));
-    complete(started(key("completed")), result("r"));
-    release(started(key("released")), "refused");
+    started(key("completed")).complete(result("r"));
+    started(key("released")).release("refused");
     Lock<T> lock = started(key("locked"));
     started(key("over"), soon());
     letLeaseEnd();
-    housekeep();
+    store().housekeep();
     assertDone("a key that was recorded", begin(key("recorded")), InboxResult.none());
     assertDone("a key that was completed", begin(key("completed")), result("r"));
     assertThat(started("a released key", begin(key("released"))).attempts())
@@ -52,17 +49,17 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
     Lock<T> again = requires("I4", () -> awaitStarted(key("over")));
     expect("attempts of a key whose lock ran out, after housekeeping", again.attempts())
         .isEqualTo(2);
-    expect("complete, after housekeeping", complete(lock, result("r"))).isTrue();
+    expect("complete, after housekeeping", lock.complete(result("r"))).isTrue();
   }
 
   @Sentence("after its retention a key is forgotten, whether recorded, completed or given up")
   void forgotten() {
     rememberFor(tck.shortTime());
     firstTime(key("recorded"));
-    complete(started(key("completed")), result("r"));
+    started(key("completed")).complete(result("r"));
     awaitForgotten(key("recorded"));
     awaitForgotten(key("completed"));
-    release(started(key("released")), "refused");
+    started(key("released")).release("refused");
     started(key("over"), Duration.ofMillis(1));
     letLeaseEnd();
     firstTime(key("last"));
@@ -79,7 +76,7 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
     rememberFor(tck.shortTime());
     Lock<T> lock = started(key("locked"));
     Lock<T> renewed = started(key("renewed"), soon());
-    requires("I4", () -> assertAccepted("renew", renew(renewed, LONG)));
+    requires("I4", () -> assertAccepted("renew", renewed.renew(LONG)));
     firstTime(KEY);
     awaitForgotten(KEY);
     requires(
@@ -88,8 +85,8 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
           assertNotStartedAnew(key("locked"));
           assertNotStartedAnew(key("renewed"));
         });
-    expect("complete, after housekeeping", complete(lock, result("r"))).isTrue();
-    expect("complete, after renew and housekeeping", complete(renewed, result("r"))).isTrue();
+    expect("complete, after housekeeping", lock.complete(result("r"))).isTrue();
+    expect("complete, after renew and housekeeping", renewed.complete(result("r"))).isTrue();
   }
 
   /** Attempts tell what was forgotten from what is taken over. */
@@ -107,22 +104,22 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
     rememberFor(Duration.ofHours(1));
     Lock<T> lock = started(KEY, LONG);
     clock.moveClock(Duration.ofMinutes(50));
-    expect("complete", complete(lock, result("r"))).isTrue();
+    expect("complete", lock.complete(result("r"))).isTrue();
     clock.moveClock(Duration.ofMinutes(50));
-    housekeep();
+    store().housekeep();
     assertDone(
         "a key that was done 50 minutes ago, of the hour that it is remembered",
         begin(KEY),
         result("r"));
     clock.moveClock(Duration.ofMinutes(20));
-    housekeep();
+    store().housekeep();
     started("a key that was done longer ago than it is remembered", begin(KEY));
   }
 
   @Sentence("housekeeping does not wait for an open transaction, and spares what that changes")
   void waitsForNobody() {
     rememberFor(tck.shortTime());
-    release(started(key("released")), "refused");
+    started(key("released")).release("refused");
     Lock<T> lock = started(key("over"), Duration.ofMillis(1));
     firstTime(KEY);
     tck.await(
@@ -130,17 +127,20 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
         () -> {
           try (OpenWork<T> transaction = open()) {
             change(transaction, lock);
-            housekeep();
+            store().housekeep();
             transaction.rollback();
           }
           return begin(KEY) instanceof Begin.Started<T> ? true : null;
         });
+    InboxStore<T> forgetful = store();
+    rememberFor(LONG);
+    Lock<T> other = started(key("other"), Duration.ofMillis(1));
     try (OpenWork<T> transaction = open()) {
-      change(transaction, lock);
-      housekeep();
+      change(transaction, other);
+      forgetful.housekeep();
       transaction.commit();
     }
-    assertDone("a key that was completed beside housekeeping", begin(lock.key()), result("r"));
+    assertDone("a key that was completed beside housekeeping", begin(other.key()), result("r"));
     assertDone(
         "a key that was recorded beside housekeeping", begin(key("released")), InboxResult.none());
   }

@@ -29,21 +29,21 @@ abstract class InboxStatisticsTests<T> extends InboxTests<T> {
     expect("statistics of an empty inbox", statistics(CAP))
         .isEqualTo(new InboxStatistics(CAP, 0, 0, 0));
     firstTime(key("recorded"));
-    complete(started(key("completed")), result("r"));
+    started(key("completed")).complete(result("r"));
     expect("statistics, when all is done", statistics(CAP))
         .isEqualTo(new InboxStatistics(CAP, 0, 0, 0));
     started(key("a"));
     started(key("b"));
     started(key("c"));
-    release(started(key("failed")), "refused");
-    release(started(key("failed too")), "refused");
+    started(key("failed")).release("refused");
+    started(key("failed too")).release("refused");
     started(key("over"), soon());
     Lock<T> other = started(key("other"), soon());
     requires("I4", () -> awaitStarted(other.key())); // so both have ended
     expect("statistics of 4 in progress, 1 that ran out, 2 that failed", statistics(CAP))
         .isEqualTo(new InboxStatistics(CAP, 4, 1, 2));
     started(key("failed"));
-    complete(awaitStarted(key("over")), result("r"));
+    awaitStarted(key("over")).complete(result("r"));
     expect("statistics of 5 in progress, 1 that failed", statistics(CAP))
         .isEqualTo(new InboxStatistics(CAP, 5, 0, 1));
   }
@@ -53,7 +53,7 @@ abstract class InboxStatisticsTests<T> extends InboxTests<T> {
     int each = 7;
     for (int i = 0; i < each; i++) {
       started(key("locked " + i));
-      release(started(key("failed " + i)), "refused");
+      started(key("failed " + i)).release("refused");
     }
     for (int cap : List.of(1, each - 1, each, each + 1, Integer.MAX_VALUE)) {
       long few = Math.min(cap, each);

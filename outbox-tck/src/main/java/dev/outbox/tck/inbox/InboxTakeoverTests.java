@@ -27,7 +27,7 @@ abstract class InboxTakeoverTests<T> extends InboxTests<T> {
     TakenOver<T> locks = takenOver(KEY);
     assertStale(locks.stale(), "was taken over");
     requires("I3", () -> assertNotStarted("a stale lock was released", begin(KEY)));
-    assertThat(complete(locks.current(), result("current")))
+    assertThat(locks.current().complete(result("current")))
         .as("complete by the one that took over, after the stale one tried everything")
         .isTrue();
     assertStale(locks.stale(), "was taken over, and the key is done");
@@ -35,22 +35,22 @@ abstract class InboxTakeoverTests<T> extends InboxTests<T> {
   }
 
   private void assertStale(Lock<T> lock, String what) {
-    expect("complete by a lock that %s".formatted(what), complete(lock, result("stale"))).isFalse();
+    expect("complete by a lock that %s".formatted(what), lock.complete(result("stale"))).isFalse();
     assertThat(completeInTransaction(lock, result("stale")))
         .as("complete in a transaction by a lock that %s", what)
         .isFalse();
-    expect("renew of a lock that %s".formatted(what), renew(lock, LONG)).isFalse();
-    expect("release of a lock that %s".formatted(what), release(lock, "stale")).isFalse();
+    expect("renew of a lock that %s".formatted(what), lock.renew(LONG)).isFalse();
+    expect("release of a lock that %s".formatted(what), lock.release("stale")).isFalse();
   }
 
   @Sentence("a lock that was released and begun again by another changes nothing, and says so")
   void staleAfterRelease() {
     Lock<T> first = started(KEY);
-    release(first, "refused");
+    first.release("refused");
     Begin<T> again = begin(KEY);
     requires("I6", () -> started("a key that was released", again));
     assertStale(first, "was released, and which another has now");
-    assertThat(complete(started("a released key", again), result("r")))
+    assertThat(started("a released key", again).complete(result("r")))
         .as("complete by the one that has it now")
         .isTrue();
   }
@@ -97,7 +97,7 @@ abstract class InboxTakeoverTests<T> extends InboxTests<T> {
             return first ? true : null;
           }
         });
-    assertThat(complete(lock, result("first")))
+    assertThat(lock.complete(result("first")))
         .as("complete, after the transaction that took the key over rolled back")
         .isTrue();
     requires("I6", () -> assertDone("a key that was completed", begin(KEY), result("first")));
@@ -111,13 +111,13 @@ abstract class InboxTakeoverTests<T> extends InboxTests<T> {
     Lock<T> released = started(key("released"), soon());
     Lock<T> other = started(key("other"), soon());
     awaitStarted(other.key()); // so the others have ended, too
-    expect("complete after the end", complete(completed, result("late"))).isTrue();
+    expect("complete after the end", completed.complete(result("late"))).isTrue();
     assertThat(completeInTransaction(inTransaction, result("late")))
         .as("complete in a transaction after the end")
         .isTrue();
-    expect("release after the end", release(released, "late")).isTrue();
-    expect("renew after the end", renew(renewed, LONG)).isTrue();
-    expect("complete after that", complete(renewed, result("late"))).isTrue();
+    expect("release after the end", released.release("late")).isTrue();
+    expect("renew after the end", renewed.renew(LONG)).isTrue();
+    expect("complete after that", renewed.complete(result("late"))).isTrue();
     requires(
         "I6",
         () -> {
@@ -130,18 +130,18 @@ abstract class InboxTakeoverTests<T> extends InboxTests<T> {
   @Sentence("complete and release, repeated, say the same again, and the other one says no")
   void repeated() {
     Lock<T> completed = started(key("completed"));
-    expect("complete", complete(completed, result("first"))).isTrue();
-    expect("complete once more", complete(completed, result("first"))).isTrue();
+    expect("complete", completed.complete(result("first"))).isTrue();
+    expect("complete once more", completed.complete(result("first"))).isTrue();
     assertThat(completeInTransaction(completed, result("first")))
         .as("complete once more, in a transaction")
         .isTrue();
-    expect("release after complete", release(completed, "too late")).isFalse();
-    expect("renew after complete", renew(completed, LONG)).isFalse();
+    expect("release after complete", completed.release("too late")).isFalse();
+    expect("renew after complete", completed.renew(LONG)).isFalse();
     Lock<T> released = started(key("released"));
-    expect("release", release(released, "refused")).isTrue();
-    expect("release once more", release(released, "refused")).isTrue();
-    expect("complete after release", complete(released, result("too late"))).isFalse();
-    expect("renew after release", renew(released, LONG)).isFalse();
+    expect("release", released.release("refused")).isTrue();
+    expect("release once more", released.release("refused")).isTrue();
+    expect("complete after release", released.complete(result("too late"))).isFalse();
+    expect("renew after release", released.renew(LONG)).isFalse();
   }
 
   @Sentence("a complete whose reply was lost is carried out, and says so when it is repeated")
@@ -149,7 +149,7 @@ abstract class InboxTakeoverTests<T> extends InboxTests<T> {
     LosesReplies fixture = tck.fixture(LosesReplies.class);
     Lock<T> lock = started(KEY);
     fixture.losingTheReply(() -> lock.complete(result("r")));
-    expect("complete once more, when the reply to the first was lost", complete(lock, result("r")))
+    expect("complete once more, when the reply to the first was lost", lock.complete(result("r")))
         .isTrue();
     requires("I6", () -> assertDone("a key that was completed", begin(KEY), result("r")));
   }

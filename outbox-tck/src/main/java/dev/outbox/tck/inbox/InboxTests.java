@@ -136,20 +136,8 @@ abstract class InboxTests<T> extends SuiteTests<PatientInbox<T>> {
 
   // ---- lock
 
-  static boolean complete(Lock<?> lock, InboxResult result) {
-    return lock.complete(result);
-  }
-
   boolean completeInTransaction(Lock<T> lock, InboxResult result) {
     return inTransaction(t -> lock.complete(t, result));
-  }
-
-  static boolean renew(Lock<?> lock, Duration by) {
-    return lock.renew(by);
-  }
-
-  static boolean release(Lock<?> lock, String error) {
-    return lock.release(error);
   }
 
   /** A lock that ran out, and the one that took over. */

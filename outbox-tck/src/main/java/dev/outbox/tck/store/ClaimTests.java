@@ -172,7 +172,7 @@ abstract class ClaimTests<T> extends StoreTests<T> {
     Claim claim = claim();
     expect("claimed from an empty store", claim.messages()).isEmpty();
     expect("renewed", claim.renew(LONG)).isEmpty();
-    expect("what settle says was lost", settle(claim, Map.of())).isEmpty();
+    expect("what settle says was lost", claim.settle(Map.of())).isEmpty();
     committed("k", 1);
     assertCame("due, after an empty claim was settled", drain()).hasSize(1);
     claim(); // and an empty claim that is never settled holds nothing

@@ -135,7 +135,7 @@ abstract class ClockTests<T> extends StoreTests<T> {
           append(store, message("k").build());
           Claim claim = claim(store, request(100, LONG));
           Decision retry = Decision.retry(time, "refused");
-          settle(claim, Map.of(first(claim).sequence(), retry));
+          claim.settle(Map.of(first(claim).sequence(), retry));
         });
   }
 

@@ -120,8 +120,7 @@ abstract class DecisionTests<T> extends StoreTests<T> {
     Claim claim = claimAtLeast(4);
     List<Long> sequences = claim.messages().stream().map(StoredMessage::sequence).toList();
     Decision delivered = Decision.delivered();
-    settle(
-        claim,
+    claim.settle(
         Map.of(
             sequences.get(0), delivered,
             sequences.get(1), at(Duration.ZERO),

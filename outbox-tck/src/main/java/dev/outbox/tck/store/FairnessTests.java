@@ -40,7 +40,7 @@ abstract class FairnessTests<T> extends StoreTests<T> {
       }
       Map<Long, Decision> decisions = new HashMap<>();
       claim.messages().forEach(m -> decisions.put(m.sequence(), others.apply(m)));
-      settle(claim, decisions);
+      claim.settle(decisions);
     }
     throw failed("a due message did not come in %s claims: others keep it away", MAX_CLAIMS);
   }

@@ -25,12 +25,8 @@ abstract class HandOverTests<T> extends KeeperTests<T> {
     return tck.commit(t -> keeping().append(keeper, t, List.of(messages)));
   }
 
-  private void say(Uncommitted committed) {
-    Committed ignored = committed.committed();
-  }
-
   private void handOver(Keeper keeper, OutboxMessage... messages) {
-    say(append(keeper, messages));
+    Committed ignored = append(keeper, messages).committed();
   }
 
   private static OutboxMessage message() {
@@ -118,7 +114,7 @@ abstract class HandOverTests<T> extends KeeperTests<T> {
     OutboxMessage message = message();
     Uncommitted slow = append(keeper, message);
     assertDelivered("the message", keeper, List.of(message.id()));
-    say(slow);
+    Committed ignored = slow.committed();
     assertNothingIsLeft(keeper);
   }
 
@@ -128,7 +124,7 @@ abstract class HandOverTests<T> extends KeeperTests<T> {
     Keeper keeper = keeperThatStandsStill();
     Uncommitted slow = append(keeper, message());
     Claim others = awaitClaim("the end of the lease of a relay that stood still");
-    say(slow);
+    Committed ignored = slow.committed();
     Claim late = claim(keeper, request(100, LONG));
     if (!late.messages().isEmpty()) {
       expect("lost by the one that had kept the key", settle(late, Decision.delivered()))

@@ -43,7 +43,7 @@ abstract class KeepingTests<T> extends KeeperTests<T> {
               Claim next =
                   done.messages().isEmpty()
                       ? claim(keeper, request)
-                      : settleAndClaim(keeper, done, delivered(done), request).next();
+                      : keeper.settleAndClaim(done, delivered(done), request).next();
               last.set(0, next);
               boolean came = ids(done).contains(other.id()) || ids(next).contains(other.id());
               return came ? true : null;

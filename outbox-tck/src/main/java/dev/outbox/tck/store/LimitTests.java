@@ -28,9 +28,9 @@ abstract class LimitTests<T> extends StoreTests<T> {
     for (int i = 0; i < OutboxMessage.MAX_HEADER_COUNT; i++) {
       many.header("h" + (i / 10) + (i % 10), "v" + i);
     }
-    assertStored("headers", many);
+    assertStored(many);
     String rest = "\"".repeat(OutboxMessage.MAX_HEADERS - 4 - 5);
-    assertStored("headers", message("k").header("aaaa", rest).header("bbbbb", ""));
+    assertStored(message("k").header("aaaa", rest).header("bbbbb", ""));
     commit(List.of(message("k").deliverAfter(OutboxMessage.MAX_DELAY).build()));
     assertNothingDue("a message with the longest delay");
   }
@@ -105,7 +105,7 @@ abstract class LimitTests<T> extends StoreTests<T> {
     return thrown.get();
   }
 
-  private void assertStored(String field, OutboxMessage.Builder builder) {
+  private void assertStored(OutboxMessage.Builder builder) {
     OutboxMessage sent = builder.build();
     tck.inTransaction(t -> store().append(t, List.of(sent)));
     List<StoredMessage> came = drain();

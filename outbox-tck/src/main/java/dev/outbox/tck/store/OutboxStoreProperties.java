@@ -1,6 +1,5 @@
 package dev.outbox.tck.store;
 
-import dev.outbox.OutboxException;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
@@ -23,6 +22,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opentest4j.AssertionFailedError;
+import org.opentest4j.TestAbortedException;
 
 /**
  * That a store behaves as the reference, {@link dev.outbox.store.memory.MemoryOutboxStore}, in
@@ -117,7 +117,9 @@ public abstract class OutboxStoreProperties<T> extends StoreTests<T> {
         return null;
       } catch (AssertionError e) {
         return new Failed(story.lines(), e);
-      } catch (OutboxException e) {
+      } catch (TestAbortedException e) {
+        throw e;
+      } catch (RuntimeException e) {
         return new Failed(story.lines(), new AssertionError("the store threw " + e, e));
       }
     }

@@ -108,7 +108,7 @@ abstract class PlainSqlTests<T> extends StoreTests<T> {
     OutboxMessage after = committed(message("k"));
     Claim claim = claim();
     expect("the oldest comes first", id(first(claim))).isEqualTo(before.id());
-    settle(claim, Map.of(first(claim).sequence(), Decision.delivered()));
+    claim.settle(Map.of(first(claim).sequence(), Decision.delivered()));
     claim = claim();
     expect("problem of the second", first(claim).problem()).isNotNull();
     retryFirst(claim, LONG, true);

@@ -154,6 +154,9 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
     discard(sequence);
     List<Archived> both = archived(ALL);
     expect("archived", both).hasSize(2);
+    expect("those that are archived", both)
+        .extracting(one -> one.message().key(), one -> one.message().sequence())
+        .contains(tuple(key("k"), sequence));
     assertRefused(
         "replay of one that can be decoded and one that cannot",
         Long.toString(sequence),
@@ -230,29 +233,5 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
             tuple(Action.PAUSED, SOMEBODY.name(), SOMEBODY.reason(), 0L, longest),
             tuple(Action.PAUSED, "bob", null, 0L, ""),
             tuple(Action.RESUMED, SOMEBODY.name(), SOMEBODY.reason(), 0L, ""));
-  }
-
-  @Sentence(
-      "what is decided about several has an entry for each, and none for what was no dead letter")
-  void archiveAuditsSeveral() {
-    ArchiveStore store = with(Archive.METADATA);
-    List<OutboxMessage> messages = committed(3, i -> "k" + i);
-    List<Long> sequences =
-        decideAll(100, m -> dead(false)).stream().map(StoredMessage::sequence).toList();
-    Set<Long> two = Set.of(sequences.get(0), sequences.get(1));
-    Set<Long> asked = Set.of(sequences.get(0), sequences.get(1), Long.MAX_VALUE);
-    expect("which were requeued", store.requeue(asked, SOMEBODY)).isEqualTo(two);
-    assertThat(store.discard(Set.copyOf(sequences), SOMEBODY))
-        .as("discarded, of which two were requeued before")
-        .containsExactly(sequences.get(2));
-    assertThat(store.audit(Instant.EPOCH, MANY))
-        .extracting(entry -> entry.action() + " " + entry.sequence() + " " + entry.reason())
-        .as("the audit")
-        .containsExactlyInAnyOrder(
-            "REQUEUED " + sequences.get(0) + " " + SOMEBODY.reason(),
-            "REQUEUED " + sequences.get(1) + " " + SOMEBODY.reason(),
-            "DISCARDED " + sequences.get(2) + " " + SOMEBODY.reason());
-    expect("archived", archived(ALL)).hasSize(1);
-    expect("ids of all", idsOf(messages)).contains(one(ALL).message().message().id());
   }
 }

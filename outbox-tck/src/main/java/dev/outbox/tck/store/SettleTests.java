@@ -44,15 +44,16 @@ abstract class SettleTests<T> extends StoreTests<T> {
       StoredMessage claimed = first(claims.stale());
       assertRefused(settle(claims.stale(), decision), claimed, decision);
       assertNothingDue("still held by the one that took over, after a stale " + decision);
-      assertThat(settle(claims.current(), Map.of()))
+      assertThat(claims.current().settle(Map.of()))
           .as("lost by the one that took over, after a stale %s", decision)
           .isEmpty();
-      Claim again = claim();
-      assertCame("due after a stale %s".formatted(decision), again).inOrder(message);
-      expect("attempts after a stale %s".formatted(decision), first(again).attempts()).isZero();
-      settle(again, Decision.retry(Duration.ZERO, "refused"));
+      claims = takenOver();
+      assertCame("due after a stale %s".formatted(decision), claims.stale()).inOrder(message);
+      expect("attempts after a stale %s".formatted(decision), first(claims.stale()).attempts())
+          .isZero();
+      settle(claims.current(), Decision.retry(Duration.ZERO, "refused"));
       assertRefused(settle(claims.stale(), decision), claimed, decision);
-      again = awaitClaim("the message due at once, after a stale " + decision);
+      Claim again = awaitClaim("the message due at once, after a stale " + decision);
       expect("attempts after a stale %s".formatted(decision), first(again).attempts()).isEqualTo(1);
     }
   }
@@ -67,7 +68,7 @@ abstract class SettleTests<T> extends StoreTests<T> {
 
   @Sentence("a settle that is repeated counts nothing twice, and does not undo what followed")
   void repeated() {
-    assertRepeats(this::settle);
+    assertRepeats(Claim::settle);
   }
 
   @Sentence("nor does one whose reply was lost, when it is repeated")
@@ -88,7 +89,7 @@ abstract class SettleTests<T> extends StoreTests<T> {
       Claim claim = claim(1, tck.shortTime());
       Map<Long, Decision> decisions = Map.of(first(claim).sequence(), decision);
       settle.accept(claim, decisions);
-      settle(claim, decisions);
+      claim.settle(decisions);
       if (decision instanceof Decision.Retry retry) {
         StoredMessage again = first(awaitClaim("the message due at once, after " + decision));
         expect("the head of the key", again.sequence()).isEqualTo(first(claim).sequence());
@@ -106,7 +107,7 @@ abstract class SettleTests<T> extends StoreTests<T> {
         .extracting(letter -> letter.message().attempts())
         .containsExactly(1);
     expect("whether it was requeued", requeue(first(claim).sequence())).isTrue();
-    settle(claim, decisions);
+    claim.settle(decisions);
     assertThat(listedDead())
         .as("dead letters: a repeated settle changed a message that was requeued in between")
         .isEmpty();
@@ -119,11 +120,11 @@ abstract class SettleTests<T> extends StoreTests<T> {
     Claim claim = claim();
     Map<Long, Decision> retry =
         Map.of(first(claim).sequence(), Decision.retry(Duration.ZERO, "refused"));
-    settle(claim, retry);
+    claim.settle(retry);
     Claim other = awaitClaim("the message due at once");
-    expect("lost, when repeated", settle(claim, retry)).contains(first(claim).sequence());
+    expect("lost, when repeated", claim.settle(retry)).contains(first(claim).sequence());
     assertNothingDue("held by another when the settle was repeated");
-    expect("lost by the other", settle(other, Map.of())).isEmpty();
+    expect("lost by the other", other.settle(Map.of())).isEmpty();
     Claim again = claim();
     assertCame("what is due now", again).inOrder(message);
     expect("attempts of the claimed message", first(again).attempts()).isEqualTo(1);
@@ -179,7 +180,7 @@ abstract class SettleTests<T> extends StoreTests<T> {
       decisions.put(claim.messages().get(claim.messages().size() - 1).sequence(), decision);
       fixture.restartSequences();
       List<OutboxMessage> others = committed("k", 3);
-      settle(claim, decisions);
+      claim.settle(decisions);
       List<StoredMessage> due = drain();
       assertCame(
               "due, after a settle of messages that are gone: delivered, and at last %s"
@@ -207,7 +208,7 @@ abstract class SettleTests<T> extends StoreTests<T> {
         "",
         () -> store().settleAndClaim(claim, decisions, request(1, LONG)));
     assertNothingDue("still held after a settle that was refused");
-    expect("lost after a settle that was refused", settle(claim, Map.of())).isEmpty();
+    expect("lost after a settle that was refused", claim.settle(Map.of())).isEmpty();
     assertCame("due: the settle that was refused changed nothing", drain()).hasSize(1);
   }
 
@@ -230,7 +231,8 @@ abstract class SettleTests<T> extends StoreTests<T> {
     Claim claim = claim(1, LONG);
     for (int i = 0; i < messages.size(); i++) {
       assertCame("claim number %s".formatted(i), claim).inOrder(messages.get(i));
-      Settled settled = settleAndClaim(claim, all(claim, Decision.delivered()), request(1, LONG));
+      Settled settled =
+          store().settleAndClaim(claim, all(claim, Decision.delivered()), request(1, LONG));
       expect("what settle says was lost", settled.lost()).isEmpty();
       claim = settled.next();
       if (claim.messages().isEmpty() && claim.pollAgain()) {
@@ -248,10 +250,12 @@ abstract class SettleTests<T> extends StoreTests<T> {
     TakenOver claims = takenOver();
     long sequence = first(claims.stale()).sequence();
     Settled settled =
-        settleAndClaim(claims.stale(), Map.of(sequence, Decision.delivered()), request(1, LONG));
+        store()
+            .settleAndClaim(
+                claims.stale(), Map.of(sequence, Decision.delivered()), request(1, LONG));
     expect("what settle says was lost", settled.lost()).containsExactly(sequence);
     expect("claimed while another holds it", settled.next().messages()).isEmpty();
-    expect("lost by the other", settle(claims.current(), Map.of())).isEmpty();
+    expect("lost by the other", claims.current().settle(Map.of())).isEmpty();
     assertCame("due: the stale settle changed nothing", drain()).hasSize(1);
   }
 }

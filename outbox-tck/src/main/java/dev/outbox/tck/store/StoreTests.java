@@ -4,7 +4,6 @@ import static dev.outbox.tck.internal.Decisions.all;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.Decision;
@@ -209,8 +208,8 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
   /** The same, until this many have come. */
   List<StoredMessage> awaitDrained(int count) {
     List<StoredMessage> delivered = new ArrayList<>();
-    await(
-        count + " due messages",
+    tck.await(
+        count + " due messages: are they gone (S2)?",
         () -> {
           delivered.addAll(drain());
           return delivered.size() >= count ? delivered : null;
@@ -220,20 +219,9 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
 
   // ---- settle
 
-  Set<Long> settle(Claim claim, Map<Long, Decision> decisions) {
-    return claim.settle(decisions);
-  }
-
   /** One decision for all. */
   Set<Long> settle(Claim claim, Decision decision) {
-    return settle(claim, all(claim, decision));
-  }
-
-  /** One for the first message and one for the second; the others are given back as they were. */
-  Set<Long> settle(Claim claim, Decision first, Decision second) {
-    List<StoredMessage> messages = claim.messages();
-    return settle(
-        claim, Map.of(messages.get(0).sequence(), first, messages.get(1).sequence(), second));
+    return claim.settle(all(claim, decision));
   }
 
   static Decision dead(boolean haltsKey) {
@@ -249,11 +237,7 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
 
   /** A decision for the first message; the others are given back as they were. */
   Set<Long> settleFirst(Claim claim, Decision decision) {
-    return settle(claim, Map.of(first(claim).sequence(), decision));
-  }
-
-  Settled settleAndClaim(Claim claim, Map<Long, Decision> decisions, Claim.Request next) {
-    return store().settleAndClaim(claim, decisions, next);
+    return claim.settle(Map.of(first(claim).sequence(), decision));
   }
 
   /** Decides about all that is due, in claims of so many, and gives what it was. */
@@ -264,7 +248,7 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
         claim = claim(maxMessages, LONG)) {
       Map<Long, Decision> decisions = new HashMap<>();
       claim.messages().forEach(m -> decisions.put(m.sequence(), decision.apply(m)));
-      settle(claim, decisions);
+      claim.settle(decisions);
       decided.addAll(claim.messages());
     }
     return decided;
@@ -272,7 +256,7 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
 
   /** Gives everything back as it was. */
   void release(Claim claim) {
-    settle(claim, Map.of());
+    claim.settle(Map.of());
   }
 
   /** A retry for the first message; the others are given back as they were. */
@@ -380,7 +364,7 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
     return Stream.of(messages).map(OutboxMessage::id).toList();
   }
 
-  /** Waits until the condition gives something. */
+  /** Waits until time has come. */
   <R> R await(String what, Supplier<@Nullable R> condition) {
     return tck.await(what + OTHER_CLOCK, condition);
   }

@@ -291,14 +291,14 @@ final class StoryClaims<T> extends StoreTests<T> {
 
   void settle(Held held, List<Step.Verdict> verdicts) {
     Map<Long, Decision> decisions = decisions(held, "settle claim %s: ", verdicts);
-    Set<Long> lost = settle(held.actual, decisions);
+    Set<Long> lost = held.actual.settle(decisions);
     settled(held, decisions, lost);
   }
 
   void settleAndTake(Held held, Step.SettleAndTake step) {
     Map<Long, Decision> decisions =
         decisions(held, "settle claim %s and claim " + described(step.next()), step.verdicts());
-    var settled = settleAndClaim(held.actual, decisions, request(step.next()));
+    var settled = store().settleAndClaim(held.actual, decisions, request(step.next()));
     settled(held, decisions, settled.lost());
     log.add("; then ");
     Claim next = settled.next();
@@ -412,7 +412,7 @@ final class StoryClaims<T> extends StoreTests<T> {
 
   void settleAgain(Held held) {
     log.say("settle claim %s again, with the same decisions", held.number);
-    Set<Long> ignored = settle(held.actual, requireNonNull(held.decisions));
+    Set<Long> ignored = held.actual.settle(requireNonNull(held.decisions));
   }
 
   void renew(Held held, int hours) {

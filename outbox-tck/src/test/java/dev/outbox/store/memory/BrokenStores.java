@@ -35,6 +35,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -201,6 +202,14 @@ public final class BrokenStores {
         inserted.put(dedupKey, transaction);
       }
       return taken;
+    }
+
+    /** The way to a database takes time, so transactions meet. */
+    @Override
+    public Appended append(MemoryTransaction transaction, List<OutboxMessage> messages) {
+      Appended appended = super.append(transaction, messages);
+      LockSupport.parkNanos(1_000_000);
+      return appended;
     }
   }
 
@@ -854,7 +863,7 @@ public final class BrokenStores {
   }
 
   /** Does not ask who has the key now. */
-  @Rule("C9")
+  @Rule({"C9", "C8"})
   static final class HandsOverWhatAnotherHas extends HandsOver {
     @Override
     boolean may(Queueing keeper, @Nullable Key key, Row row) {
@@ -1175,6 +1184,16 @@ public final class BrokenStores {
     @Override
     void archive(Row row, Outcome outcome, @Nullable String answer) {
       breakNowAndThen();
+      super.archive(row, outcome, answer);
+    }
+  }
+
+  /** Knows of what was delivered that nothing was wrong with it. */
+  @Rule("S7")
+  static final class ArchivesNoAttempts extends Broken {
+    @Override
+    void archive(Row row, Outcome outcome, @Nullable String answer) {
+      row.attempts = outcome == Outcome.DELIVERED ? 0 : row.attempts;
       super.archive(row, outcome, answer);
     }
   }

@@ -176,6 +176,29 @@ class PropertiesTest {
     }
   }
 
+  /** Has a driver whose exceptions it does not know. */
+  static final class ThrowsAsItsDriver extends BrokenStores.Broken {
+    @Override
+    void apply(Key key, Row row, Decision decision, boolean countedBefore) {
+      if (decision instanceof Decision.Dead) {
+        throw new IllegalStateException("no such column");
+      }
+      super.apply(key, row, decision, countedBefore);
+    }
+  }
+
+  @Test
+  @DisplayName("whatever a store throws is told with a story of a few lines")
+  void throwsAnything() {
+    assertThat(failures(ThrowsAsItsDriver.class))
+        .singleElement()
+        .satisfies(
+            failure ->
+                assertThat(failure.thrown().getMessage().lines())
+                    .contains("the store threw java.lang.IllegalStateException: no such column")
+                    .hasSizeLessThan(7));
+  }
+
   @ParameterizedTest
   @DisplayName("each broken store is caught, with a story of at most eleven lines")
   @ValueSource(
