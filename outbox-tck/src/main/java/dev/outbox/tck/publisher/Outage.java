@@ -5,7 +5,9 @@ import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.publisher.PatientPublisher.Asked;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -16,20 +18,22 @@ import org.jspecify.annotations.Nullable;
  * once in a run, and several tests ask about it.
  *
  * @param during the one call while the broker was away
+ * @param hung that a call, of any of the three publishers, did not return; null when all did
  * @param asked what came of asking the publisher for its broker; null when it cannot be asked
  * @param closing why one of two other publishers, which published at the same time, could not be
  *     closed while the broker was away; null when both could
  * @param late why not all was delivered afterwards; null when it was
+ * @param back what came of asking again then; null when it cannot be asked
  * @param arrived the ids of what came in the end
- * @param large the call of a third publisher with more than fits into a connection's buffers
  */
 record Outage(
     Published during,
+    @Nullable String hung,
     @Nullable Asked asked,
     @Nullable String closing,
     @Nullable String late,
-    List<String> arrived,
-    Published large) {
+    @Nullable Asked back,
+    List<String> arrived) {
   private static final int MESSAGES = 40;
   private static final int KEYS = 20;
 
@@ -48,8 +52,9 @@ record Outage(
     MessagePublisher publisher = tck.publisher();
     MessagePublisher second = tck.create();
     MessagePublisher third = tck.create();
+    List<Published> calls = new ArrayList<>();
     for (MessagePublisher one : List.of(publisher, second, third)) {
-      Published ignored = tck.start(one, PublisherRun.WELL, tck.batch(tck.message("warm"))).await();
+      calls.add(tck.start(one, PublisherRun.WELL, tck.batch(tck.message("warm"))).await());
     }
     List<StoredMessage> messages =
         IntStream.range(0, MESSAGES)
@@ -58,32 +63,34 @@ record Outage(
     Published during;
     Asked asked = null;
     String closing;
-    Published large;
     begin.run();
     try {
       PatientPublisher.Publishing beside =
           tck.start(second, when, tck.batch(tck.message("a"), tck.message("b")));
       PatientPublisher.Publishing much = tck.start(third, when + PublisherRun.MUCH, large(tck));
       during = tck.start(publisher, when, messages).await();
-      Published ignored = beside.await();
+      calls.addAll(List.of(during, beside.await()));
       if (publisher.address() != null) {
         asked = tck.ask(TO_ASK);
       }
       closing = tck.close(second);
-      large = much.await();
+      calls.add(much.await());
       String closingThird = tck.close(third);
       closing = closing != null ? closing : closingThird;
     } finally {
       end.run();
     }
     String late = during.hung() == null ? tck.publishUntilDelivered(messages) : null;
+    Asked back = asked == null || asked.wrong() != null ? asked : tck.askUntilReached();
+    String hung =
+        calls.stream().map(Published::hung).filter(Objects::nonNull).findFirst().orElse(null);
     Set<String> expected = messages.stream().map(Published::id).collect(Collectors.toSet());
     List<String> arrived =
         PatientPublisher.ids(
             during.hung() != null || late != null
                 ? tck.receive()
                 : tck.await(r -> PatientPublisher.ids(r).containsAll(expected)));
-    return new Outage(during, asked, closing, late, arrived, large);
+    return new Outage(during, hung, asked, closing, late, back, arrived);
   }
 
   private static List<StoredMessage> large(PatientPublisher tck) {

@@ -289,6 +289,20 @@ final class PatientPublisher {
     }
   }
 
+  /** The same again and again, until it is reached or patience is over. */
+  Asked askUntilReached() {
+    Deadline deadline = new Deadline(patience.of(fixture.patience()));
+    Asked asked = ask(fixture.patience());
+    while (asked.trouble().isPresent() && !deadline.isOver()) {
+      deadline.pause(Duration.ofMillis(20));
+      asked = ask(fixture.patience());
+    }
+    if (asked.trouble().isPresent()) {
+      patience.waitedInVain();
+    }
+    return asked;
+  }
+
   /**
    * Closes it. One of which a call goes on is not waited for.
    *

@@ -8,7 +8,6 @@ import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
-import dev.outbox.tck.internal.Deadline;
 import dev.outbox.tck.internal.InThread;
 import dev.outbox.tck.internal.Patience;
 import dev.outbox.tck.internal.Place;
@@ -18,7 +17,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -85,8 +83,8 @@ abstract class PublisherTroubleTests extends PublisherTests {
     check(notUnavailable(first, 1, "for a destination that hangs"));
     checkBeside(first, "went to a destination that hangs");
     Duration beside =
-        fastest(tck.publisher(), i -> tck.batch(broker.toHanging(tck.message("hanging" + i))));
-    Duration without = fastest(tck.create(), i -> List.of());
+        median(tck.publisher(), i -> tck.batch(broker.toHanging(tck.message("hanging" + i))));
+    Duration without = median(tck.create(), i -> List.of());
     Duration part = tck.timeout().dividedBy(20);
     Duration tolerated = part.compareTo(TOLERATED) > 0 ? part : TOLERATED;
     check(
@@ -96,9 +94,9 @@ abstract class PublisherTroubleTests extends PublisherTests {
         Patience.seconds(without));
   }
 
-  /** The shortest of three times until a message was delivered beside others. */
-  private Duration fastest(MessagePublisher to, IntFunction<List<StoredMessage>> others) {
-    Duration fastest = tck.patience();
+  /** The middle one of three times until a message was delivered beside others. */
+  private Duration median(MessagePublisher to, IntFunction<List<StoredMessage>> others) {
+    List<Duration> times = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
       List<StoredMessage> messages = new ArrayList<>(others.apply(i));
       messages.add(tck.stored(tck.message("good" + i)));
@@ -109,9 +107,9 @@ abstract class PublisherTroubleTests extends PublisherTests {
         published = tck.start(to, PublisherRun.BESIDE_HANGING, messages).await().counted();
         time = Duration.ofNanos(System.nanoTime() - begin);
       } while (!published.delivered(messages.size() - 1) && time.compareTo(tck.patience()) < 0);
-      fastest = time.compareTo(fastest) < 0 ? time : fastest;
+      times.add(time);
     }
-    return fastest;
+    return times.stream().sorted().toList().get(1);
   }
 
   @Sentence("while the broker is away all is unavailable, and afterwards it is delivered")
@@ -188,11 +186,7 @@ abstract class PublisherTroubleTests extends PublisherTests {
   @Rule("P5")
   @Sentence("publish returns in time while the broker is away")
   void outageInTime() {
-    eachOutage(
-        outage -> {
-          check(outage.during().hung());
-          check(outage.large().hung());
-        });
+    eachOutage(outage -> check(outage.hung()));
   }
 
   @Rule("P5")
@@ -240,14 +234,9 @@ abstract class PublisherTroubleTests extends PublisherTests {
   @Sentence("a broker that answers is reached, and the address is said")
   void reachable() {
     assertThat(tck.address()).as("the broker's address").isNotBlank();
-    assertThat(trouble()).as("why it cannot be reached").isEmpty();
-  }
-
-  /** Asks a broker that is there. */
-  private Optional<String> trouble() {
     Asked asked = tck.ask(tck.patience());
     check(asked.wrong());
-    return asked.trouble();
+    assertThat(asked.trouble()).as("why it cannot be reached").isEmpty();
   }
 
   @Rule("P6")
@@ -262,14 +251,12 @@ abstract class PublisherTroubleTests extends PublisherTests {
           check(asked.wrong() == null, "%s %s", when, asked.wrong());
           check(
               asked.trouble().isPresent(), "unreachable() said that the broker answers, %s", when);
+          Asked back = requireNonNull(outage.back());
+          check(back.wrong() == null, "%s once the broker was back", back.wrong());
+          assertThat(back.trouble())
+              .as("why the broker cannot be reached once it is back")
+              .isEmpty();
         });
-    Deadline deadline = new Deadline(tck.patience());
-    Optional<String> trouble = trouble();
-    while (trouble.isPresent() && !deadline.isOver()) {
-      deadline.pause(Duration.ofMillis(20));
-      trouble = trouble();
-    }
-    assertThat(trouble).as("why the broker cannot be reached once it is back").isEmpty();
   }
 
   /** What only the end of a run can tell. */

@@ -125,6 +125,19 @@ public final class BrokenPublishers {
     }
   }
 
+  /** Remembers what it found out while the broker was away. */
+  @Rule("P6")
+  static final class StaysAway extends PublisherInMemory {
+    private Optional<String> trouble = Optional.empty();
+
+    @Override
+    public synchronized Optional<String> unreachable(Duration patience)
+        throws InterruptedException {
+      trouble = trouble.isPresent() ? trouble : super.unreachable(patience);
+      return trouble;
+    }
+  }
+
   /** Takes one missing queue for an outage of the broker, and stops for it. */
   @Rule("P3")
   static final class StopsForOneDeadDestination extends PublisherInMemory {
@@ -140,6 +153,18 @@ public final class BrokenPublishers {
     @Override
     Duration patienceAgain() {
       return TIMEOUT; // far more than what a busy machine makes of no time at all
+    }
+  }
+
+  /** The same every second time. */
+  @Rule("P3")
+  static final class ForgetsTheSilent extends PublisherInMemory {
+    private boolean remembers = true;
+
+    @Override
+    Duration patienceAgain() {
+      remembers = !remembers;
+      return remembers ? super.patienceAgain() : TIMEOUT;
     }
   }
 
@@ -336,6 +361,18 @@ public final class BrokenPublishers {
     @Override
     Result down() {
       throw new IllegalStateException("connection refused");
+    }
+  }
+
+  /** Has a time limit for what fills a batch. */
+  @Rule("P5")
+  static final class WaitsForFewMessages extends PublisherInMemory {
+    @Override
+    public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+      if (messages.size() == 2) {
+        boolean ignored = broker.answers(Duration.ofHours(1));
+      }
+      return super.publish(messages);
     }
   }
 

@@ -70,8 +70,21 @@ class BrokenPublishersTest {
     }
   }
 
+  /** The suite with one kind of outage. */
+  static class Stops extends Core implements PublisherTck.BrokerStops {
+    @Override
+    public void stopBroker() {
+      broker.stop();
+    }
+
+    @Override
+    public void startBroker() {
+      broker.start();
+    }
+  }
+
   /** The suite with everything. */
-  static class Suite extends Core
+  static class Suite extends Stops
       implements PublisherTck.BrokerCrashes,
           PublisherTck.BrokerHangs,
           PublisherTck.BrokerRejects,
@@ -80,22 +93,12 @@ class BrokenPublishersTest {
           PublisherTck.DestinationHangs {
 
     @Override
-    public void stopBroker() {
-      broker.stop();
-    }
-
-    @Override
     public void killBroker() {
       try {
         broker.crash();
       } catch (InterruptedException e) {
         throw new IllegalStateException(e);
       }
-    }
-
-    @Override
-    public void startBroker() {
-      broker.start();
     }
 
     @Override
@@ -153,6 +156,15 @@ class BrokenPublishersTest {
                             .getThrowable()
                             .orElseThrow())
                     .hasMessageStartingWith("skipped: runs when the test class implements"));
+  }
+
+  @Test
+  @DisplayName("one kind of outage is enough to see that the broker is not found again")
+  void staysAway() {
+    assertThat(Failure.of(run(Stops.class, BrokenPublishers.StaysAway.class)))
+        .singleElement()
+        .asString()
+        .contains("P6: [why the broker cannot be reached once it is back]");
   }
 
   static class KillHangs extends Suite {
