@@ -1,6 +1,7 @@
 package dev.outbox.tck.internal;
 
 import static java.util.Objects.requireNonNull;
+import static java.util.Objects.requireNonNullElse;
 import static org.junit.jupiter.api.extension.ConditionEvaluationResult.disabled;
 import static org.junit.jupiter.api.extension.ConditionEvaluationResult.enabled;
 
@@ -156,7 +157,7 @@ public abstract class Frame
         || !(thrown instanceof AssertionError || patience.thrower(thrown) != null)) {
       return thrown;
     }
-    String text = RuleNames.prefix(context.getRequiredTestMethod()) + numbers.in(message(thrown));
+    String text = RuleNames.told(context.getRequiredTestMethod(), numbers.in(message(thrown)));
     Throwable cause = thrown instanceof AssertionError ? thrown.getCause() : thrown;
     AssertionFailedError told =
         thrown instanceof AssertionFailedError failed && failed.isExpectedDefined()
@@ -169,7 +170,7 @@ public abstract class Frame
   private String message(Throwable thrown) {
     return thrown instanceof AssertionError
         ? String.valueOf(thrown.getMessage()).strip()
-        : "%s threw %s".formatted(patience.thrower(thrown), thrown);
+        : "%s threw %s".formatted(requireNonNullElse(patience.thrower(thrown), "the test"), thrown);
   }
 
   // ---- after a test
@@ -177,7 +178,8 @@ public abstract class Frame
   @Override
   public void testFailed(ExtensionContext context, Throwable cause) {
     failing += System.nanoTime() - began;
-    failed.addAll(rules(context));
+    failed.addAll(
+        RuleNames.rules(context.getRequiredTestMethod(), String.valueOf(cause.getMessage())));
     if (stopped == null && isOfFixture(context)) {
       stopped = "not run: the fixture is wrong";
     } else if (stopped == null && hangs) {

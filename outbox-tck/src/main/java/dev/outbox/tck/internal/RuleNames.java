@@ -38,8 +38,23 @@ public final class RuleNames extends DisplayNameGenerator.Standard {
     return rule == null ? List.of() : List.of(rule.value());
   }
 
+  /** The rules of a test that a failure of it begins with, or else all. */
+  public static List<String> rules(Method test, String failure) {
+    List<String> beginning = beginning(failure);
+    return rules(test).containsAll(beginning) ? beginning : rules(test);
+  }
+
+  /** The failure, which begins with rules of the test. */
+  static String told(Method test, String failure) {
+    return rules(test).containsAll(beginning(failure)) ? failure : prefix(test) + failure;
+  }
+
+  private static List<String> beginning(String failure) {
+    return List.of(failure.split(":", 2)[0].split(", "));
+  }
+
   /** {@code O2: }, or nothing. */
-  static String prefix(Method test) {
+  private static String prefix(Method test) {
     List<String> rules = rules(test);
     return rules.isEmpty() ? "" : String.join(", ", rules) + ": ";
   }

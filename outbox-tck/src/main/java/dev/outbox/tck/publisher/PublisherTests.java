@@ -76,6 +76,11 @@ abstract class PublisherTests {
     }
   }
 
+  /** The same in a test of several rules, of which this one is broken then. */
+  static void check(String rule, @Nullable String wrong) {
+    check(wrong == null ? null : rule + ": " + wrong);
+  }
+
   /**
    * Fails unless all messages of a call were delivered. One that is unavailable is handed over
    * again, because a broker that is slow now may answer after the call (P3).
@@ -372,13 +377,13 @@ abstract class PublisherTests {
       }
       broker.startBroker();
       for (Published call : calls) {
-        check(call.inTime().miscounted());
+        check("P1", call.inTime().miscounted());
       }
       Published.because("P3", tck.publishUntilDelivered(undelivered(calls)));
       List<StoredMessage> all = calls.stream().flatMap(call -> call.messages().stream()).toList();
       List<String> arrived = PatientPublisher.ids(tck.receive());
       for (Published call : calls) {
-        check(call.notThere(arrived));
+        check("P1", call.notThere(arrived));
       }
       check(outOfOrder(all, arrived));
     }

@@ -1,6 +1,7 @@
 package dev.outbox.store.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectNestedMethod;
 
 import dev.outbox.Appended;
 import dev.outbox.Archive;
@@ -143,6 +144,21 @@ class BrokenStoresTest {
     assertThat(failures(NotFenced.class))
         .as("tests that a store without fencing fails")
         .anyMatch(failure -> failure.thrown().getMessage().contains("was in two live claims"));
+  }
+
+  @Test
+  @DisplayName("producers with the same dedup key meet under load")
+  void dedupKeysUnderLoad() {
+    use(BrokenStores.LooksThenInserts.class);
+    EngineExecutionResults results =
+        Failure.results(
+            selectNestedMethod(
+                List.of(Suite.class.getName()),
+                "dev.outbox.tck.store.OutboxStoreTck$Concurrency",
+                "underLoad"));
+    assertThat(Failure.of(results))
+        .singleElement()
+        .satisfies(failure -> assertThat(failure.thrown()).hasMessageStartingWith("A4, C8, C9: "));
   }
 
   /** Settles by key. */

@@ -402,7 +402,7 @@ class FrameTest {
                         "underLoad"))))
         .singleElement()
         .asString()
-        .contains("worker ended by java.lang.NoClassDefFoundError: dev/example/Rare");
+        .startsWith("S4: worker ended by java.lang.NoClassDefFoundError: dev/example/Rare");
   }
 
   static class InsertsNothing extends Suite {
@@ -527,6 +527,12 @@ class FrameTest {
         requires("O2", () -> assertCame("both", List.of(two.get(1), two.get(0))).inOrder(two));
       }
 
+      @Rule("O4")
+      @Sentence("builds on another rule, and fails by itself")
+      void failsItself() {
+        requires("O2", () -> Long.parseLong("no number"));
+      }
+
       @Rule("O2")
       @Sentence("is about that rule")
       void isAboutO2() {
@@ -546,7 +552,8 @@ class FrameTest {
             reason ->
                 assertThat(reason)
                     .startsWith("skipped: builds on O2, which is broken: ")
-                    .contains("both"));
+                    .contains("both"))
+        .anySatisfy(reason -> assertThat(reason).contains(": the test threw java.lang.Number"));
     assertThat(failures(results))
         .singleElement()
         .asString()
