@@ -49,6 +49,7 @@ final class HeldBuckets {
   /** By bucket, the leases that workers have. */
   private final Map<Integer, InHand> inHand = new HashMap<>();
 
+  /** How many claims have taken something, and so the number of the last one. */
   private int takings;
 
   /** By bucket, when it was taken, until the holder prolongs it. */
@@ -87,7 +88,7 @@ final class HeldBuckets {
    * @param meanwhile what was committed since, and waits until it is back; empty when nothing was
    * @param found the sequences that the worker's claim has found; grows
    * @param wanted whether the bucket is not to be given back as soon as the worker is done
-   * @param taking of which claim: the lease's token is the same for all of them
+   * @param taking the number of the claim: the lease's token is the same for all of them
    */
   private record InHand(
       Lease lease, List<HandOverCandidate> meanwhile, Set<Long> found, boolean wanted, int taking) {
@@ -118,7 +119,7 @@ final class HeldBuckets {
    *
    * @param all whether nothing more is known to wait elsewhere
    * @param durable sequences of messages in them whose commit has waited for the disk
-   * @param taking no other claim's
+   * @param taking the number of the claim
    */
   record Taken(List<HeldBucket> ones, boolean all, Set<Long> durable, int taking) {
     List<Lease> leases() {

@@ -91,6 +91,7 @@ final class Holder<H> {
   /** Whether there was a session before: then this one's server may be another. */
   private boolean hadSession;
 
+  /** Whether {@link #hold} was never called. */
   private boolean isFirst = true;
 
   private Runnable heard = () -> {};
