@@ -614,9 +614,9 @@ final class HeldBuckets {
   synchronized void keep(Collection<Lease> leases) {
     long now = clock.getAsLong();
     mustLook();
-    if (!closed) {
-      leases.forEach(l -> waiting.putIfAbsent(l.bucket(), new HeldBucket(l, now, now, List.of())));
-    }
+    leases.stream()
+        .filter(lease -> !closed && !inHand.containsKey(lease.bucket()))
+        .forEach(l -> waiting.putIfAbsent(l.bucket(), new HeldBucket(l, now, now, List.of())));
   }
 
   /** All that wait, where no worker has claimed for too long. */

@@ -372,6 +372,19 @@ class HeldClaimsTest {
   }
 
   @Test
+  @DisplayName("that was taken anew, while it was uncertain that it was given away, is held once")
+  void takenAnewWhileUncertain() {
+    List<Lease> uncertain = held.give(Set.of(1));
+    hold(1);
+    add(1);
+    Claim claim = claim();
+    held.keep(uncertain);
+    assertThat(claim().messages()).isEmpty();
+    assertThat(settle(claim).lost()).isEmpty();
+    serve(1);
+  }
+
+  @Test
   @DisplayName("is given back by a relay that ends, and by its workers when they settle after that")
   void close() {
     hold(2);
