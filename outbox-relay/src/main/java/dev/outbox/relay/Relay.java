@@ -186,7 +186,7 @@ public final class Relay implements AutoCloseable {
    * something.
    */
   private void housekeep() {
-    if (!keeper.standsBy() || round++ % ROUNDS_STANDING_BY == 0) {
+    if (!keeper.standsBy() || ++round % ROUNDS_STANDING_BY == 0) {
       store.housekeep();
     }
   }
