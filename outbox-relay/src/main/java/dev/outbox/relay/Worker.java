@@ -334,7 +334,7 @@ final class Worker {
           emptySettleCounts = now() + (refused ? NEVER : UNSETTLED);
         }
         long pause = pauses.next();
-        if ((refused && !claimsNext) || !lasts(timed, pause)) {
+        if (!lasts(timed, pause)) {
           listener.on(
               new RelayEvent.Abandoned(
                   name, timed.claim().messages(), "settle failed: " + e.getMessage()));
