@@ -35,7 +35,7 @@ final class PostgresArchive extends ArchiveTexts {
         // Attempts as they were claimed: one that is counted at the claim (S6) has not failed.
         + """
         , coalesce(a.attempts, d.attempts), a.answer, statement_timestamp(), 'DELIVERED'
-        from deleted d left join unnest(?, ?, ?) a (seq, attempts, answer) on a.seq = d.seq)
+        from deleted d left join unnest(?::bigint[], ?::int[], ?::text[]) a (seq, attempts, answer) on a.seq = d.seq)
         """;
   }
 

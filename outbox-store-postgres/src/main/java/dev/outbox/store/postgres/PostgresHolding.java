@@ -89,7 +89,7 @@ final class PostgresHolding implements Holding<Handle> {
         ${history}
       ), picked as materialized (
         select b.ctid as place, ${marked} as marked, false as scheduled, false as blocked, b.served_at
-        from ${q}${p}bucket b join unnest(?, ?, ?) t (bucket, token, was_free)
+        from ${q}${p}bucket b join unnest(?::int[], ?::bigint[], ?::boolean[]) t (bucket, token, was_free)
           on t.bucket = b.bucket and t.token = b.token
         cross join now
         where not t.was_free or ${free}
@@ -107,7 +107,7 @@ final class PostgresHolding implements Holding<Handle> {
         takeovers = 0
       from (
         select b.ctid as place
-        from ${q}${p}bucket b join unnest(?, ?) h (bucket, token)
+        from ${q}${p}bucket b join unnest(?::int[], ?::bigint[]) h (bucket, token)
           on h.bucket = b.bucket and h.token = b.token
         where b.claim_id = ?
         order by b.bucket

@@ -120,7 +120,7 @@ final class PostgresLeases implements Leases<Handle> {
         now.history, now.next, ${transaction} as txid,
         ${due}
       from ${q}${p}bucket b
-      join unnest(?, ?) l (bucket, token) on l.bucket = b.bucket
+      join unnest(?::int[], ?::bigint[]) l (bucket, token) on l.bucket = b.bucket
       cross join now
       where b.claim_id = ? and b.token = l.token
       order by b.bucket
@@ -156,7 +156,8 @@ final class PostgresLeases implements Leases<Handle> {
         low_water = l.low_water,
         low_water_ahead = l.ahead,
         ahead_of = nullif(?, '{}'::bigint[])
-      from unnest(?, ?, ?, ?, ?, ?) l (bucket, decided, settled, keeps_turn, low_water, ahead)
+      from unnest(?::int[], ?::int[], ?::boolean[], ?::boolean[], ?::bigint[], ?::bigint[])
+        l (bucket, decided, settled, keeps_turn, low_water, ahead)
       where b.bucket = l.bucket and b.claim_id = ?
       """;
 

@@ -43,7 +43,7 @@ final class PostgresLook {
         from (${history}) h, (select case current_setting('synchronous_standby_names')
           when '' then pg_current_wal_insert_lsn() end as written offset 0) w
       ), held as materialized (
-        select l.* from ${leased} l join unnest(?, ?) t (bucket, token) on t.bucket = l.bucket
+        select l.* from ${leased} l join unnest(?::int[], ?::bigint[]) t (bucket, token) on t.bucket = l.bucket
         join ${q}${p}bucket b on b.bucket = l.bucket
         where b.token = t.token and b.claim_id = ? and b.lease_until > clock_timestamp()
       )

@@ -66,7 +66,7 @@ final class PostgresReadText {
       """
       (select l.bucket, case when o.ahead then l.ahead else l.low_water end as low_water,
           l.most, o.ahead
-        from unnest(?, ?, ?, ?) l (bucket, low_water, most, ahead),
+        from unnest(?::int[], ?::bigint[], ?::int[], ?::bigint[]) l (bucket, low_water, most, ahead),
           (select ${allOpen} as ahead offset 0) o)
       """;
 
@@ -82,7 +82,9 @@ final class PostgresReadText {
   }
 
   private static String scheduled(String read) {
-    return read.replace("${leased}", "(select * from unnest(?, ?, ?) l (bucket, low_water, most))");
+    return read.replace(
+        "${leased}",
+        "(select * from unnest(?::int[], ?::bigint[], ?::int[]) l (bucket, low_water, most))");
   }
 
   private PostgresReadText() {}

@@ -27,7 +27,7 @@ final class PostgresReads extends SqlReads {
         sum(coalesce(octet_length(m.payload), 0))
           over (partition by d.bucket order by d.retry_at, d.key, m.seq)
           - coalesce(octet_length(m.payload), 0) as bytes_before
-      from unnest(?, ?, ?) l (bucket, low_water, most)
+      from unnest(?::int[], ?::bigint[], ?::int[]) l (bucket, low_water, most)
       cross join lateral (
         select k.*, count(*) over () as due
         from (

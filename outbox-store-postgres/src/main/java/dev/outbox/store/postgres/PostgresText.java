@@ -112,7 +112,7 @@ final class PostgresText {
    * of it.
    */
   private static final String THESE =
-      "seq = any(?) and (uuid_send(id) in (select unnest(?))) is true";
+      "seq = any(?::bigint[]) and (uuid_send(id) in (select unnest(?::bytea[]))) is true";
 
   private PostgresText() {}
 
@@ -125,7 +125,7 @@ final class PostgresText {
         .replace("${free}", FREE)
         .replace("${transaction}", TRANSACTION)
         .replace("${these}", THESE)
-        .replace("${allOpen}", ALL_OPEN.replace("${open}", "?"))
+        .replace("${allOpen}", ALL_OPEN.replace("${open}", "?::bigint[]"))
         .replace("${anyBlocked}", ANY_BLOCKED)
         .replace("${messageKey}", MESSAGE_KEY)
         .replace("${clock}", "statement_timestamp()");

@@ -43,7 +43,7 @@ final class PostgresWrites extends SqlWrites {
   private static final String DELETE_RANGES =
       """
       delete from ${q}${p}message m
-      using unnest(?, ?, ?) r (bucket, lowest, highest)
+      using unnest(?::int[], ?::bigint[], ?::bigint[]) r (bucket, lowest, highest)
       where m.bucket = r.bucket and m.status = 'PENDING'
         and m.seq + 0 between r.lowest and r.highest
         and (select ${allOpen})

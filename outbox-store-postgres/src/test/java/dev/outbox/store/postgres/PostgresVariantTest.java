@@ -5,8 +5,8 @@ import java.time.Duration;
 
 /**
  * The TCK once more, with everything different that a pool or a database may set: connections that
- * come with auto-commit off, SERIALIZABLE as the default, commits that do not wait for the disk, no
- * prepared statements on the server (as behind PgBouncer), other names.
+ * come with auto-commit off, SERIALIZABLE as the default, commits that do not wait for the disk,
+ * statements that the driver sends as one text with their values, other names.
  */
 class PostgresVariantTest extends PostgresStoreTck {
 
@@ -17,7 +17,7 @@ class PostgresVariantTest extends PostgresStoreTck {
 
   static void vary(HikariConfig config) {
     config.setAutoCommit(false);
-    config.addDataSourceProperty("prepareThreshold", "0");
+    config.addDataSourceProperty("preferQueryMode", "simple");
     config.addDataSourceProperty(
         "options", "-c default_transaction_isolation=serializable -c synchronous_commit=off");
   }
