@@ -51,6 +51,15 @@ public final class SilentPlaces<P> {
     return known.stuck > 0 && System.nanoTime() - known.leftAt < forget;
   }
 
+  /**
+   * Forgets where what was given up on is taken for lost; returns whether there was such a place.
+   */
+  public boolean forgetLost() {
+    long now = System.nanoTime();
+    return !troubled.isEmpty()
+        && troubled.values().removeIf(t -> t.stuck > 0 && now - t.leftAt >= forget);
+  }
+
   /** Whether it did not acknowledge in time the last time. */
   public boolean isSlow(P to) {
     return !troubled.isEmpty() && troubled.getOrDefault(to, Trouble.NONE).slow;

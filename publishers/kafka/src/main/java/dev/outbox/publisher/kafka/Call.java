@@ -105,9 +105,17 @@ final class Call {
     }
   }
 
-  /** The producer in use, which is another one when the last has been closed. */
+  /**
+   * The producer in use, which is another one when the last has been closed. Each record ends
+   * within the timeout, unless an error such as a lack of memory has ended the producer's sending
+   * thread.
+   */
   private Connection connect() throws InterruptedException {
     Connection current = producer.get(timeLeft());
+    if (places.forgetLost()) {
+      current.discard();
+      current = producer.get(timeLeft());
+    }
     liveness.listen(current);
     return current;
   }

@@ -109,7 +109,10 @@ final class KafkaResults {
         || error instanceof UnsupportedForMessageFormatException;
   }
 
-  /** The producer cannot be used any more; no message is to blame. */
+  /**
+   * The producer cannot be used any more; no message is to blame. A plain KafkaException has a
+   * cause when the producer is in an error state, or cannot compress.
+   */
   static boolean isProducersFault(Throwable error) {
     return isAuthentication(error)
         || error instanceof ClusterAuthorizationException
@@ -118,7 +121,7 @@ final class KafkaResults {
         || error instanceof UnsupportedByAuthenticationException
         || error instanceof UnsupportedVersionException
         || error instanceof IllegalStateException
-        || (isGeneric(error) && error.getCause() != null && isProducersFault(error.getCause()));
+        || (isGeneric(error) && error.getCause() != null);
   }
 
   /**

@@ -58,9 +58,7 @@ final class ProducerHolder {
       if (connection.stepsBack == clock.stepsBack()) {
         return connection;
       }
-      if (takeOut(connection)) {
-        BackgroundTasks.run("outbox-kafka-close", () -> connection.producer().close(Duration.ZERO));
-      }
+      connection.discard();
       return get(patience);
     } catch (TimeoutException e) {
       throw new PermanentOutboxException(
@@ -207,6 +205,13 @@ final class ProducerHolder {
         producer.close(Duration.ZERO);
       }
       return retired;
+    }
+
+    /** Takes it out of use, and closes it in the background: its sending thread may hang. */
+    void discard() {
+      if (takeOut(this)) {
+        BackgroundTasks.run("outbox-kafka-close", () -> producer.close(Duration.ZERO));
+      }
     }
 
     /**

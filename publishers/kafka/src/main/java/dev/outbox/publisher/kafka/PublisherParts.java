@@ -11,7 +11,7 @@ record PublisherParts(
         cluster,
         records,
         new Topics(timing),
-        new SilentPlaces<>(timing.patience(), timing.impatience(), Long.MAX_VALUE),
+        new SilentPlaces<>(timing.patience(), timing.impatience(), 2 * timing.timeout()),
         timing);
   }
 }

@@ -340,6 +340,40 @@ class ClientTroubleTest {
   }
 
   @Test
+  @DisplayName("a producer that is in an error state is replaced, and blames no message")
+  void errorState() throws Exception {
+    KafkaException why = new KafkaException("Unexpected error in InitProducerIdResponse");
+    FakeProducer failed =
+        new FakeProducer() {
+          @Override
+          void on(Sent record) {
+            throw new KafkaException("Cannot execute, because we are in an error state", why);
+          }
+        };
+    next.add(failed);
+    assertThat(patient.publish(messages("a", "b"))).hasOnlyElementsOfType(Result.Unavailable.class);
+    assertThat(failed.closed).isTrue();
+    assertThat(patient.publish(messages("a", "b"))).containsOnly(Result.delivered());
+  }
+
+  @Test
+  @DisplayName("a producer whose thread has died of an error is replaced")
+  void deadThread() throws Exception {
+    FakeProducer dead =
+        new FakeProducer() {
+          @Override
+          public void close(Duration timeout) {
+            closed = true; // and nothing that it was given ends
+          }
+        };
+    next.add(dead);
+    await()
+        .atMost(Duration.ofMinutes(1))
+        .until(() -> impatient.publish(messages("k")).equals(List.of(Result.delivered())));
+    await().until(() -> dead.closed);
+  }
+
+  @Test
   @DisplayName("a producer that takes long to make holds up a call no longer than its timeout")
   void slowMaking() throws Exception {
     CountDownLatch found = new CountDownLatch(1);

@@ -96,10 +96,14 @@ class ExceptionsTest {
   }
 
   @Test
-  @DisplayName("a generic exception means what its cause means to the producer")
+  @DisplayName("a generic exception with a cause is about the producer")
   void causes() {
-    for (Exception cause :
-        List.of(new SaslAuthenticationException("no"), new ClusterAuthorizationException("no"))) {
+    for (Throwable cause :
+        List.of(
+            new SaslAuthenticationException("no"),
+            new ClusterAuthorizationException("no"),
+            new KafkaException("Unexpected error in InitProducerIdResponse"),
+            new UnsatisfiedLinkError("no snappy in java.library.path"))) {
       KafkaException error = new KafkaException("Cannot execute, in error state", cause);
       assertThat(saying(error)).isEqualTo("producer");
       assertThat(KafkaResults.isAuthentication(error))
