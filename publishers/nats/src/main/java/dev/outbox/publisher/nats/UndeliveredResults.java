@@ -11,8 +11,11 @@ final class UndeliveredResults {
   /** Larger than the stream allows, and headers larger than JetStream does. */
   private static final Set<Integer> TOO_LARGE = Set.of(10054, 10097);
 
-  /** Not errors of the server by their code, and yet not the message's: limits of the account. */
-  private static final Set<Integer> NO_ROOM = Set.of(10002, 10109);
+  /**
+   * Not errors of the server by their code, and yet not the message's: limits of the account, a
+   * sealed stream, an earlier try of the message that is still under way, too many requests.
+   */
+  private static final Set<Integer> NOT_NOW = Set.of(10002, 10109, 10158, 10167);
 
   private static final int SERVERS_FAULT = 500;
 
@@ -41,7 +44,7 @@ final class UndeliveredResults {
       if (TOO_LARGE.contains(e.getApiErrorCode())) {
         return Result.rejected(text);
       }
-      return e.getErrorCode() >= SERVERS_FAULT || NO_ROOM.contains(e.getApiErrorCode())
+      return e.getErrorCode() >= SERVERS_FAULT || NOT_NOW.contains(e.getApiErrorCode())
           ? Result.unavailable(text, place)
           : Result.failed(text);
     }

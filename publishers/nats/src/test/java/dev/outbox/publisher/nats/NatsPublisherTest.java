@@ -5,6 +5,7 @@ import static dev.outbox.publisher.nats.TestMessages.destination;
 import static dev.outbox.publisher.nats.TestMessages.error;
 import static dev.outbox.publisher.nats.TestMessages.message;
 import static dev.outbox.publisher.nats.TestMessages.publishOne;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -106,6 +107,32 @@ class NatsPublisherTest {
   void streamFull() throws Exception {
     assertFull(settings -> settings.maxMessages(1), "maximum messages exceeded");
     assertFull(settings -> settings.maxBytes(2_000), "maximum bytes exceeded");
+  }
+
+  @Test
+  @DisplayName("a stream that cannot take a message just now is unavailable, and blames no message")
+  void streamBusy() throws Exception {
+    String busy = TestNats.name();
+    Map<String, String> errors =
+        Map.of(
+            "queue", "'code': 429, 'err_code': 10167, 'description': 'too many requests'",
+            "id", "'code': 409, 'err_code': 10158, 'description': 'duplicate message id'");
+    try (NatsPublisher publisher = TestNats.publisher().build();
+        Connection stream = TestNats.connect(TestNats.url())) {
+      stream
+          .createDispatcher(
+              message -> {
+                String error = errors.get(message.getSubject().substring(busy.length() + 1));
+                byte[] answer =
+                    "{'error': {%s}}".formatted(error).replace('\'', '"').getBytes(UTF_8);
+                stream.publish(message.getReplyTo(), answer);
+              })
+          .subscribe(busy + ".*");
+      stream.flush(Duration.ofSeconds(30));
+      for (Result result : publisher.publish(batch(message(busy, "queue"), message(busy, "id")))) {
+        assertThat(destination(result)).isEqualTo(busy + ".*");
+      }
+    }
   }
 
   @Test
