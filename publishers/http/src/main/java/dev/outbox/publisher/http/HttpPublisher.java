@@ -300,7 +300,7 @@ public final class HttpPublisher implements MessagePublisher {
         client.sslContext(sslContext);
       }
       return new HttpPublisher(
-          new Sender(client.build(), to, requests, timing, maxInFlight),
+          new Sender(client, to, requests, timing, maxInFlight),
           Endpoint.masked(to.toString()),
           asked);
     }

@@ -23,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import javax.net.ssl.SSLException;
@@ -33,7 +34,7 @@ final class Sender {
   /** With more origins than this, idle ones are forgotten. */
   private static final int MANY = 1_000;
 
-  private final HttpClient client;
+  private final HttpClient.Builder clients;
   private final Destination destination;
   private final Requests requests;
   private final Timing timing;
@@ -45,6 +46,7 @@ final class Sender {
   private final Unanswered unanswered = new Unanswered();
   private final Suspects suspects = new Suspects(System::nanoTime);
   private final Set<CompletableFuture<?>> exchanges = ConcurrentHashMap.newKeySet();
+  private volatile HttpClient client;
   private volatile boolean closed;
 
   /**
@@ -78,12 +80,13 @@ final class Sender {
   }
 
   Sender(
-      HttpClient client,
+      HttpClient.Builder clients,
       Destination destination,
       Requests requests,
       Timing timing,
       int maxInFlight) {
-    this.client = client;
+    this.clients = clients;
+    this.client = clients.build();
     this.destination = destination.escaping(HeaderText::encodeForUrl);
     this.requests = requests;
     this.timing = timing;
@@ -231,12 +234,43 @@ final class Sender {
 
   private CompletableFuture<Answer> exchange(HttpRequest request) {
     Answer.Reading reading = new Answer.Reading(timing.body());
-    CompletableFuture<HttpResponse<Answer>> exchange = client.sendAsync(request, reading);
+    HttpClient used = client;
+    CompletableFuture<HttpResponse<Answer>> exchange = begin(used, request, reading);
     exchanges.add(exchange);
     return exchange
         .whenComplete((answer, error) -> exchanges.remove(exchange))
         .thenApply(HttpResponse::body)
-        .exceptionallyCompose(reading::despite);
+        .exceptionallyCompose(error -> reading.despite(checked(used, error)));
+  }
+
+  /** While the client's thread lives, a request ends by itself before this ends it. */
+  private static CompletableFuture<HttpResponse<Answer>> begin(
+      HttpClient client, HttpRequest request, Answer.Reading reading) {
+    Duration most = request.timeout().orElseThrow().multipliedBy(2);
+    try {
+      return client.sendAsync(request, reading).orTimeout(most.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (RejectedExecutionException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  /**
+   * The error. When it says that the client's thread has ended, as by a lack of memory, another
+   * client takes its place, and no message is to blame.
+   */
+  private Throwable checked(HttpClient used, Throwable error) {
+    Throwable cause = cause(error);
+    boolean ended =
+        cause instanceof RejectedExecutionException
+            || cause instanceof TimeoutException
+            || "selector manager closed".equals(cause.getMessage());
+    if (!ended) {
+      return error;
+    }
+    synchronized (this) {
+      client = client == used ? clients.build() : client;
+    }
+    return new IOException("the client's thread has ended", cause);
   }
 
   private static CompletableFuture<Answer> failed(Throwable error) {

@@ -1,21 +1,68 @@
 package dev.outbox.publisher.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import java.net.http.HttpClient;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 class SenderTest {
+
+  @Test
+  @DisplayName(
+      "a client whose thread has ended is replaced, and what it had on its way is sent again")
+  void clientEnds() throws Exception {
+    CountDownLatch ended = new CountDownLatch(1);
+    Set<Thread> before = clients();
+    try (Receiver receiver = Receiver.start()) {
+      receiver.answer =
+          request -> {
+            if (request.field("ce-subject").equals("left")) {
+              await().until(() -> ended.getCount() == 0);
+            }
+            return Receiver.Reply.of(204);
+          };
+      HttpPublisher publisher =
+          TestMessages.publisher(receiver.url("/")).requestTimeout(Duration.ofSeconds(2)).build();
+      StoredMessage left = TestMessages.stored(TestMessages.message("left"));
+      assertThat(publisher.publish(List.of(left))).allMatch(TestMessages::isOpen);
+      Set<Thread> its = clients();
+      its.removeAll(before);
+      for (Thread thread : its) { // as an error ends it
+        thread.interrupt();
+        thread.join();
+      }
+      ended.countDown();
+      for (StoredMessage message : List.of(TestMessages.batch("k").get(0), left)) {
+        await()
+            .until(
+                () -> TestMessages.publishOne(publisher, message),
+                result -> {
+                  assertThat(result).isNotInstanceOf(Result.Failed.class);
+                  return result.equals(Result.delivered());
+                });
+      }
+    }
+  }
+
+  private static Set<Thread> clients() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().matches("HttpClient-.*-SelectorManager"))
+        .collect(Collectors.toSet());
+  }
 
   /** Else its key would be "not answered yet" for ever. */
   @Test
@@ -34,7 +81,7 @@ class SenderTest {
     try (RawServer server = RawServer.saying("HTTP/1.1 204 No Content\r\n\r\n")) {
       Sender sender =
           new Sender(
-              HttpClient.newHttpClient(), Destination.pattern(server.url()), requests, timing, 1);
+              HttpClient.newBuilder(), Destination.pattern(server.url()), requests, timing, 1);
       StoredMessage message = TestMessages.batch("k").get(0);
       Endpoint endpoint = sender.endpoint(message);
       RequestSlots line = sender.slots(endpoint);
