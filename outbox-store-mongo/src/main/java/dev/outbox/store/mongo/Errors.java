@@ -28,6 +28,7 @@ final class Errors {
   private static final int ILLEGAL_OPERATION = 20;
   private static final int NAMESPACE_NOT_FOUND = 26;
   private static final int VALIDATION_FAILED = 121;
+  private static final int OUT_OF_DISK_SPACE = 14031;
 
   /** Not labelled outside transactions: time limits, interruptions, elections, write conflicts. */
   private static final Set<Integer> PASSING =
@@ -124,6 +125,9 @@ final class Errors {
               "a document breaks a limit of collection %s: %s"
                   .formatted(names.table("message"), detail),
               e);
+      case OUT_OF_DISK_SPACE ->
+          new TransientOutboxException(
+              "MongoDB has no disk space left for this, free some: " + detail, e);
       default -> other(e, code, detail);
     };
   }

@@ -52,6 +52,14 @@ class ErrorsTest {
   }
 
   @Test
+  @DisplayName("takes a disk that is full for what may pass, as on other databases")
+  void diskIsFull() {
+    assertThat(translated(refused(14031)))
+        .isInstanceOf(TransientOutboxException.class)
+        .hasMessageStartingWith("MongoDB has no disk space left for this, free some: ");
+  }
+
+  @Test
   @DisplayName("names what it is about: an outbox or an inbox")
   void ofWhich() {
     assertThat(translated(CollectionKind.OUTBOX, refused(13)))
