@@ -10,12 +10,15 @@ import dev.outbox.spring.PayloadReader;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
 import java.util.List;
-import java.util.stream.Stream;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.SpringProxy;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationAttributes;
 import org.springframework.util.ReflectionUtils;
@@ -28,14 +31,17 @@ final class HandlerMethod implements MessageHandler {
   private final String bean;
   private final Method method;
   private final ObjectProvider<PayloadReader> reader;
+  private final List<Class<?>> arguments;
   private final List<String> eventTypes;
 
   /**
+   * @param type of the bean; its superclass may have the method, with an argument of a type variable
    * @throws OutboxConfigurationException when the method cannot be a handler, saying why
    */
   HandlerMethod(
       BeanFactory beans,
       String bean,
+      Class<?> type,
       Method method,
       OutboxHandler annotation,
       ObjectProvider<PayloadReader> reader) {
@@ -43,13 +49,20 @@ final class HandlerMethod implements MessageHandler {
     this.bean = bean;
     this.method = method;
     this.reader = reader;
+    arguments =
+        IntStream.range(0, method.getParameterCount())
+            .<Class<?>>mapToObj(i -> ResolvableType.forMethodParameter(method, i, type).toClass())
+            .toList();
     if (method.getReturnType() != void.class) {
       throw refused("returns something, and who returns has handled", "Let it return nothing");
     }
     if (Modifier.isStatic(method.getModifiers()) || Modifier.isPrivate(method.getModifiers())) {
       throw refused("is static or private", "Make it a method that can be called from outside");
     }
-    List<Class<?>> payloads = payloads().toList();
+    List<Class<?>> payloads =
+        arguments.stream()
+            .filter(argument -> argument != OutboxMessage.class && argument != StoredMessage.class)
+            .toList();
     if (payloads.size() > 1) {
       throw refused(
           "has several arguments for the payload",
@@ -66,14 +79,10 @@ final class HandlerMethod implements MessageHandler {
             : List.of(eventType(payloads.isEmpty() ? null : payloads.get(0)));
   }
 
-  private Stream<Class<?>> payloads() {
-    return Stream.<Class<?>>of(method.getParameterTypes())
-        .filter(type -> type != OutboxMessage.class && type != StoredMessage.class);
-  }
-
   private String eventType(@Nullable Class<?> payload) {
     if (payload == null
         || payload == String.class
+        || payload == Object.class
         || Modifier.isAbstract(payload.getModifiers())) { // as byte[] is
       throw refused(
           "does not say which event types it handles",
@@ -95,6 +104,13 @@ final class HandlerMethod implements MessageHandler {
    * @throws OutboxConfigurationException when it cannot
    */
   void check(Class<?> proxied) {
+    if (Modifier.isFinal(method.getModifiers())
+        && SpringProxy.class.isAssignableFrom(proxied)
+        && !Proxy.isProxyClass(proxied)) {
+      throw refused(
+          "is final, so that the proxy of its bean %s cannot pass the call on".formatted(bean),
+          "Take final from it");
+    }
     try {
       Method ignored = AopUtils.selectInvocableMethod(method, proxied);
     } catch (IllegalStateException e) {
@@ -120,16 +136,11 @@ final class HandlerMethod implements MessageHandler {
     Method invocable = AopUtils.selectInvocableMethod(method, target.getClass());
     ReflectionUtils.makeAccessible(invocable);
     try {
-      Object ignored = invocable.invoke(target, arguments(message));
+      Object ignored =
+          invocable.invoke(target, arguments.stream().map(a -> argument(message, a)).toArray());
     } catch (InvocationTargetException e) {
       ReflectionUtils.rethrowException(e.getCause());
     }
-  }
-
-  private Object[] arguments(StoredMessage message) {
-    return Stream.<Class<?>>of(method.getParameterTypes())
-        .map(type -> argument(message, type))
-        .toArray();
   }
 
   private Object argument(StoredMessage message, Class<?> type) {

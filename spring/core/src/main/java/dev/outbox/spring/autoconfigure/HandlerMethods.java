@@ -46,10 +46,11 @@ final class HandlerMethods implements SmartInitializingSingleton {
     for (String bean : beans.getBeanNamesForType(Object.class, true, false)) {
       Class<?> type = type(beans, bean);
       if (type != null && !ScopedProxyUtils.isScopedTarget(bean)) {
-        methods(ClassUtils.getUserClass(type))
+        Class<?> user = ClassUtils.getUserClass(type);
+        methods(user)
             .forEach(
                 (method, annotation) ->
-                    add(new HandlerMethod(beans, bean, method, annotation, reader)));
+                    add(new HandlerMethod(beans, bean, user, method, annotation, reader)));
       }
     }
   }
@@ -90,7 +91,8 @@ final class HandlerMethods implements SmartInitializingSingleton {
       HandlerMethod other = byType.putIfAbsent(type, method);
       if (other != null) {
         throw new OutboxConfigurationException(
-            "Both %s and %s handle the event type %s".formatted(other, method, type),
+            "Both %s of the bean %s and %s of the bean %s handle the event type %s"
+                .formatted(other, other.bean(), method, method.bean(), type),
             "Leave one of them out, or let it handle another type.");
       }
     }

@@ -8,12 +8,14 @@ import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StoreProvider;
 import java.net.URI;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.convert.DurationUnit;
 import org.springframework.util.unit.DataSize;
 
 /**
@@ -56,10 +58,10 @@ record OutboxProperties(
     @Nullable String store,
     @Nullable String schema,
     @DefaultValue(StoreProvider.Settings.DEFAULT_PREFIX) String prefix,
-    @DefaultValue("7d") Duration dedupWindow,
+    @DurationUnit(ChronoUnit.DAYS) @DefaultValue("7d") Duration dedupWindow,
     @DefaultValue("none") Archive archive,
-    @Nullable Duration archiveRetention,
-    @Nullable Duration deadLetterRetention,
+    @DurationUnit(ChronoUnit.DAYS) @Nullable Duration archiveRetention,
+    @DurationUnit(ChronoUnit.DAYS) @Nullable Duration deadLetterRetention,
     @DefaultValue("verify") SchemaMode schemaMode,
     @DefaultValue Append append,
     @DefaultValue RelaySettings relay,
@@ -377,7 +379,7 @@ record OutboxProperties(
   record Inbox(
       @DefaultValue("false") boolean enabled,
       @DefaultValue(InboxStore.DEFAULT_PREFIX) String prefix,
-      @DefaultValue("7d") Duration retention,
+      @DurationUnit(ChronoUnit.DAYS) @DefaultValue("7d") Duration retention,
       @DefaultValue("true") boolean purge) {}
 
   /**

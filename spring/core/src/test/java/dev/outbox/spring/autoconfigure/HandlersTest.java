@@ -272,6 +272,56 @@ class HandlersTest {
         "Declare it, with the same arguments, on an interface");
   }
 
+  static class WithFinal {
+    @Transactional
+    public void other() {}
+
+    @OutboxHandler("A")
+    public final void handle() {}
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  @EnableTransactionManagement(proxyTargetClass = true)
+  static class ProxiesOfClasses extends Transactions {}
+
+  /** It would run in the proxy, without the bean's fields and without a transaction. */
+  @Test
+  void aFinalMethodBehindAProxyOfItsClassIsRefused() {
+    refused(
+        runner.withUserConfiguration(ProxiesOfClasses.class).withBean(WithFinal.class),
+        "The handler WithFinal.handle is final",
+        "Take final from it");
+    runner.withBean(WithFinal.class).run(context -> assertThat(context).hasNotFailed());
+  }
+
+  abstract static class OfAnything<T> {
+    final List<T> handled = new ArrayList<>();
+
+    @OutboxHandler
+    public void handle(T event) {
+      handled.add(event);
+    }
+  }
+
+  static class OfPlaced extends OfAnything<Placed> {}
+
+  static class OfPaid extends OfAnything<Paid> {}
+
+  @Test
+  void anArgumentMayBeOfTheTypeThatASubclassSays() {
+    runner
+        .withBean(OfPlaced.class)
+        .withBean(OfPaid.class)
+        .run(
+            context -> {
+              MessagePublisher publisher = context.getBean(MessagePublisher.class);
+              publish(publisher, "Placed", "{\"id\":\"1\"}");
+              publish(publisher, "order.paid", "{\"id\":\"2\",\"amount\":3}");
+              assertThat(context.getBean(OfPlaced.class).handled).containsExactly(new Placed("1"));
+              assertThat(context.getBean(OfPaid.class).handled).containsExactly(new Paid("2", 3));
+            });
+  }
+
   @Test
   void theApplicationsOwnReaderComesFirst() {
     withoutJackson
@@ -386,6 +436,11 @@ class HandlersTest {
     public void handle(Runnable event) {}
   }
 
+  static class OfAnObject {
+    @OutboxHandler
+    public void handle(Object event) {}
+  }
+
   static class OfAText {
     @OutboxHandler
     public void handle(String text) {}
@@ -409,6 +464,7 @@ class HandlersTest {
     refused(runner.withBean(TwoPayloads.class), "has several arguments for the payload", "one");
     refused(runner.withBean(NoType.class), "does not say which event types", "@OutboxHandler(");
     refused(runner.withBean(OfAnInterface.class), "does not say which event types", "class");
+    refused(runner.withBean(OfAnObject.class), "does not say which event types", "class");
     refused(runner.withBean(OfAText.class), "does not say which event types", "class");
     refused(withoutJackson.withBean(Handlers.class), "nothing reads it", "PayloadReader");
   }
@@ -416,8 +472,8 @@ class HandlersTest {
   @Test
   void aTypeHasOneHandler() {
     refused(
-        runner.withBean(One.class).withBean(Other.class),
-        "Both One.handle and Other.handle handle the event type A",
+        runner.withBean("one", One.class).withBean("other", Other.class),
+        "Both One.handle of the bean one and Other.handle of the bean other handle the event type A",
         "Leave one");
   }
 

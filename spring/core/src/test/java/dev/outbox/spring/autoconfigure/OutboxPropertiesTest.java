@@ -77,6 +77,22 @@ class OutboxPropertiesTest {
         .hasToString("{order=shop.orders}, otherwise shop.{aggregateType}");
   }
 
+  /** Taken as milliseconds, what is to be kept would be gone. */
+  @Test
+  void retentionsWithoutAUnitAreDays() {
+    OutboxProperties properties =
+        bind(
+            Map.of(
+                "outbox.dedup-window", "14",
+                "outbox.archive-retention", "90",
+                "outbox.dead-letter-retention", "30",
+                "outbox.inbox.retention", "7"));
+    assertThat(properties.dedupWindow()).isEqualTo(Duration.ofDays(14));
+    assertThat(properties.history())
+        .isEqualTo(new History(Archive.NONE, Duration.ofDays(90), Duration.ofDays(30)));
+    assertThat(properties.inbox().retention()).isEqualTo(Duration.ofDays(7));
+  }
+
   @Test
   void whatIsSaidOfOnePublisherCountsMore() {
     OutboxProperties properties =
