@@ -1,7 +1,10 @@
 package dev.outbox.spring;
 
+import dev.outbox.PermanentOutboxException;
 import jakarta.persistence.EntityManager;
 import java.util.Map;
+import org.springframework.beans.BeanWrapper;
+import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.dao.support.DataAccessUtils;
 import org.springframework.dao.support.PersistenceExceptionTranslator;
 import org.springframework.orm.jpa.EntityManagerFactoryInfo;
@@ -12,6 +15,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 /** A class of its own, so that it is only loaded where JPA is there. */
 final class EntityManagers {
+  private static final String FLUSHING = "persistenceContext.flushing";
+
   private EntityManagers() {}
 
   /** Whether one that is bound to this thread has a transaction which is not over. */
@@ -42,11 +47,22 @@ final class EntityManagers {
     if (!entities.isJoinedToTransaction()) {
       return;
     }
+    if (isFlushing(entities)) {
+      throw new PermanentOutboxException(
+          "JPA is writing its changes, as when it calls an entity's @PostUpdate, and cannot write the rest of them before the message: append where the change is made, in the service, or set outbox.append.flush-jpa=false, and messages of one aggregate may have another order than its changes");
+    }
     try {
       entities.flush();
     } catch (RuntimeException e) {
       throw DataAccessUtils.translateIfNecessary(e, translator(factory));
     }
+  }
+
+  /** A flush inside of one would begin it anew. Of Hibernate only: JPA itself does not say. */
+  private static boolean isFlushing(EntityManager entities) {
+    BeanWrapper session = PropertyAccessorFactory.forBeanPropertyAccess(entities.getDelegate());
+    return session.isReadableProperty(FLUSHING)
+        && Boolean.TRUE.equals(session.getPropertyValue(FLUSHING));
   }
 
   private static PersistenceExceptionTranslator translator(Object factory) {

@@ -101,6 +101,7 @@ public final class SpringTransaction implements CurrentTransaction<Connection> {
    * @throws NoTransactionException as the class says
    * @throws org.springframework.dao.DataAccessException what the flush failed with, as a repository
    *     would throw it
+   * @throws dev.outbox.PermanentOutboxException inside of a flush, as in callbacks of entities
    */
   @Override
   public Appended with(Function<Connection, Appended> append) {

@@ -1,12 +1,16 @@
 package dev.outbox.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.PermanentOutboxException;
 import dev.outbox.spring.Servers.Schema;
 import java.sql.SQLException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the server did first: JPA's update of the aggregate, or the insert of the message. */
 @ExtendWith(Servers.Resolver.class)
@@ -23,6 +27,27 @@ class JpaOrderTest {
   void withoutAFlushItComesAfter(Servers servers) throws SQLException {
     assertThat(statements(servers.schema(), false))
         .containsExactly("INSERT outbox_message", "UPDATE orders");
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void inACallbackOfAnEntityThereIsNoFlush(boolean flush, Servers servers) throws SQLException {
+    try (Application shop =
+        Application.start(
+            servers.schema(),
+            "--outbox.relay.enabled=false",
+            "--outbox.append.flush-jpa=" + flush)) {
+      shop.shop().place("order-1");
+      if (flush) {
+        assertThatThrownBy(() -> shop.shop().payWhenWritten("order-1"))
+            .rootCause()
+            .isInstanceOf(PermanentOutboxException.class)
+            .hasMessageContaining("append where the change is made");
+      } else {
+        shop.shop().payWhenWritten("order-1");
+      }
+      assertThat(shop.messages()).isEqualTo(flush ? 1 : 2);
+    }
   }
 
   /** Of a payment, in the order in which the server carried them out. */

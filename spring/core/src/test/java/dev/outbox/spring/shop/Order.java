@@ -2,7 +2,9 @@ package dev.outbox.spring.shop;
 
 import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
+import jakarta.persistence.PostUpdate;
 import jakarta.persistence.Table;
+import jakarta.persistence.Transient;
 
 /** The aggregate. */
 @Entity
@@ -10,6 +12,7 @@ import jakarta.persistence.Table;
 public class Order {
   @Id private String id;
   private String state;
+  @Transient private Runnable whenWritten = () -> {};
 
   protected Order() {}
 
@@ -20,5 +23,15 @@ public class Order {
 
   void pay() {
     state = "PAID";
+  }
+
+  void pay(Runnable whenWritten) {
+    pay();
+    this.whenWritten = whenWritten;
+  }
+
+  @PostUpdate
+  void written() {
+    whenWritten.run();
   }
 }

@@ -29,6 +29,12 @@ public class Shop {
     append(id, "OrderPaid");
   }
 
+  /** In a callback of the entity, while JPA writes it. */
+  @Transactional
+  public void payWhenWritten(String id) {
+    entities.find(Order.class, id).pay(() -> append(id, "OrderPaid"));
+  }
+
   @Transactional
   public void placeAndFail(String id) {
     place(id);
