@@ -17,8 +17,8 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
 /**
- * Says which property {@code outbox.…} there is not, and which one may be meant. It does not show
- * the value: it may be a password.
+ * Says which property {@code outbox.…} there is not, and which one may be meant. To Boot one that is
+ * empty where a number is meant is one, too. It does not show the value: it may be a password.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class UnknownPropertyFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {
@@ -36,17 +36,17 @@ final class UnknownPropertyFailureAnalyzer extends AbstractFailureAnalyzer<BindE
         unbound.getUnboundProperties().stream()
             .map(property -> sentence(property, known))
             .collect(Collectors.joining(System.lineSeparator())),
-        "Correct the name, or take the property away.",
+        "Correct the property, or take it away.",
         cause);
   }
 
   private static String sentence(ConfigurationProperty property, Set<String> known) {
     String name = property.getName().toString();
-    return "There is no property %s%s: did you mean %s?"
-        .formatted(
-            name,
-            property.getOrigin() == null ? "" : ", from " + property.getOrigin(),
-            Texts.closest(name, known));
+    String from = property.getOrigin() == null ? "" : ", from " + property.getOrigin();
+    return known.contains(name)
+        ? "The property %s is empty%s: give it a value.".formatted(name, from)
+        : "There is no property %s%s: did you mean %s?"
+            .formatted(name, from, Texts.closest(name, known));
   }
 
   /** The names of all; behind one that ends in a star anything may stand. */

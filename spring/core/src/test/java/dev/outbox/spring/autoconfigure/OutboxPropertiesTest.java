@@ -2,6 +2,7 @@ package dev.outbox.spring.autoconfigure;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.Archive;
 import dev.outbox.publisher.core.Destination;
@@ -16,7 +17,10 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.context.properties.bind.BindHandler;
+import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 import org.springframework.core.io.UrlResource;
 
@@ -91,6 +95,23 @@ class OutboxPropertiesTest {
     assertThat(properties.history())
         .isEqualTo(new History(Archive.NONE, Duration.ofDays(90), Duration.ofDays(30)));
     assertThat(properties.inbox().retention()).isEqualTo(Duration.ofDays(7));
+  }
+
+  /** As by {@code outbox.relay.workers=${WORKERS:}}. */
+  @Test
+  void anEmptyNumberIsNoUnknownProperty() {
+    Binder binder =
+        new Binder(
+            new MapConfigurationPropertySource(
+                Map.of("outbox.relay.workers", "", "outbox.relay.lese", "")));
+    BindHandler refusing = new NoUnboundElementsBindHandler(BindHandler.DEFAULT);
+    assertThatThrownBy(
+            () -> binder.bind("outbox", Bindable.of(OutboxProperties.class), refusing))
+        .satisfies(
+            failure ->
+                assertThat(new UnknownPropertyFailureAnalyzer().analyze(failure).getDescription())
+                    .contains("The property outbox.relay.workers is empty, from ", ": give it a value.")
+                    .contains("no property outbox.relay.lese", ": did you mean outbox.relay.lease?"));
   }
 
   @Test
