@@ -11,6 +11,7 @@ import dev.outbox.spring.OutboxRelay;
 import dev.outbox.spring.RelayCustomizer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -38,6 +39,7 @@ final class OutboxAutoConfiguration {
   private static final Logger log = LoggerFactory.getLogger(OutboxAutoConfiguration.class);
 
   @Bean
+  @ConditionalOnMissingBean
   RelayState outboxRelayState() {
     return new RelayState();
   }
@@ -110,7 +112,10 @@ final class OutboxAutoConfiguration {
   @ConditionalOnBean(OutboxStore.class)
   SmartInitializingSingleton outboxRelayIsThere(ListableBeanFactory beans) {
     return () -> {
-      if (beans.getBeanNamesForType(OutboxRelay.class, true, false).length == 0) {
+      if (BeanFactoryUtils.beanNamesForTypeIncludingAncestors(
+                  beans, OutboxRelay.class, true, false)
+              .length
+          == 0) {
         log.warn(
             "There is no publisher, so messages of the outbox are stored and not published: add one, as dev.outbox:outbox-publisher-kafka, or outbox-publisher-handler for methods with @OutboxHandler, or set outbox.relay.enabled=false where another process publishes");
       }

@@ -41,12 +41,14 @@ final class OutboxPayloadsAutoConfiguration {
   }
 
   /**
-   * Not by default: who appends such events by hand would append them twice.
+   * Not by default: who appends such events by hand would append them twice. Nor where the parent
+   * context has one, which hears the events of its children, too.
    *
    * @param externalized that of {@code outbox-spring-modulith}, which appends what it takes itself
    */
   @Bean
   @ConditionalOnBooleanProperty("outbox.append.application-events")
+  @ConditionalOnMissingBean(name = "outboxApplicationEvents")
   EventRecorder outboxApplicationEvents(
       OutboxEvents events,
       JoinedOutbox outbox,

@@ -5,16 +5,25 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.Appended;
 import dev.outbox.JoinedOutbox;
 import dev.outbox.Outbox.CurrentTransaction;
+import dev.outbox.OutboxMessage;
 import dev.outbox.inbox.JoinedInbox;
+import dev.outbox.payload.PayloadSerializer;
+import dev.outbox.payload.SerializedPayload;
 import dev.outbox.publisher.kafka.KafkaPublisher;
+import dev.outbox.relay.RelayState;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spring.OutboxRelay;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.memory.MemoryInboxStore;
+import dev.outbox.store.memory.MemoryOutboxStore;
+import dev.outbox.testing.RecordingPublisher;
 import dev.outbox.tracing.OutboxTracing;
 import io.opentelemetry.api.OpenTelemetry;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
@@ -151,6 +160,41 @@ class ConditionsTest {
     runner
         .withClassLoader(new FilteredClassLoader(JdbcOutboxStore.class, KafkaPublisher.class))
         .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(JoinedOutbox.class));
+  }
+
+  @Test
+  void aChildContextTakesWhatItsParentHas(CapturedOutput output) {
+    ApplicationContextRunner both =
+        new ApplicationContextRunner()
+            .withConfiguration(
+                AutoConfigurations.of(
+                    OutboxAutoConfiguration.class, OutboxPayloadsAutoConfiguration.class))
+            .withPropertyValues("outbox.append.application-events=true");
+    List<OutboxMessage> appended = new ArrayList<>();
+    both.withBean(MemoryOutboxStore.class, MemoryOutboxStore::new)
+        .withBean(RecordingPublisher.class)
+        .withBean(
+            PayloadSerializer.class,
+            () -> (about, event) -> SerializedPayload.of(new byte[0], "text/plain"))
+        .withBean(
+            JoinedOutbox.class,
+            () ->
+                messages -> {
+                  appended.addAll(messages);
+                  return Appended.of(List.of(), Set.of());
+                })
+        .run(
+            parent ->
+                both.withParent(parent)
+                    .run(
+                        child -> {
+                          assertThat(child.getBean(RelayState.class))
+                              .isSameAs(parent.getBean(RelayState.class));
+                          child.publishEvent(
+                              new PayloadsTest.OrderPlaced("order-1", Instant.EPOCH));
+                          assertThat(appended).hasSize(1);
+                        }));
+    assertThat(output).doesNotContain("There is no publisher");
   }
 
   @Test
