@@ -35,7 +35,8 @@ final class HandlerMethod implements MessageHandler {
   private final List<String> eventTypes;
 
   /**
-   * @param type of the bean; its superclass may have the method, with an argument of a type variable
+   * @param type of the bean; its superclass may have the method, with an argument of a type
+   *     variable
    * @throws OutboxConfigurationException when the method cannot be a handler, saying why
    */
   HandlerMethod(

@@ -112,8 +112,7 @@ final class OutboxAutoConfiguration {
   @ConditionalOnBean(OutboxStore.class)
   SmartInitializingSingleton outboxRelayIsThere(ListableBeanFactory beans) {
     return () -> {
-      if (BeanFactoryUtils.beanNamesForTypeIncludingAncestors(
-                  beans, OutboxRelay.class, true, false)
+      if (BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, OutboxRelay.class, true, false)
               .length
           == 0) {
         log.warn(

@@ -105,13 +105,14 @@ class OutboxPropertiesTest {
             new MapConfigurationPropertySource(
                 Map.of("outbox.relay.workers", "", "outbox.relay.lese", "")));
     BindHandler refusing = new NoUnboundElementsBindHandler(BindHandler.DEFAULT);
-    assertThatThrownBy(
-            () -> binder.bind("outbox", Bindable.of(OutboxProperties.class), refusing))
+    assertThatThrownBy(() -> binder.bind("outbox", Bindable.of(OutboxProperties.class), refusing))
         .satisfies(
             failure ->
                 assertThat(new UnknownPropertyFailureAnalyzer().analyze(failure).getDescription())
-                    .contains("The property outbox.relay.workers is empty, from ", ": give it a value.")
-                    .contains("no property outbox.relay.lese", ": did you mean outbox.relay.lease?"));
+                    .contains(
+                        "The property outbox.relay.workers is empty, from ", ": give it a value.")
+                    .contains(
+                        "no property outbox.relay.lese", ": did you mean outbox.relay.lease?"));
   }
 
   @Test
