@@ -13,6 +13,8 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -87,6 +89,7 @@ public final class Main extends CliCommand implements Runnable {
         .setCaseInsensitiveEnumValuesAllowed(true)
         .registerConverter(StoreProvider.class, Stores::named)
         .registerConverter(Duration.class, Main::duration)
+        .registerConverter(Instant.class, Main::instant)
         .registerConverter(Position.class, Main::position)
         .setParameterExceptionHandler(Main::usage)
         .setExecutionExceptionHandler(Main::failed);
@@ -98,6 +101,15 @@ public final class Main extends CliCommand implements Runnable {
             () ->
                 new TypeConversionException(
                     "'%s' is no time, %s".formatted(text, Durations.NEEDED)));
+  }
+
+  private static Instant instant(String text) {
+    try {
+      return Instant.parse(text);
+    } catch (DateTimeParseException e) {
+      throw new TypeConversionException(
+          "'%s' is no time, one is needed as 2026-11-22T10:00:00Z".formatted(text));
+    }
   }
 
   private static Position position(String text) {
@@ -134,7 +146,11 @@ public final class Main extends CliCommand implements Runnable {
   private static int usage(ParameterException e, String[] args) {
     CommandLine command = e.getCommandLine();
     PrintWriter err = command.getErr();
+    String text = String.valueOf(e.getMessage()).replaceFirst("^Error: ", "");
     if (e instanceof UnmatchedArgumentException unmatched) {
+      if (unmatched.isUnknownOption() && command.getCommand() instanceof Verbs verbs) {
+        text = verbs.beforeOptions();
+      }
       // It may be the password of an option whose name is mistyped.
       List<String> given = unmatched.getUnmatched();
       for (int i = 0; i < given.size(); i++) {
@@ -150,7 +166,6 @@ public final class Main extends CliCommand implements Runnable {
       err.println("outbox: %1$s is a command of a checkout: ./outbox %1$s".formatted(args[0]));
       return NOT_DONE;
     }
-    String text = String.valueOf(e.getMessage()).replaceFirst("^Error: ", "");
     err.println("outbox: " + Texts.printable(Secrets.mask(text)));
     if (!UnmatchedArgumentException.printSuggestions(e, err)) {
       err.println("Try: " + command.getCommandSpec().qualifiedName() + " --help");

@@ -95,16 +95,22 @@ class UsageTest {
         "status --url=x --inbox --max-dead=1 ! --max-dead is for an outbox: leave it out, or --inbox",
         "archive find --url=x --after=42 ! Invalid value for option '--after': '42' is no position, it must look like 2026-11-22T10:00:00.123456Z/42",
         "archive find --url=x --outcome=lost ! Invalid value for option '--outcome': expected one of [DELIVERED, DISCARDED, EXPIRED] (case-insensitive) but was 'lost'",
+        "archive find --url=x --from=2026-11-22 ! Invalid value for option '--from': '2026-11-22' is no time, one is needed as 2026-11-22T10:00:00Z",
         "status --url=x --password geheim ! put = between --password and the password; --password alone asks for it",
         "status --url=x --password 4711 ! put = between --password and the password; --password alone asks for it",
         "dead-letters requeue --url=x --password g17 ! put = between --password and the password; --password alone asks for it",
+        "dead-letters requeue --all --evnt-type=x --url=x ! Unknown option: '--evnt-type=x'",
+        "dead-letters list x --url=x   ! Unmatched argument at index 2: 'x'",
+        "messages cancel 1 --dry-rn --url=x ! Unknown option: '--dry-rn'",
+        "messages lst --url=x          ! Unmatched arguments from index 1: 'lst', '--url=x'",
+        "archive find --evnt-type=x --url=x ! Unknown option: '--evnt-type=x'",
         "dead-letters requeue --url=x  ! Missing required argument (specify one of these): (SEQ... | --all)",
       })
   void badUsage(String arguments, String sentence) {
     Cli cli = Cli.run(arguments == null ? new String[0] : arguments.split(" "));
     assertThat(cli.code()).isEqualTo(2);
     assertThat(cli.err()).startsWith("outbox: " + sentence + System.lineSeparator());
-    assertThat(cli.err().lines().toList().get(1)).matches("(Try: outbox.* --help|Did you mean.*)");
+    assertThat(cli.err().lines().toList().get(1)).matches("(Try: outbox.* --help|Did you mean.*|Possible solutions.*)");
     assertThat(cli.out()).isEmpty();
   }
 
