@@ -251,8 +251,10 @@ public final class JdbcTransactions implements Transactions<Handle> {
               "no connection to %s: is it running, is the URL right, is the pool large enough? "
                   .formatted(name);
           case MISSING_SCHEMA ->
-              "a table is missing or of another version, migrate the database (table %s): "
-                  .formatted(server.names().table("message"));
+              detail.contains(server.names().table("archive_"))
+                  ? "there is no archive, or one of another version, make it with outbox migrate --archive=full: "
+                  : "a table is missing or of another version, migrate the database (table %s): "
+                      .formatted(server.names().table("message"));
           case CUT_OFF ->
               "%s ended the statement or the connection, as after a time limit or a pause longer than the lease%s: "
                   .formatted(name, todo);
