@@ -19,8 +19,9 @@ import org.jspecify.annotations.Nullable;
 public final class Secrets {
   private static final String MASK = "***";
 
+  /** Looked for from the beginning of a word alone: a payload may be one word of a megabyte. */
   private static final String NAME =
-      "[a-z_.]*(?:password|passwd|passphrase|pwd|secret|(?:access|session)_?token)\\d?";
+      "(?<![a-z_.])[a-z_.]*(?:password|passwd|passphrase|pwd|secret|(?:access|session)_?token)\\d?";
 
   /** In a URL's parameters, in properties, in JAAS settings; SQL Server puts values in braces. */
   private static final Pattern PARAMETER =
@@ -28,7 +29,7 @@ public final class Secrets {
           "(?i)("
               + NAME
               + "\\s*=\\s*)"
-              + "(\"(?:[^\"\\\\]|\\\\.)*\"|\\{(?:[^}]|}})*}|[^&;,\\s]+?(?=[&;,\\s]|:\\s|$))");
+              + "(\"(?:[^\"\\\\]|\\\\.)*+\"|\\{[^}]*+(?:}}[^}]*+)*}|[^&;,\\s]+?(?=[&;,\\s]|:\\s|$))");
 
   /** {@code //user:password@host}, but where a user's name may have an @ behind the port. */
   private static final Pattern USER_INFO =
@@ -57,7 +58,7 @@ public final class Secrets {
   private Secrets() {}
 
   private static Pattern value(String pattern) {
-    return Pattern.compile("(?i)(?<![a-z_.])" + NAME + "\\s*=\\s*(" + pattern + ")");
+    return Pattern.compile("(?i)" + NAME + "\\s*=\\s*(" + pattern + ")");
   }
 
   /**

@@ -3,16 +3,19 @@ package dev.outbox.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.io.StringReader;
+import java.time.Duration;
 import java.util.List;
 import java.util.Properties;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SecretsTest {
 
@@ -49,6 +52,16 @@ class SecretsTest {
       })
   void patterns(String text, String masked) {
     assertThat(Secrets.mask(text)).isEqualTo(masked);
+  }
+
+  @ParameterizedTest
+  @DisplayName("a payload of a megabyte is masked at once")
+  @ValueSource(strings = {"%s", "password=\"%s\"", "password={%s}", "password=%s"})
+  void large(String text) {
+    String masked =
+        assertTimeoutPreemptively(
+            Duration.ofSeconds(30), () -> Secrets.mask(text.formatted("y".repeat(1_000_000))));
+    assertThat(masked).matches("password=\\*\\*\\*|y{1000000}");
   }
 
   @Test
