@@ -2,7 +2,9 @@ package dev.outbox.cli;
 
 import java.io.IOException;
 import java.io.Reader;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -68,6 +70,10 @@ final class RelayCommand extends CliCommand implements Callable<Integer> {
     } catch (NoSuchFileException e) {
       throw new Failure(
           "there is no file %s: make one with --print-config".formatted(file.toAbsolutePath()), e);
+    } catch (AccessDeniedException e) {
+      throw new Failure("%s cannot be read: this user may not".formatted(file), e);
+    } catch (CharacterCodingException e) {
+      throw new Failure("%s cannot be read: it is not in UTF-8".formatted(file), e);
     } catch (IOException | IllegalArgumentException e) {
       throw new Failure("%s cannot be read: %s".formatted(file, e.getMessage()), e);
     }

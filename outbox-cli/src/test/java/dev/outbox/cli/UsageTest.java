@@ -8,6 +8,7 @@ import dev.outbox.spi.store.StoreProvider;
 import dev.outbox.store.memory.MemoryOutboxStore;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Driver;
@@ -110,7 +111,8 @@ class UsageTest {
     Cli cli = Cli.run(arguments == null ? new String[0] : arguments.split(" "));
     assertThat(cli.code()).isEqualTo(2);
     assertThat(cli.err()).startsWith("outbox: " + sentence + System.lineSeparator());
-    assertThat(cli.err().lines().toList().get(1)).matches("(Try: outbox.* --help|Did you mean.*|Possible solutions.*)");
+    assertThat(cli.err().lines().toList().get(1))
+        .matches("(Try: outbox.* --help|Did you mean.*|Possible solutions.*)");
     assertThat(cli.out()).isEmpty();
   }
 
@@ -367,6 +369,10 @@ class UsageTest {
     assertThat(twice.err())
         .isEqualToIgnoringNewLines(
             "outbox: the property relay.workers is given twice: take one away");
+
+    Files.writeString(file, "store.user=b\u00fcro\n", StandardCharsets.ISO_8859_1);
+    assertThat(Cli.run("relay", "--config", file.toString()).err())
+        .isEqualToIgnoringNewLines("outbox: %s cannot be read: it is not in UTF-8".formatted(file));
   }
 
   @Test
