@@ -17,9 +17,12 @@ import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Set;
+import java.util.UUID;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -89,7 +92,10 @@ public final class Main extends CliCommand implements Runnable {
         .setCaseInsensitiveEnumValuesAllowed(true)
         .registerConverter(StoreProvider.class, Stores::named)
         .registerConverter(Duration.class, Main::duration)
-        .registerConverter(Instant.class, Main::instant)
+        .registerConverter(
+            Instant.class,
+            reading(Instant::parse, "no time, one is needed as 2026-11-22T10:00:00Z"))
+        .registerConverter(UUID.class, reading(UUID::fromString, "no id, a UUID is needed"))
         .registerConverter(Position.class, Main::position)
         .setParameterExceptionHandler(Main::usage)
         .setExecutionExceptionHandler(Main::failed);
@@ -103,13 +109,15 @@ public final class Main extends CliCommand implements Runnable {
                     "'%s' is no time, %s".formatted(text, Durations.NEEDED)));
   }
 
-  private static Instant instant(String text) {
-    try {
-      return Instant.parse(text);
-    } catch (DateTimeParseException e) {
-      throw new TypeConversionException(
-          "'%s' is no time, one is needed as 2026-11-22T10:00:00Z".formatted(text));
-    }
+  /** Without the words of an exception, which are for programmers. */
+  private static <T> ITypeConverter<T> reading(Function<String, T> parse, String otherwise) {
+    return text -> {
+      try {
+        return parse.apply(text);
+      } catch (IllegalArgumentException | DateTimeParseException e) {
+        throw new TypeConversionException("'%s' is %s".formatted(text, otherwise));
+      }
+    };
   }
 
   private static Position position(String text) {

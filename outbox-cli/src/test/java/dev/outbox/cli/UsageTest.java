@@ -97,6 +97,7 @@ class UsageTest {
         "archive find --url=x --after=42 ! Invalid value for option '--after': '42' is no position, it must look like 2026-11-22T10:00:00.123456Z/42",
         "archive find --url=x --outcome=lost ! Invalid value for option '--outcome': expected one of [DELIVERED, DISCARDED, EXPIRED] (case-insensitive) but was 'lost'",
         "archive find --url=x --from=2026-11-22 ! Invalid value for option '--from': '2026-11-22' is no time, one is needed as 2026-11-22T10:00:00Z",
+        "messages list --url=x --id=42 ! Invalid value for option '--id': '42' is no id, a UUID is needed",
         "status --url=x --password geheim ! put = between --password and the password; --password alone asks for it",
         "status --url=x --password 4711 ! put = between --password and the password; --password alone asks for it",
         "dead-letters requeue --url=x --password g17 ! put = between --password and the password; --password alone asks for it",
