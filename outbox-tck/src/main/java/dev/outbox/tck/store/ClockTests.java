@@ -6,6 +6,7 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Patience;
@@ -14,6 +15,8 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 
 /** T1. */
@@ -72,16 +75,21 @@ abstract class ClockTests<T> extends StoreTests<T> {
         "either the decision did not count, or moveClock(…) changes what the store knows a claimed message by: a time that is over when the clock moves on may stay as it is");
   }
 
-  @Sentence("30 seconds are not over at once: of a retry, of a delay, of a lease")
+  @Sentence("30 seconds are not over soon: of a retry, of a delay, of a lease, of a renewed one")
   void notBeforeItsDelay() {
-    committed("retried", 1);
+    committed("retry", 1);
     settle(claim(), Decision.retry(SOME, "refused"));
-    assertNotOver("a retry of 30 s", claim());
-    committed(message("delayed").deliverAfter(SOME));
-    assertNotOver("a delay of 30 s", claim());
-    committed("leased", 1);
-    assertCame("what was claimed", claim(100, SOME)).hasSize(1);
-    assertNotOver("a lease of 30 s", claim());
+    committed(message("delay").deliverAfter(SOME));
+    committed("lease", 1);
+    Claim claim = claim(100, SOME);
+    for (String renewed : List.of("", ", renewed,")) {
+      LockSupport.parkNanos(SOME.dividedBy(500).toNanos()); // over, were it milliseconds
+      Claim next = claim();
+      for (StoredMessage over : next.messages()) {
+        assertNotOver("a %s of 30 s%s".formatted(over.message().aggregateId(), renewed), next);
+      }
+      Set<Long> ignored = claim.renew(SOME);
+    }
   }
 
   private static void assertNotOver(String what, Claim next) {

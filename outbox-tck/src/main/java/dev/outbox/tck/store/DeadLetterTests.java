@@ -162,6 +162,21 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
     assertCame("what came in the end", came).inAnyOrder(messages);
   }
 
+  @Rule("O2")
+  @Sentence("a decision about a dead letter of the key ends no wait of another message for a retry")
+  void otherWaits() {
+    letters();
+    for (boolean requeue : List.of(true, false)) {
+      tck.prepare();
+      List<OutboxMessage> messages = committed("k", 3);
+      long dead = die(false);
+      retryFirst(claim(), LONG, true);
+      Set<Long> ignored = decide(requeue, Set.of(dead));
+      expect("what came of a key that waits for hours", ids(claim()))
+          .doesNotContainAnyElementsOf(idsOf(messages).subList(1, 3));
+    }
+  }
+
   @Sentence("a dead letter and its successors never come in one claim")
   void neverInOneClaim() {
     List<OutboxMessage> messages = committed("k", 4);

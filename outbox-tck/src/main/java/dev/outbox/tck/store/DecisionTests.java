@@ -112,6 +112,9 @@ abstract class DecisionTests<T> extends StoreTests<T> {
     Claim again = awaitClaim("the head, given back");
     expect("the head of the key", first(again).sequence()).isEqualTo(first(retried).sequence());
     expect("attempts of the head", first(again).attempts()).isEqualTo(1);
+    release(again);
+    TakenOver claims = takenOver();
+    expect("attempts after a crash", first(claims.current()).attempts()).isEqualTo(1);
   }
 
   @Sentence("head delivered, second retried, third delivered, fourth undecided: each as decided")
@@ -135,6 +138,29 @@ abstract class DecisionTests<T> extends StoreTests<T> {
     Claim last = claim();
     assertCame("due at last", last).inOrder(messages.get(3));
     expect("attempts of the last", first(last).attempts()).isZero();
+  }
+
+  @Rule({"A4", "S2"})
+  @Sentence("housekeeping takes nothing that is still of use: messages, leases, dedup keys")
+  void housekeeping() {
+    if (store() instanceof DeadLetterStore) {
+      committed("dead", 1);
+      die(false);
+    }
+    OutboxMessage delayed = committed(message("delayed").deliverAfter(tck.shortTime()));
+    OutboxMessage retried = committed(message("k").dedupKey("d"));
+    Claim claim = claim();
+    housekeep();
+    check(settleFirst(claim, at(soon())).isEmpty(), "S2: housekeeping takes what is claimed");
+    housekeep();
+    assertCame("S2: due after housekeeping", awaitDrained(2)).inAnyOrder(delayed, retried);
+    if (store() instanceof DeadLetterStore) {
+      check(listedDead().size() == 1, "S2: housekeeping takes a dead letter");
+    }
+    OutboxMessage again = message("k").dedupKey("d").build();
+    check(
+        commit(List.of(again)).contains(again.id()),
+        "A4: a dedup key is forgotten after housekeeping, long before its window is over");
   }
 
   @Sentence("only a decision makes a dead letter, not the number of attempts")

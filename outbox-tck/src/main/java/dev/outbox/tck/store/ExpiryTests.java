@@ -57,9 +57,13 @@ abstract class ExpiryTests<T> extends StoreTests<T> {
 
   @Sentence("expireAfter counts from the append, and comes back as the time that it leads to")
   void expireAfter() {
-    Duration time = soon();
-    committed(message("k").expireAfter(time));
-    StoredMessage expired = first(awaitExpired("the end of a message's time"));
+    committed(message("k").expireAfter(LONG));
+    assertExpiresAfter(LONG, drain().get(0));
+    committed(message("k").expireAfter(soon()));
+    assertExpiresAfter(soon(), first(awaitExpired("the end of a message's time")));
+  }
+
+  private static void assertExpiresAfter(Duration time, StoredMessage expired) {
     OutboxMessage came = expired.message();
     expect("expireAfter of a message handed out", came.expireAfter()).isNull();
     assertThat(came.expiresAt())

@@ -95,6 +95,10 @@ abstract class OrderTests<T> extends StoreTests<T> {
           .inOrder(messages.get(0));
       release(claim);
     }
+    TakenOver claims = takenOver();
+    assertCame("a head that failed comes alone after a crash, too", claims.current())
+        .inOrder(messages.get(0));
+    release(claims.current());
     assertCame("what came in the end", awaitDrained(4)).inOrder(messages);
   }
 

@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.ArchiveStore.Who;
-import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.PauseStore.Pause;
 import dev.outbox.tck.Rule;
@@ -120,15 +118,6 @@ abstract class PauseTests<T> extends StoreTests<T> {
     assertThat(pauses().get(0).since())
         .as("since when, between two appends")
         .isBetween(before.minus(precision), after.plus(precision));
-  }
-
-  /** When a message was appended, by the store's clock. */
-  private Instant appended(String order) {
-    committed(order, 1);
-    Claim claim = claim();
-    Instant at = first(claim).createdAt();
-    settle(claim, Decision.delivered());
-    return at;
   }
 
   @Sentence("what is paused is appended and claimed as before: relays hold it back")

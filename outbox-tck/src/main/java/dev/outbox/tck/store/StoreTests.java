@@ -13,6 +13,7 @@ import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.internal.Patience;
 import dev.outbox.tck.internal.SuiteTests;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -86,6 +87,14 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
     OutboxMessage message = builder.build();
     commit(List.of(message));
     return message;
+  }
+
+  /** When a message was appended, and delivered after that, by the store's clock. */
+  Instant appended(String order) {
+    committed(order, 1);
+    Claim claim = claim();
+    settle(claim, Decision.delivered());
+    return first(claim).createdAt();
   }
 
   /** Appends in one transaction, and says which were duplicates. */

@@ -1414,6 +1414,164 @@ public final class BrokenStores {
     }
   }
 
+  /** Writes milliseconds where the database takes microseconds. */
+  @Rule("T1")
+  static final class DelaysForAThousandth extends Broken {
+    @Override
+    Row newRow(String key, @Nullable OutboxMessage message) {
+      Row row = super.newRow(key, message);
+      if (message != null && message.deliverAfter() != null) {
+        row.dueAt = row.createdAt.plus(message.deliverAfter().dividedBy(1_000));
+      }
+      return row;
+    }
+  }
+
+  /** The same, of a lease that is renewed. */
+  @Rule("T1")
+  static final class RenewsForAThousandth extends Broken {
+    @Override
+    synchronized Set<Long> renew(MemoryClaim claim, Duration lease) {
+      return super.renew(claim, lease.dividedBy(1_000));
+    }
+  }
+
+  /** The same, of a time after which a message expires. */
+  @Rule("C10")
+  static final class ExpiresAfterAThousandth extends Broken {
+    @Override
+    Row newRow(String key, @Nullable OutboxMessage message) {
+      return super.newRow(
+          key,
+          message == null || message.expireAfter() == null
+              ? message
+              : bare(message).expireAfter(message.expireAfter().dividedBy(1_000)).build());
+    }
+  }
+
+  /** Renews the first of its rows. */
+  @Rule("C4")
+  static final class RenewsOneKey extends Broken {
+    @Override
+    synchronized Set<Long> renew(MemoryClaim claim, Duration lease) {
+      Map<Key, Instant> ends = new HashMap<>();
+      claim.rows.keySet().stream().skip(1).forEach(key -> ends.put(key, key.leasedUntil));
+      Set<Long> held = super.renew(claim, lease);
+      ends.forEach((key, end) -> key.leasedUntil = end);
+      return held;
+    }
+  }
+
+  /** Gives the claim that comes with a settle what is left of another's lease. */
+  @Rule("S3")
+  static final class LeasesTheNextForNothing extends Broken {
+    @Override
+    public Settled settleAndClaim(
+        Claim claim, Map<Long, Decision> decisions, Claim.Request request) {
+      return super.settleAndClaim(
+          claim,
+          decisions,
+          new Claim.Request(
+              request.worker(), request.maxMessages(), request.maxBytes(), Duration.ofMillis(1)));
+    }
+  }
+
+  /** Asks whether it holds anything, not whether it holds this key. */
+  @Rule("S1")
+  static final class HoldsAllOrNothing extends Broken {
+    @Override
+    boolean holds(MemoryClaim claim, Key key) {
+      return claim.rows.keySet().stream().anyMatch(each -> super.holds(claim, each));
+    }
+  }
+
+  /** Takes what nobody settled for new. */
+  abstract static class BeginsAnew extends Broken {
+    abstract void anew(Row row);
+
+    @Override
+    MemoryClaim claim(MemoryClaim claim, Claim.Request request) {
+      Instant now = now();
+      keys.values().stream()
+          .filter(key -> key.holder != null && key.holder != claim.kept && isFree(key, now))
+          .forEach(key -> key.live().forEach(this::anew));
+      return super.claim(claim, request);
+    }
+  }
+
+  @Rule("O2")
+  static final class BringsFollowersAfterACrash extends BeginsAnew {
+    @Override
+    void anew(Row row) {
+      row.failed = false;
+    }
+  }
+
+  @Rule({"S2", "S1", "S6"})
+  static final class ForgetsAttemptsInACrash extends BeginsAnew {
+    @Override
+    void anew(Row row) {
+      row.attempts = 0;
+    }
+  }
+
+  /** Decides about a key where it should decide about a dead letter. */
+  @Rule("O2")
+  static final class EndsWaitsByAnyDecision extends Broken {
+    private void free(Row row) {
+      Key key = keys.get(row.key);
+      if (key != null) {
+        key.live().forEach(each -> each.failed = false);
+        key.live().forEach(each -> each.dueAt = Row.ALWAYS);
+      }
+    }
+
+    @Override
+    void discard(Row row) {
+      super.discard(row);
+      free(row);
+    }
+  }
+
+  /** Removes with old dedup keys those that are not old. */
+  @Rule("A4")
+  static final class ForgetsAllDedupKeys extends Broken {
+    private int forgotten;
+
+    @Override
+    boolean takeDedupKey(String dedupKey, MemoryTransaction transaction) {
+      return super.takeDedupKey(forgotten + dedupKey, transaction);
+    }
+
+    @Override
+    public synchronized void housekeep() {
+      super.housekeep();
+      forgotten++;
+    }
+  }
+
+  /** Removes all dead letters where none should be. */
+  @Rule("S2")
+  static final class ForgetsDeadLetters extends Broken {
+    @Override
+    public synchronized void housekeep() {
+      super.housekeep();
+      if (!hasArchive()) {
+        keys.values().forEach(key -> key.rows.values().removeIf(row -> row.dead));
+      }
+    }
+  }
+
+  /** Removes claims of workers that it takes for dead. */
+  @Rule("S2")
+  static final class FreesWhatIsClaimed extends Broken {
+    @Override
+    public synchronized void housekeep() {
+      super.housekeep();
+      keys.values().forEach(key -> key.holder = null);
+    }
+  }
+
   /** Parks messages that were unavailable, and forgets whom they hold back. */
   @Rule("O2")
   static final class LetsOthersPassTheUnavailable extends Broken {
