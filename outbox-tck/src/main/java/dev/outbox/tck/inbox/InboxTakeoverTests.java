@@ -15,16 +15,11 @@ import dev.outbox.tck.internal.Sentence;
 /** I4. */
 @Rule("I4")
 abstract class InboxTakeoverTests<T> extends InboxTests<T> {
-  @Sentence("after the end of a lock begin takes it over, and the attempt counts")
-  void takesOver() {
+  @Sentence("after the end of a lock begin takes it over; the old one changes nothing, and says so")
+  void staleChangesNothing() {
     TakenOver<T> locks = takenOver(KEY);
     expect("attempts of the first", locks.stale().attempts()).isEqualTo(1);
     expect("attempts of the one that took over", locks.current().attempts()).isEqualTo(2);
-  }
-
-  @Sentence("a lock that was taken over changes nothing, and says so")
-  void staleChangesNothing() {
-    TakenOver<T> locks = takenOver(KEY);
     assertStale(locks.stale(), "was taken over");
     requires("I3", () -> assertNotStarted("a stale lock was released", begin(KEY)));
     assertThat(locks.current().complete(result("current")))

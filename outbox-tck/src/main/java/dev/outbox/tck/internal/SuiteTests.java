@@ -42,6 +42,9 @@ public abstract class SuiteTests<P extends Patient<?, ?>> {
   /** Far enough ahead never to come while the suite runs. */
   protected static final Duration LONG = Duration.ofHours(6);
 
+  /** Not over when a test is, and soon if it is taken for milliseconds, or a clock is off. */
+  protected static final Duration SOME = Duration.ofSeconds(30);
+
   /** What the suite waits for is the end of a delay, a lease or a window nearly always. */
   protected static final String OTHER_CLOCK =
       ": is the time until then computed by another clock than the one that it is compared with? (T1)";
@@ -91,6 +94,12 @@ public abstract class SuiteTests<P extends Patient<?, ?>> {
    */
   protected final void letLeaseEnd() {
     LockSupport.parkNanos(soon().toNanos() * 3);
+  }
+
+  /** Lets pass what {@link #SOME} time would be in milliseconds. */
+  protected final void letSomeMillisecondsPass() {
+    letLeaseEnd();
+    LockSupport.parkNanos(SOME.dividedBy(500).toNanos());
   }
 
   /**

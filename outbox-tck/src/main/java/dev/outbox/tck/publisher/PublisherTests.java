@@ -45,12 +45,20 @@ abstract class PublisherTests {
     return outage(PublisherRun.HUNG, broker::pauseBroker, broker::resumeBroker);
   }
 
-  /** Asks about each outage that the test class can make; in the end it misses the other one. */
   void eachOutage(Consumer<Outage> asks) {
+    each(asks, List.of(this::whileStopped, this::whileHung));
+  }
+
+  void eachBeside(Consumer<Beside> asks) {
+    each(asks, List.of(this::besideRejected, this::besideMissing));
+  }
+
+  /** Asks about each of these that the test class can make; in the end it misses the other one. */
+  <E> void each(Consumer<E> asks, List<Supplier<E>> made) {
     NotUnlocked missing = null;
-    for (Supplier<Outage> outage : List.<Supplier<Outage>>of(this::whileStopped, this::whileHung)) {
+    for (Supplier<E> one : made) {
       try {
-        asks.accept(outage.get());
+        asks.accept(one.get());
       } catch (NotUnlocked e) {
         missing = missing == null ? e : missing;
       }
@@ -256,20 +264,14 @@ abstract class PublisherTests {
       return tck.batch(broker.rejected(tck.message("bad")), tck.message("good"));
     }
 
-    @Sentence("a message that the broker refuses is not delivered, and the others are not blamed")
-    void resultsBesideRejected() {
-      checkHonest(besideRejected());
-    }
-
-    @Sentence("a message to a missing destination is not delivered, and others are not blamed")
-    void resultsBesideMissing() {
-      checkHonest(besideMissing());
-    }
-
-    private static void checkHonest(Beside beside) {
-      Published published = beside.published().inTime();
-      check(published.notThere(beside.arrived()));
-      check(published.blamed("good", beside.arrived()));
+    @Sentence("what is refused, or has no destination, is not delivered, and others are not blamed")
+    void resultsBesideBad() {
+      eachBeside(
+          beside -> {
+            Published published = beside.published().inTime();
+            check(published.notThere(beside.arrived()));
+            check(published.blamed("good", beside.arrived()));
+          });
     }
 
     @Sentence("results are in the order of the messages, with rejected ones anywhere")
@@ -326,24 +328,14 @@ abstract class PublisherTests {
       check(outOfOrder(all, PatientPublisher.ids(received)));
     }
 
-    @Sentence("after a rejected message no later one of its key is delivered in that call")
-    void stopsAfterRejected() {
-      checkStops(besideRejected());
+    @Sentence("after one that is rejected or has no destination no later one of its key arrives")
+    void stops() {
+      eachBeside(OrderTests::checkStops);
     }
 
-    @Sentence("after one to a missing destination no later one of its key is delivered")
-    void stopsAfterMissing() {
-      checkStops(besideMissing());
-    }
-
-    @Sentence("with rejected messages anywhere, each key's deliveries stop at its first one")
+    @Sentence("with many of these anywhere, each key's deliveries stop at its first one")
     void stopsAnywhere() {
-      checkStops(besideManyRejected());
-    }
-
-    @Sentence("with missing destinations anywhere, each key's deliveries stop at its first one")
-    void stopsAnywhereAtMissing() {
-      checkStops(besideManyMissing());
+      each(OrderTests::checkStops, List.of(this::besideManyRejected, this::besideManyMissing));
     }
 
     private static void checkStops(Beside beside) {

@@ -144,7 +144,7 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
       settle(claim, Decision.expired());
     }
     Archived archived = one(ALL);
-    FieldTests.assertSame(archived.message().message(), message);
+    assertSame(archived.message().message(), message);
     expect("outcome of what expired", archived.outcome()).isEqualTo(Outcome.EXPIRED);
     expect("error", archived.error()).isEqualTo(Decision.Expired.ERROR);
     expect("failed attempts", archived.message().attempts()).isEqualTo(1);

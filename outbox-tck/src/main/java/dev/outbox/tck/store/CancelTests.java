@@ -126,12 +126,7 @@ abstract class CancelTests<T> extends ArchiveStoreTests<T> {
       "one that is cancelled in the moment in which it becomes due goes one way, and not both")
   void becomesDue() {
     becomesDue(store());
-  }
-
-  @Tag("slow")
-  @Sentence("one that is cancelled in that moment does so where a relay keeps its key, too")
-  void becomesDueOfAKeptKey() {
-    becomesDue(tck.ability(KeepingStore.class).keeper(LONG));
+    becomesDue(tck.ability(KeepingStore.class).keeper(LONG)); // where a relay keeps its key, too
   }
 
   /** A millisecond apart: some have come when the others are cancelled. */

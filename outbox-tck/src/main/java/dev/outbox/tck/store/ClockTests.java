@@ -16,15 +16,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 
 /** T1. */
 @Rule("T1")
 abstract class ClockTests<T> extends StoreTests<T> {
-
-  /** A time that is not over when a test is, and is over by a clock that is off. */
-  private static final Duration SOME = Duration.ofSeconds(30);
 
   /** How far a client's clock is off. */
   private static final Duration OFF = Duration.ofMinutes(10);
@@ -83,7 +79,7 @@ abstract class ClockTests<T> extends StoreTests<T> {
     committed("lease", 1);
     Claim claim = claim(100, SOME);
     for (String renewed : List.of("", ", renewed,")) {
-      LockSupport.parkNanos(SOME.dividedBy(500).toNanos()); // over, were it milliseconds
+      letSomeMillisecondsPass();
       Claim next = claim();
       for (StoredMessage over : next.messages()) {
         assertNotOver("a %s of 30 s%s".formatted(over.message().aggregateId(), renewed), next);

@@ -7,6 +7,7 @@ import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.BreaksConnections;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.OpenWork;
@@ -65,20 +66,6 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
     }
   }
 
-  @Sentence("requeue of the dead letter that blocks: the key goes on with it first, in order")
-  void requeueBlocking() {
-    List<OutboxMessage> messages = new ArrayList<>(committed("k", 3));
-    long dead = die(true);
-    messages.addAll(committed("k", 1));
-    mustRequeue(dead);
-    Claim claim = awaitClaim("the requeued dead letter");
-    expect("sequence of the head", first(claim).sequence()).isEqualTo(dead);
-    expect("attempts of a requeued message", first(claim).attempts()).isZero();
-    release(claim);
-    assertCame("what came in the end", awaitDrained(4)).inOrder(messages);
-    expect("the dead letters listed", listedDead()).isEmpty();
-  }
-
   @Sentence("a list of no dead letters is refused, not taken for an empty one")
   void limitOfAList() {
     DeadLetterStore letters = letters();
@@ -135,21 +122,6 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
     assertCame("due after that", drain()).inOrder(last);
   }
 
-  @Sentence("a decision about another dead letter of the key does not free it")
-  void otherDeadLetter() {
-    letters();
-    for (boolean requeue : List.of(true, false)) {
-      tck.prepare();
-      committed("k", 3);
-      long first = die(false);
-      long second = die(true);
-      expect("whether it was decided about", requeue ? requeue(first) : discard(first)).isTrue();
-      assertNothingDue("blocked by another dead letter than the one decided about");
-      mustDiscard(second);
-      assertCame("due at last", awaitDrained(requeue ? 2 : 1)).hasSize(requeue ? 2 : 1);
-    }
-  }
-
   @Sentence("a dead letter that does not block is requeued while its key is claimed or waits")
   void requeueWhileBusy() {
     List<OutboxMessage> messages = committed("k", 3);
@@ -162,33 +134,29 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
     assertCame("what came in the end", came).inAnyOrder(messages);
   }
 
-  @Rule("O2")
-  @Sentence("a decision about a dead letter of the key ends no wait of another message for a retry")
-  void otherWaits() {
+  @Rule({"O2", "O3"})
+  @Sentence("a decision about another dead letter of the key frees none that is halted or waits")
+  void otherDeadLetter() {
     letters();
     for (boolean requeue : List.of(true, false)) {
-      tck.prepare();
-      List<OutboxMessage> messages = committed("k", 3);
-      long dead = die(false);
-      retryFirst(claim(), LONG, true);
-      Set<Long> ignored = decide(requeue, Set.of(dead));
-      expect("what came of a key that waits for hours", ids(claim()))
-          .doesNotContainAnyElementsOf(idsOf(messages).subList(1, 3));
+      for (boolean halts : List.of(true, false)) {
+        tck.prepare();
+        List<OutboxMessage> messages = committed("k", 3);
+        long first = die(false);
+        Claim second = claim();
+        settleFirst(second, halts ? dead(true) : Decision.retry(LONG, "refused"));
+        expect("which were decided about", decide(requeue, Set.of(first))).containsExactly(first);
+        Claim due = claim();
+        assertThat(ids(due))
+            .as("due beside one that %s, after a decision about another", halts ? "halts" : "waits")
+            .doesNotContainAnyElementsOf(idsOf(messages).subList(1, 3));
+        if (halts) {
+          expect("due behind one that halts its key", due.messages()).isEmpty();
+          mustDiscard(first(second).sequence());
+          assertCame("due at last", awaitDrained(requeue ? 2 : 1)).hasSize(requeue ? 2 : 1);
+        }
+      }
     }
-  }
-
-  @Sentence("a dead letter and its successors never come in one claim")
-  void neverInOneClaim() {
-    List<OutboxMessage> messages = committed("k", 4);
-    Set<UUID> dead = new HashSet<>();
-    for (int i = 0; i < 3; i++) {
-      Claim claim = claim();
-      expect("a claim after %s messages died".formatted(i), ids(claim)).noneMatch(dead::contains);
-      expect("the head of the key", id(first(claim))).isEqualTo(messages.get(i).id());
-      dead.add(id(first(claim)));
-      settleFirst(claim, dead(false));
-    }
-    assertCame("came at last", drain()).inOrder(messages.get(3));
   }
 
   @Rule("S2")
@@ -284,8 +252,9 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
       if (requeue) {
         all.forEach(dead -> due.add(dead.letter()));
       }
-      List<UUID> came = ids(awaitDrained(due.size()));
+      List<StoredMessage> came = awaitDrained(due.size());
       assertCame("what came in the end", came).inAnyOrder(due);
+      expect("attempts, also of what was requeued", came).allMatch(m -> m.attempts() == 0);
       if (requeue) {
         halting.forEach(
             dead ->

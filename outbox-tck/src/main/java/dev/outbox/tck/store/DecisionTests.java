@@ -45,39 +45,25 @@ abstract class DecisionTests<T> extends StoreTests<T> {
     assertNothingDue("all delivered");
   }
 
-  @Sentence(
-      "retry that counts: not due before its delay, one more attempt each time, else the same")
-  void retryCounts() {
+  @Sentence("retry: not due before its delay, one more attempt if it counts, else the same")
+  void retry() {
     committed("k", 1);
     Claim unsettled = claim();
     StoredMessage before = first(unsettled);
     release(unsettled);
-    for (int attempts = 0; attempts < 3; attempts++) {
+    int attempts = 0;
+    for (boolean counts : List.of(true, true, false, false, true)) {
       Claim claim = awaitClaim("the message after its retry delay");
       StoredMessage after = first(claim);
       expect("attempts of the claimed message", after.attempts()).isEqualTo(attempts);
       expect("sequence of the message", after.sequence()).isEqualTo(before.sequence());
       expect("key of the message", after.key()).isEqualTo(before.key());
       expect("createdAt", after.createdAt()).isEqualTo(before.createdAt());
-      FieldTests.assertSame(after.message(), before.message());
-      settle(claim, at(tck.shortTime().dividedBy(10)));
+      assertSame(after.message(), before.message());
+      retryFirst(claim, tck.shortTime().dividedBy(10), counts);
+      attempts += counts ? 1 : 0;
     }
-    Claim claim = awaitClaim("the message after its retry delay");
-    settle(claim, at(LONG));
-    assertNothingDue("due only after hours");
-  }
-
-  @Sentence("retry that does not count: not due before its delay, and attempts stay")
-  void retryDoesNotCount() {
-    committed("k", 1);
-    settle(claim(), at(Duration.ZERO));
-    for (int i = 0; i < 3; i++) {
-      Claim claim = awaitClaim("the message after its retry delay");
-      expect("attempts after %s retries that do not count".formatted(i), first(claim).attempts())
-          .isEqualTo(1);
-      settle(claim, Decision.retryUncounted(tck.shortTime().dividedBy(10), "unavailable"));
-    }
-    settle(awaitClaim("the message"), Decision.retryUncounted(LONG, "unavailable"));
+    retryFirst(awaitClaim("the message after its retry delay"), LONG, false);
     assertNothingDue("due only after hours");
   }
 
@@ -91,7 +77,7 @@ abstract class DecisionTests<T> extends StoreTests<T> {
     List<DeadLetter> dead = listedDead();
     expect("the dead letters listed", dead).hasSize(1);
     DeadLetter letter = dead.get(0);
-    FieldTests.assertSame(letter.message().message(), message);
+    assertSame(letter.message().message(), message);
     expect("sequence of the message", letter.message().sequence())
         .isEqualTo(first(claim).sequence());
     expect("attempts of the claimed message", letter.message().attempts()).isEqualTo(2);

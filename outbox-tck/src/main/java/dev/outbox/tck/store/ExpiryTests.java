@@ -50,7 +50,7 @@ abstract class ExpiryTests<T> extends StoreTests<T> {
       expect("whether it has expired, of " + message, message.expired())
           .isEqualTo(id(message).equals(over.id()));
       if (List.of(over.id(), later.id()).contains(id(message))) {
-        FieldTests.assertSame(message.message(), id(message).equals(over.id()) ? over : later);
+        assertSame(message.message(), id(message).equals(over.id()) ? over : later);
       }
     }
   }

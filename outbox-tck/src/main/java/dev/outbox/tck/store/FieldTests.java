@@ -146,18 +146,4 @@ abstract class FieldTests<T> extends StoreTests<T> {
             drain())
         .inOrder(other);
   }
-
-  private void assertComesBack(OutboxMessage sent) {
-    commit(List.of(sent));
-    List<StoredMessage> claimed = drain();
-    expect("claimed after the append of one message", claimed).hasSize(1);
-    expect("key of the message", claimed.get(0).key()).isEqualTo(sent.key());
-    expect("attempts of the claimed message", claimed.get(0).attempts()).isZero();
-    id(claimed.get(0)); // it can be decoded
-    assertSame(claimed.get(0).message(), sent);
-  }
-
-  static void assertSame(OutboxMessage came, OutboxMessage sent) {
-    assertThat(came).as("the message that came").usingRecursiveComparison().isEqualTo(sent);
-  }
 }

@@ -1,18 +1,28 @@
 package dev.outbox.tck.store;
 
 import static dev.outbox.tck.internal.Decisions.all;
+import static java.util.stream.Collectors.toSet;
+import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
+import dev.outbox.spi.store.KeepingStore.Uncommitted;
+import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Patience;
+import dev.outbox.tck.internal.Sentence;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
 
 /** What tests of keys that are kept say. */
 abstract class KeeperTests<T> extends StoreTests<T> {
@@ -109,6 +119,232 @@ abstract class KeeperTests<T> extends StoreTests<T> {
                 List<Long> lost = deliver(keeper, lease, came);
                 return came.size() > lost.size() ? true : null;
               });
+    }
+  }
+
+  /** C8. A store may keep a key or not: what is said of what is kept holds for what is not, too. */
+  @Rule("C8")
+  abstract static class KeepingTests<T> extends KeeperTests<T> {
+
+    @Sentence("those for whom a key is kept find what nobody holds")
+    void others() {
+      Keeper keeper = keeperOfKey();
+      List<OutboxMessage> messages = committed(20, i -> "other " + i);
+      assertCame("delivered", awaitDelivered("messages of other keys", keeper, messages.size()))
+          .inAnyOrder(messages);
+    }
+
+    @Sentence("a key that is kept and busy leaves no other behind")
+    void busy() {
+      Keeper keeper = keeperOfKey();
+      OutboxMessage other = committed(message("other"));
+      Claim.Request request = request(100, LONG);
+      committed("k", 1);
+      List<Claim> last = new ArrayList<>(List.of(claim(keeper, request)));
+      boolean ignored =
+          await(
+              "a message of another key, beside a key that always has one",
+              () -> {
+                committed("k", 1);
+                Claim done = last.get(0);
+                Claim next =
+                    done.messages().isEmpty()
+                        ? claim(keeper, request)
+                        : keeper.settleAndClaim(done, delivered(done), request).next();
+                last.set(0, next);
+                boolean came = ids(done).contains(other.id()) || ids(next).contains(other.id());
+                return came ? true : null;
+              });
+    }
+
+    @Sentence("of a key that is kept comes what is due again or was delayed, in its turn")
+    void due() {
+      Keeper keeper = keeperOfKey();
+      List<OutboxMessage> failing = committed("k", 2);
+      Claim claim = awaitClaim("a message", keeper, 1);
+      settleAndGoOn(keeper, claim, all(claim, Decision.retry(soon(), "refused")));
+      List<OutboxMessage> later = committed("k", 1);
+      assertDelivered(
+          "a message that is due again, and those behind it",
+          keeper,
+          Stream.concat(idsOf(failing).stream(), idsOf(later).stream()).toList());
+      OutboxMessage delayed = committed(message("k").deliverAfter(soon()));
+      assertDelivered("a message that was delayed", keeper, List.of(delayed.id()));
+    }
+
+    @Sentence("of a key that is kept comes at once what was given back without a decision")
+    void undecided() {
+      Keeper keeper = keeperOfKey();
+      List<UUID> ids = idsOf(committed("k", 2));
+      settleAndGoOn(keeper, awaitClaim("two messages", keeper, 100), Map.of());
+      assertDelivered("what was given back", keeper, ids);
+    }
+
+    @Sentence("others have a key at once when the relay let go of what it keeps")
+    void letGo() {
+      Keeper keeper = keeperOfKey();
+      keeper.close();
+      OutboxMessage message = committed(message("k"));
+      assertCame("claimed by another", claim()).inOrder(message);
+      keeper.close();
+    }
+
+    @Sentence(
+        "nothing is kept after the relay let go: what a worker still had is free when settled")
+    void letGoBefore() {
+      Keeper keeper = keeperOfKey();
+      committed("k", 1);
+      Claim claim = awaitClaim("a message", keeper, 100);
+      keeper.close();
+      expect("lost after the relay let go", settleAndGoOn(keeper, claim, delivered(claim)))
+          .isEmpty();
+      OutboxMessage message = committed(message("k"));
+      assertCame("claimed by another", claim()).inOrder(message);
+    }
+
+    @Sentence("others have a key of a relay whose workers do not claim")
+    void unused() {
+      Keeper keeper = keeper(soon());
+      serveOften(keeper, "k", LONG);
+      OutboxMessage message = committed(message("k"));
+      List<UUID> came =
+          await(
+              "a key that no worker asked for during %s".formatted(Patience.seconds(soon())),
+              () -> {
+                keeper.giveBackUnused();
+                List<UUID> ids = ids(claim());
+                return ids.isEmpty() ? null : ids;
+              });
+      assertCame("claimed by another", came).inOrder(message);
+    }
+
+    @Sentence("others have a key of a relay that crashed, after the lease, and then they alone")
+    void lost() {
+      Keeper keeper = keeperThatStandsStill();
+      List<OutboxMessage> messages = committed("k", 2);
+      Claim other = awaitClaim("the end of the lease of a relay that crashed with a key kept");
+      expect("the first that another claims", id(first(other))).isEqualTo(messages.get(0).id());
+      assertCame("claimed by the one that had kept the key", claim(keeper, request(100, LONG)))
+          .isEmpty();
+      expect("lost by the one that took over", settle(other, Decision.delivered())).isEmpty();
+    }
+  }
+
+  /** C9. A store may hand a message over or not: what is said holds for what it does not, too. */
+  @DisplayName("Hand-over")
+  @Rule("C9")
+  abstract static class HandOverTests<T> extends KeeperTests<T> {
+    /** Appends and commits; that has not been said yet. */
+    private Uncommitted append(Keeper keeper, OutboxMessage... messages) {
+      return tck.commit(t -> keeping().append(keeper, t, List.of(messages)));
+    }
+
+    private void handOver(Keeper keeper, OutboxMessage... messages) {
+      Committed ignored = append(keeper, messages).committed();
+    }
+
+    private static OutboxMessage message() {
+      return message("k").build();
+    }
+
+    @Sentence("what is handed over comes once, in order, as it was appended")
+    void once() {
+      Keeper keeper = keeperOfKey();
+      for (int i = 0; i < 10; i++) {
+        OutboxMessage first = message("k").header("n", "" + i).correlationId("c").build();
+        OutboxMessage second = message();
+        handOver(keeper, first, second);
+        Claim claim = awaitClaim("what was handed over", keeper, 1);
+        assertThat(first(claim).message()).isEqualTo(first);
+        Set<Long> lost = settleAndGoOn(keeper, claim, delivered(claim));
+        expect("lost by those to whom it was handed over", lost).isEmpty();
+        assertDelivered("what was appended with it", keeper, List.of(second.id()));
+      }
+      assertNothingIsLeft(keeper);
+    }
+
+    private void assertNothingIsLeft(Keeper keeper) {
+      assertCame("due after all came", claim(keeper, request(100, LONG))).isEmpty();
+      keeper.close();
+      assertNothingDue("all was delivered");
+    }
+
+    @Sentence("what nobody says to be committed comes from a claim")
+    void unsaid() {
+      Keeper keeper = keeperOfKey();
+      OutboxMessage message = message();
+      Uncommitted ignored = append(keeper, message);
+      assertDelivered("a message of which nobody said more", keeper, List.of(message.id()));
+      assertNothingIsLeft(keeper);
+    }
+
+    @Sentence("what is rolled back does not come")
+    void rolledBack() {
+      Keeper keeper = keeperOfKey();
+      Uncommitted ignored = tck.rollBack(t -> keeping().append(keeper, t, List.of(message())));
+      assertNothingIsLeft(keeper);
+    }
+
+    @Sentence("what is handed over comes behind an older message of its key")
+    void behindOlder() {
+      Keeper keeper = keeperOfKey();
+      OutboxMessage older = message();
+      OutboxMessage message = message();
+      commit(List.of(older));
+      handOver(keeper, message);
+      assertDelivered("both", keeper, idsOf(older, message));
+      assertNothingIsLeft(keeper);
+    }
+
+    @Sentence("what is handed over waits behind a message of its key that waits")
+    void waits() {
+      Keeper keeper = keeperOfKey();
+      commit(List.of(message()));
+      Claim claim = awaitClaim("a message", keeper, 100);
+      settleAndGoOn(keeper, claim, all(claim, Decision.retry(LONG, "refused")));
+      handOver(keeper, message());
+      assertCame("due behind one that waits", claim(keeper, request(100, LONG))).isEmpty();
+    }
+
+    @Rule({"C9", "C10"})
+    @Sentence("what expired comes as that, and what is behind it of its key comes next")
+    void handOverExpired() {
+      tck.fixture(ExpiresMessages.class);
+      Keeper keeper = keeperOfKey();
+      OutboxMessage next = message();
+      handOver(keeper, message("k").expiresAt(ExpiryTests.OVER).build());
+      handOver(keeper, next);
+      Claim claim = awaitClaim("what expired", keeper, 1);
+      expect("expired", first(claim).expired()).isTrue();
+      Set<Long> lost = settleAndGoOn(keeper, claim, all(claim, Decision.expired()));
+      expect("lost by those for whom the key is kept", lost).isEmpty();
+      assertDelivered("what was appended behind it", keeper, List.of(next.id()));
+      assertNothingIsLeft(keeper);
+    }
+
+    @Sentence("what was claimed before somebody said that it is committed does not come again")
+    void late() {
+      Keeper keeper = keeperOfKey();
+      OutboxMessage message = message();
+      Uncommitted slow = append(keeper, message);
+      assertDelivered("the message", keeper, List.of(message.id()));
+      Committed ignored = slow.committed();
+      assertNothingIsLeft(keeper);
+    }
+
+    @Rule({"C9", "C8"})
+    @Sentence("what another took over is not taken from it")
+    void takeover() {
+      Keeper keeper = keeperThatStandsStill();
+      Uncommitted slow = append(keeper, message());
+      Claim others = awaitClaim("the end of the lease of a relay that stood still");
+      Committed ignored = slow.committed();
+      Claim late = claim(keeper, request(100, LONG));
+      if (!late.messages().isEmpty()) {
+        expect("lost by the one that had kept the key", settle(late, Decision.delivered()))
+            .isEqualTo(late.messages().stream().map(m -> m.sequence()).collect(toSet()));
+      }
+      expect("lost by the one that took over", settle(others, Decision.delivered())).isEmpty();
     }
   }
 }

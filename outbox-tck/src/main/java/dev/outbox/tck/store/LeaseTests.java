@@ -55,19 +55,6 @@ abstract class LeaseTests<T> extends StoreTests<T> {
     expect("lost after a renewal", settle(claim, Decision.delivered())).isEmpty();
   }
 
-  @Rule("C4")
-  @Sentence("renew says what was lost to another, and takes nothing back")
-  void renewAfterTakeover() {
-    committed("k", 1);
-    TakenOver claims = takenOver();
-    assertThat(claims.stale().renew(LONG))
-        .as("sequences still held, after another took over")
-        .isEmpty();
-    assertThat(claims.current().renew(LONG))
-        .as("sequences still held by the one that took over")
-        .containsExactlyElementsOf(sequences(claims.current()));
-  }
-
   @Rule("S1")
   @Sentence("whoever takes over one message of a key takes over the key, and leaves the others")
   void partOfAKey() {
@@ -83,12 +70,14 @@ abstract class LeaseTests<T> extends StoreTests<T> {
             .toList();
     expect("sequences still held of a key that another has, if only a message", stale.renew(LONG))
         .doesNotContainAnyElementsOf(taken);
+    expect("sequences held by the one that took over", current.renew(LONG))
+        .containsExactlyInAnyOrderElementsOf(sequences(current));
     Set<Long> lost = settle(stale, Decision.delivered());
     expect("lost, with a key that another has, if only a message", lost).containsAll(taken);
     expect("lost by the one that took over", settle(current, Decision.delivered())).isEmpty();
     int delivered = stale.messages().size() - lost.size() + current.messages().size();
-    assertCame("due, of 6 messages of which %s were delivered".formatted(delivered), drain())
-        .hasSize(6 - delivered);
+    String due = "due, of 6 messages of which %s were delivered".formatted(delivered);
+    requires("S4", () -> assertCame(due, drain()).hasSize(6 - delivered));
   }
 
   @Rule("S4")

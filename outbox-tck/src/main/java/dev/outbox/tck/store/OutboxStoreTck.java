@@ -83,10 +83,10 @@ public abstract class OutboxStoreTck<T> extends Suite<T, OutboxStore<T>> {
   class Leases extends LeaseTests<T> {}
 
   @Nested
-  class Keeping extends KeepingTests<T> {}
+  class Keeping extends KeeperTests.KeepingTests<T> {}
 
   @Nested
-  class HandOver extends HandOverTests<T> {}
+  class HandOver extends KeeperTests.HandOverTests<T> {}
 
   @Nested
   class Fairness extends FairnessTests<T> {}

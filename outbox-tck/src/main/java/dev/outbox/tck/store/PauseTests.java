@@ -53,10 +53,11 @@ abstract class PauseTests<T> extends StoreTests<T> {
         .containsExactlyInAnyOrder(expected);
   }
 
-  @Sentence("a pause is named until its resume, with who and why, and others stay")
+  @Sentence("a pause is named once until its resume, with who and why last, and others stay")
   void untilItsResume() {
     expect("what is paused at first", pauses()).isEmpty();
     expect("resume, where nothing is paused", resume("order")).isFalse();
+    pause("order", BOB);
     pause("order", ANN);
     pause(null, BOB);
     assertPaused(of("order", ANN), of(null, BOB));
@@ -66,13 +67,6 @@ abstract class PauseTests<T> extends StoreTests<T> {
     expect("resume of the type", resume("order")).isTrue();
     expect("resume once more", resume("order")).isFalse();
     expect("what is paused in the end", pauses()).isEmpty();
-  }
-
-  @Sentence("a type that is paused again is named once, with the last reason")
-  void again() {
-    pause("order", BOB);
-    pause("order", ANN);
-    assertPaused(of("order", ANN));
   }
 
   @Sentence("a type that several pause at once is paused once, and none of them fails")

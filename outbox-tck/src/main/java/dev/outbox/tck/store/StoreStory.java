@@ -10,6 +10,7 @@ import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.store.StoryClaims.Held;
+import dev.outbox.tck.store.StoryMessages.StoryMessage;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;

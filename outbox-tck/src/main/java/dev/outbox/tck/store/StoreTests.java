@@ -1,6 +1,7 @@
 package dev.outbox.tck.store;
 
 import static dev.outbox.tck.internal.Decisions.all;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
@@ -389,4 +390,18 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
   }
 
   record TakenOver(Claim stale, Claim current) {}
+
+  void assertComesBack(OutboxMessage sent) {
+    commit(List.of(sent));
+    List<StoredMessage> claimed = drain();
+    expect("claimed after the append of one message", claimed).hasSize(1);
+    expect("key of the message", claimed.get(0).key()).isEqualTo(sent.key());
+    expect("attempts of the claimed message", claimed.get(0).attempts()).isZero();
+    id(claimed.get(0)); // it can be decoded
+    assertSame(claimed.get(0).message(), sent);
+  }
+
+  static void assertSame(OutboxMessage came, OutboxMessage sent) {
+    assertThat(came).as("the message that came").usingRecursiveComparison().isEqualTo(sent);
+  }
 }

@@ -7,6 +7,7 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.tck.store.StoryMessages.StoryMessage;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.StoredMessage;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -12,6 +13,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** The messages of a story, by their ids. */
 final class StoryMessages {
@@ -87,5 +89,45 @@ final class StoryMessages {
 
   boolean anotherHoldsBack(StoryMessage message) {
     return besides(message).anyMatch(m -> m.retryAt != null || m.blocks);
+  }
+
+  /** A message of a story, and what has become of it. */
+  static final class StoryMessage {
+    final int number;
+    final OutboxMessage content;
+    boolean committed;
+
+    /**
+     * In the order of all: that of appends, or where sequences come with the commit, of commits.
+     */
+    int place;
+
+    /** 0 until it is known. */
+    long sequence;
+
+    /** It was delayed, requeued or committed late: it may come before its place, and after it. */
+    boolean passable;
+
+    /** When its retry is due, null when it waits for none. */
+    @Nullable Instant retryAt;
+
+    /** A dead letter that halts its key. */
+    boolean blocks;
+
+    /** Attempts that the store counted at claims which were lost (S6), and how many it may. */
+    int counted;
+
+    int mayCount;
+
+    StoryMessage(int number, OutboxMessage content) {
+      this.number = number;
+      this.content = content;
+      place = number;
+    }
+
+    @Override
+    public String toString() {
+      return String.valueOf(number);
+    }
   }
 }

@@ -6,6 +6,7 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.OutboxMessage;
 import dev.outbox.tck.FailsOnConflict;
 import dev.outbox.tck.internal.OpenWork;
+import dev.outbox.tck.store.StoryMessages.StoryMessage;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -170,6 +170,20 @@ public final class BrokenInboxes {
     }
   }
 
+  /** Writes milliseconds where the database takes microseconds. */
+  @Rule("I3")
+  static final class RenewsForAThousandth extends Broken {
+    @Override
+    void put(@Nullable MemoryTransaction transaction, InboxKey key, InboxEntry entry) {
+      InboxEntry before = entries.get(key);
+      boolean renews =
+          before != null && entry.state() == State.STARTED && before.token().equals(entry.token());
+      Duration lock = Duration.between(now(), entry.lockUntil()).dividedBy(1_000);
+      super.put(
+          transaction, key, renews ? before.renewed(now().plus(lock), entry.expiresAt()) : entry);
+    }
+  }
+
   /** Takes a lock of minutes for one of seconds. */
   @Rule("I3")
   static final class CutsLocksShort extends Broken {
