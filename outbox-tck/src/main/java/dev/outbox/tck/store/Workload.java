@@ -70,8 +70,8 @@ final class Workload<T> {
    * Returns when all that was committed is delivered or dead, or when there is no more progress.
    */
   void run() {
-    List<InThread<Boolean>> producers = start("producer", PRODUCERS, this::produce);
-    List<InThread<Boolean>> workers = start("worker", WORKERS, this::work);
+    List<InThread<Boolean>> producers = start("producer", "A4", PRODUCERS, this::produce);
+    List<InThread<Boolean>> workers = start("worker", "S4", WORKERS, this::work);
     awaitEnd(producers, left::get);
     producing = false;
     boolean ignored = await(() -> oracle.open() == 0, oracle::open); // the oracle knows
@@ -111,21 +111,26 @@ final class Workload<T> {
     return true;
   }
 
-  private List<InThread<Boolean>> start(String name, int count, Consumer<Random> loop) {
+  /**
+   * @param rule which is broken when one of them ends by an exception
+   */
+  private List<InThread<Boolean>> start(
+      String name, String rule, int count, Consumer<Random> loop) {
     return IntStream.range(0, count)
         .mapToObj(
             i -> {
               Random random = new Random(seed * 31 + name.hashCode() + i);
-              return new InThread<>(name + " " + i, () -> runs(name, () -> loop.accept(random)));
+              return new InThread<>(
+                  name + " " + i, () -> runs(name, rule, () -> loop.accept(random)));
             })
         .toList();
   }
 
-  private boolean runs(String name, Runnable loop) {
+  private boolean runs(String name, String rule, Runnable loop) {
     try {
       loop.run();
     } catch (Throwable e) {
-      oracle.failed("S4", name + " ended by " + e);
+      oracle.failed(rule, name + " ended by " + e);
     }
     return true;
   }

@@ -226,6 +226,24 @@ public final class BrokenPublishers {
     }
   }
 
+  /** Throws away what it is given after its end. */
+  @Rule("P1")
+  static final class DropsAfterClose extends PublisherInMemory {
+    private volatile boolean closed;
+
+    @Override
+    void take(Received record) {
+      if (!closed) {
+        super.take(record);
+      }
+    }
+
+    @Override
+    public void close() {
+      closed = true;
+    }
+  }
+
   /** Writes to the socket, and does not wait for an answer. */
   @Rule("P1")
   static final class WaitsForNoAnswer extends PublisherInMemory {
