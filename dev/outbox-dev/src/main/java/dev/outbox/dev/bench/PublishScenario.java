@@ -35,8 +35,7 @@ final class PublishScenario {
   private PublishScenario() {}
 
   static void run(Bench bench) throws Exception {
-    List<Callable<Measured>> all =
-        List.of(RabbitMeasured::new, NatsMeasured::new, HttpMeasured::new);
+    List<Callable<Measured>> all = List.of(Measured::rabbit, Measured::nats, Measured::http);
     for (Callable<Measured> start : all) {
       try (Measured broker = start.call()) {
         new Race(bench, broker).run();
@@ -63,19 +62,17 @@ final class PublishScenario {
     }
 
     private void run() throws Exception {
-      List<Client> clients = List.of(broker.client(), broker.client());
-      try (MessagePublisher publisher = broker.publisher()) {
-        for (int run = 0; run <= bench.runs(); run++) {
-          bench.say(broker.toString(), run);
-          for (boolean isOurs : run % 2 == 0 ? List.of(true, false) : List.of(false, true)) {
-            Timed timed =
-                time(
-                    (thread, work) ->
-                        isOurs ? publish(publisher, work) : send(clients.get(thread), work));
-            if (run > 0) {
-              Line line = bench.line("%s, %s keys".formatted(broker, keys), "messages/s");
-              (isOurs ? line.ours() : line.limit()).add(timed.rate(), timed.cpu());
-            }
+      List<Client> clients = List.of(broker.clients().call(), broker.clients().call());
+      for (int run = 0; run <= bench.runs(); run++) {
+        bench.say(broker.name(), run);
+        for (boolean isOurs : run % 2 == 0 ? List.of(true, false) : List.of(false, true)) {
+          Timed timed =
+              time(
+                  (thread, work) ->
+                      isOurs ? publish(broker.publisher(), work) : send(clients.get(thread), work));
+          if (run > 0) {
+            Line line = bench.line("%s, %s keys".formatted(broker.name(), keys), "messages/s");
+            (isOurs ? line.ours() : line.limit()).add(timed.rate(), timed.cpu());
           }
         }
       }
@@ -84,7 +81,7 @@ final class PublishScenario {
     private Timed time(Way way) throws Exception {
       List<Callable<Void>> work =
           IntStream.range(0, THREADS).mapToObj(thread -> way.of(thread, work(thread))).toList();
-      long before = broker.arrived();
+      long ignored = broker.arrived().call(); // before this
       bench.settle();
       ExecutorService threads = Executors.newFixedThreadPool(THREADS);
       CpuClock.Time cpuBefore = cpu.now();
@@ -99,7 +96,7 @@ final class PublishScenario {
       double seconds = (System.nanoTime() - begin) / 1e9;
       CpuClock.Time cpuTime = cpu.now().since(cpuBefore);
       int sent = messages / THREADS * THREADS;
-      long arrived = broker.arrived() - before;
+      long arrived = broker.arrived().call();
       if (arrived < sent) {
         throw new IllegalStateException("%s of %s messages arrived".formatted(arrived, sent));
       }
@@ -163,7 +160,7 @@ final class PublishScenario {
             && busy.size() < client.mostAtOnce()
             && busy.add(open.element().key())) {
           StoredMessage next = open.remove();
-          client.send(next, taken -> answered.add(taken ? next.key() : REFUSED));
+          client.sending().send(next, taken -> answered.add(taken ? next.key() : REFUSED));
         }
         for (String key = answered.take(); key != null; key = answered.poll()) {
           if (!busy.remove(key)) {
