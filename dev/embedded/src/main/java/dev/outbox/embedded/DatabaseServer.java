@@ -49,11 +49,7 @@ public interface DatabaseServer extends AutoCloseable {
         "postgres",
         "postgresql.PostgreSQLContainer",
         () -> Containers.Postgres.start(settings),
-        () -> {
-          EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder();
-          settings.forEach(builder::setting);
-          return builder.start();
-        });
+        () -> EmbeddedPostgres.builder().settings(settings).start());
   }
 
   static DatabaseServer mysql() {
@@ -66,7 +62,7 @@ public interface DatabaseServer extends AutoCloseable {
         "mysql",
         "mysql.MySQLContainer",
         () -> Containers.Mysql.start(TestServers.image("mysql", "mysql:8.4"), settings),
-        () -> TestServers.started(EmbeddedMysql.builder(), settings));
+        () -> EmbeddedMysql.builder().settings(settings).start());
   }
 
   static DatabaseServer mariadb() {
@@ -79,7 +75,7 @@ public interface DatabaseServer extends AutoCloseable {
         "mariadb",
         "mysql.MySQLContainer",
         () -> Containers.Mysql.start(TestServers.image("mariadb", "mariadb:11.4"), settings),
-        () -> TestServers.started(EmbeddedMysql.mariadb(), settings));
+        () -> EmbeddedMysql.mariadb().settings(settings).start());
   }
 
   /** The nodes of a new {@linkplain EmbeddedGalera Galera cluster}, which ends with this JVM. */

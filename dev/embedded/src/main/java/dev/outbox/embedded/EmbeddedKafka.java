@@ -171,9 +171,8 @@ public final class EmbeddedKafka extends EmbeddedServer {
     return in;
   }
 
-  /** Settings before the start. */
-  public static final class Builder {
-    private final Map<String, String> settings = new LinkedHashMap<>();
+  /** A setting is one of the broker, as {@code setting("auto.create.topics.enable", "false")}. */
+  public static final class Builder extends EmbeddedServer.Builder<Builder> {
     private int advertisedPort;
     private boolean scram;
     private boolean jvmDefaults;
@@ -194,12 +193,6 @@ public final class EmbeddedKafka extends EmbeddedServer {
       // A killed broker can only come back when its old session has expired.
       setting("broker.session.timeout.ms", "3000");
       setting("broker.heartbeat.interval.ms", "500");
-    }
-
-    /** A broker setting, as {@code setting("auto.create.topics.enable", "false")}. */
-    public Builder setting(String name, String value) {
-      settings.put(name, value);
-      return this;
     }
 
     /**
@@ -235,9 +228,7 @@ public final class EmbeddedKafka extends EmbeddedServer {
 
     /** Starts it; ready when it returns. */
     public EmbeddedKafka start() {
-      EmbeddedKafka kafka = new EmbeddedKafka(this);
-      kafka.startFirst();
-      return kafka;
+      return started(new EmbeddedKafka(this));
     }
   }
 }

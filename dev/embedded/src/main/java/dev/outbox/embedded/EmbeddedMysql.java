@@ -99,10 +99,9 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
         && (galeraState.isEmpty() || server.hasSaid("WSREP: Synchronized with group"));
   }
 
-  /** Settings before the start. */
-  public static final class Builder {
+  /** A setting is a system variable, as {@code setting("innodb_lock_wait_timeout", "5")}. */
+  public static final class Builder extends EmbeddedServer.Builder<Builder> {
     private final MysqlKind kind;
-    private final Map<String, String> settings = new LinkedHashMap<>();
     private Optional<String> galeraState = Optional.empty();
 
     private Builder(MysqlKind kind) {
@@ -114,12 +113,6 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
       settings.put("innodb_buffer_pool_size", "256M");
       settings.put(kind.logSize, "512M");
       settings.put(kind.needless, "OFF");
-    }
-
-    /** A system variable, as {@code setting("innodb_lock_wait_timeout", "5")}. */
-    public Builder setting(String name, String value) {
-      settings.put(name, value);
-      return this;
     }
 
     /** As a node of a cluster that begins with this state: see {@link EmbeddedGalera}. */
@@ -135,9 +128,7 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
      * @throws UnsupportedOperationException when it cannot run on this machine, with the reason
      */
     public EmbeddedMysql start() {
-      EmbeddedMysql mysql = new EmbeddedMysql(this, MysqlBinaries.get(kind));
-      mysql.startFirst();
-      return mysql;
+      return started(new EmbeddedMysql(this, MysqlBinaries.get(kind)));
     }
   }
 }

@@ -18,7 +18,6 @@ import java.util.regex.Pattern;
  * system's packages, which is downloaded once and not installed.
  */
 public final class EmbeddedNats extends EmbeddedServer {
-  private static final String PROPERTY = "outbox.embedded.nats";
   private static final String PROGRAM = "nats-server";
   private static final Pattern VERSION = Pattern.compile("v(\\d+\\.\\d+\\S*)");
 
@@ -43,19 +42,12 @@ public final class EmbeddedNats extends EmbeddedServer {
    * @throws UnsupportedOperationException when there is none for this machine, with the reason
    */
   public static EmbeddedNats start(String settings) {
-    EmbeddedNats nats = new EmbeddedNats(program(), settings);
-    nats.startFirst();
-    return nats;
-  }
-
-  private static Path program() {
-    String named = Machine.setting(PROPERTY);
-    if (named != null) {
-      return Path.of(named);
-    }
-    return Machine.program(PROGRAM)
-        .orElseGet(
+    Path program =
+        Machine.program(
+            "outbox.embedded.nats",
+            PROGRAM,
             () -> DebianPackages.unpacked(List.of(PROGRAM)).resolve("usr/sbin").resolve(PROGRAM));
+    return started(new EmbeddedNats(program, settings));
   }
 
   public String url() {

@@ -42,9 +42,7 @@ public final class EmbeddedPgBouncer extends EmbeddedServer implements DatabaseS
    *     skipped
    */
   public static EmbeddedPgBouncer start(EmbeddedPostgres postgres, Map<String, String> settings) {
-    EmbeddedPgBouncer started = new EmbeddedPgBouncer(postgres, program(), settings);
-    started.startFirst();
-    return started;
+    return started(new EmbeddedPgBouncer(postgres, program(), settings));
   }
 
   /**
@@ -59,19 +57,18 @@ public final class EmbeddedPgBouncer extends EmbeddedServer implements DatabaseS
   }
 
   private static Path program() {
-    String given = Machine.setting("outbox.pgbouncer");
-    if (given != null) {
-      return Path.of(given);
-    }
-    return TestServers.orSkip("PgBouncer", EmbeddedPgBouncer::installed, "");
-  }
-
-  private static Path installed() {
-    return Machine.program("pgbouncer")
-        .orElseThrow(
-            () ->
-                new UnsupportedOperationException(
-                    "install pgbouncer, as by Debian's package of that name, or name one with -Doutbox.pgbouncer=…"));
+    return Machine.program(
+        "outbox.pgbouncer",
+        "pgbouncer",
+        () ->
+            TestServers.orSkip(
+                "PgBouncer",
+                () -> {
+                  throw new UnsupportedOperationException(
+                      "install pgbouncer, as by Debian's package of that name, or name one with"
+                          + " -Doutbox.pgbouncer=…");
+                },
+                ""));
   }
 
   @Override

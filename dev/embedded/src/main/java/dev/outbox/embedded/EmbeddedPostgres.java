@@ -31,21 +31,21 @@ public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseSe
   private static final Set<String> READY = Set.of("ready", "standby");
 
   private final PostgresBinaries binaries;
-  private final Map<String, String> settings;
+  private final Map<String, String> settings = new LinkedHashMap<>();
   private final boolean unixSocket;
   private final Path data = directory().resolve("data");
   private final @Nullable EmbeddedPostgres primary;
 
-  private EmbeddedPostgres(
-      PostgresBinaries binaries,
-      Map<String, String> settings,
-      boolean unixSocket,
-      @Nullable EmbeddedPostgres primary) {
+  private EmbeddedPostgres(PostgresBinaries binaries, Builder builder) {
     super("PostgreSQL", binaries.installation().label());
     this.binaries = binaries;
-    this.settings = settings;
-    this.unixSocket = unixSocket;
-    this.primary = primary;
+    settings.put("listen_addresses", "127.0.0.1");
+    if (!binaries.installation().isInstalled()) {
+      settings.put("max_connections", "200");
+    }
+    settings.putAll(builder.settings);
+    unixSocket = builder.unixSocket;
+    primary = builder.primary;
   }
 
   /** Starts one with the default settings; ready when it returns. */
@@ -122,9 +122,8 @@ public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseSe
     }
   }
 
-  /** Settings before the start. */
-  public static final class Builder {
-    private final Map<String, String> settings = new LinkedHashMap<>();
+  /** A setting is a line of {@code postgresql.conf}, as {@code setting("wal_level", "logical")}. */
+  public static final class Builder extends EmbeddedServer.Builder<Builder> {
     private boolean unixSocket;
 
     private @Nullable String version;
@@ -152,12 +151,6 @@ public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseSe
               .formatted(stopped.port(), stopped.user(), stopped.password()));
     }
 
-    /** A line of {@code postgresql.conf}, as {@code setting("wal_level", "logical")}. */
-    public Builder setting(String name, String value) {
-      settings.put(name, value);
-      return this;
-    }
-
     /** Also listens at a Unix socket, for an {@link EmbeddedPgBouncer} in front. Default: not. */
     public Builder unixSocket() {
       unixSocket = true;
@@ -170,17 +163,9 @@ public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseSe
      * @throws UnsupportedOperationException when it cannot run on this machine, with the reason
      */
     public EmbeddedPostgres start() {
-      PostgresBinaries binaries =
-          version == null ? PostgresBinaries.get() : PostgresBinaries.get(version);
-      Map<String, String> all = new LinkedHashMap<>();
-      all.put("listen_addresses", "127.0.0.1");
-      if (!binaries.installation().isInstalled()) {
-        all.put("max_connections", "200");
-      }
-      all.putAll(settings);
-      EmbeddedPostgres postgres = new EmbeddedPostgres(binaries, all, unixSocket, primary);
-      postgres.startFirst();
-      return postgres;
+      return started(
+          new EmbeddedPostgres(
+              version == null ? PostgresBinaries.get() : PostgresBinaries.get(version), this));
     }
   }
 }

@@ -172,9 +172,8 @@ public final class EmbeddedRabbit extends EmbeddedServer {
     }
   }
 
-  /** Settings before the start. */
-  public static final class Builder {
-    private final Map<String, String> settings = new LinkedHashMap<>();
+  /** A setting is a line of {@code rabbitmq.conf}, as {@code setting("max_message_size", "9")}. */
+  public static final class Builder extends EmbeddedServer.Builder<Builder> {
 
     private boolean tls;
 
@@ -193,12 +192,6 @@ public final class EmbeddedRabbit extends EmbeddedServer {
       return setting("ssl_options.keyfile", key.toString());
     }
 
-    /** A line of {@code rabbitmq.conf}, as {@code setting("max_message_size", "2000")}. */
-    public Builder setting(String name, String value) {
-      settings.put(name, value);
-      return this;
-    }
-
     /**
      * Starts it; ready when it returns. The first start on a machine without a RabbitMQ takes as
      * long as its download.
@@ -209,10 +202,7 @@ public final class EmbeddedRabbit extends EmbeddedServer {
       if (Machine.WINDOWS) {
         throw new UnsupportedOperationException("the embedded RabbitMQ needs a shell");
       }
-      EmbeddedRabbit rabbit =
-          new EmbeddedRabbit(RabbitInstallation.find(), Map.copyOf(settings), tls);
-      rabbit.startFirst();
-      return rabbit;
+      return started(new EmbeddedRabbit(RabbitInstallation.find(), Map.copyOf(settings), tls));
     }
   }
 }

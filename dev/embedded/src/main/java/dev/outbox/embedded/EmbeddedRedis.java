@@ -63,9 +63,7 @@ public final class EmbeddedRedis extends EmbeddedServer {
    * @throws UnsupportedOperationException when there is none for this machine, with the reason
    */
   public static EmbeddedRedis start(String... settings) {
-    EmbeddedRedis redis = new EmbeddedRedis(installation(), List.of(settings));
-    redis.startFirst();
-    return redis;
+    return started(new EmbeddedRedis(installation(), List.of(settings)));
   }
 
   private static Installation installation() {

@@ -31,9 +31,7 @@ public final class EmbeddedRegistry extends EmbeddedServer {
 
   /** Starts one; ready when it returns. The first one downloads 109 MB. */
   public static EmbeddedRegistry start() {
-    EmbeddedRegistry registry = new EmbeddedRegistry();
-    registry.startFirst();
-    return registry;
+    return started(new EmbeddedRegistry());
   }
 
   /** For {@code apicurio.registry.url}. */

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -172,6 +173,31 @@ public abstract sealed class EmbeddedServer implements AutoCloseable
   @Override
   public final String toString() {
     return "embedded " + name + " " + version;
+  }
+
+  /** What is set before the start. */
+  public abstract static class Builder<B extends Builder<B>> {
+    final Map<String, String> settings = new LinkedHashMap<>();
+
+    Builder() {}
+
+    /** Of the server, in place of its default. */
+    public B setting(String name, String value) {
+      return settings(Map.of(name, value));
+    }
+
+    /** The same, where it is several. */
+    @SuppressWarnings("unchecked") // each is a builder of itself
+    public B settings(Map<String, String> more) {
+      settings.putAll(more);
+      return (B) this;
+    }
+  }
+
+  /** Starts it; ready when it returns. */
+  static <S extends EmbeddedServer> S started(S server) {
+    server.startFirst();
+    return server;
   }
 
   final synchronized void startFirst() {

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -58,6 +59,12 @@ final class Machine {
   /** A program that the shell would find, or root's shell. */
   static Optional<Path> program(String name) {
     return programs(name).findFirst();
+  }
+
+  /** The one that a property or its variable names; else one that the shell finds; else another. */
+  static Path program(String property, String name, Supplier<Path> other) {
+    String named = setting(property);
+    return named != null ? Path.of(named) : program(name).orElseGet(other);
   }
 
   /** All of that name, the one that the shell would take first. */

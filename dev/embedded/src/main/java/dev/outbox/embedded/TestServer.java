@@ -67,9 +67,7 @@ public record TestServer(String address, Optional<EmbeddedServer> embedded, Runn
         "kafka.KafkaContainer",
         () -> Containers.Kafka.start(settings),
         () -> {
-          EmbeddedKafka.Builder builder = EmbeddedKafka.builder();
-          settings.forEach(builder::setting);
-          EmbeddedKafka kafka = builder.start();
+          EmbeddedKafka kafka = EmbeddedKafka.builder().settings(settings).start();
           return ours(kafka.bootstrapServers(), kafka);
         });
   }
@@ -91,9 +89,7 @@ public record TestServer(String address, Optional<EmbeddedServer> embedded, Runn
         "rabbitmq.RabbitMQContainer",
         () -> Containers.Rabbit.start(),
         () -> {
-          EmbeddedRabbit.Builder builder = EmbeddedRabbit.builder();
-          settings.forEach(builder::setting);
-          EmbeddedRabbit rabbit = builder.start();
+          EmbeddedRabbit rabbit = EmbeddedRabbit.builder().settings(settings).start();
           return ours(rabbit.uri(), rabbit);
         });
   }

@@ -1,6 +1,5 @@
 package dev.outbox.embedded;
 
-import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -18,11 +17,6 @@ final class TestServers {
   /** In place of an embedded one. */
   static <S> S none() {
     throw new UnsupportedOperationException("there is no embedded one");
-  }
-
-  static EmbeddedMysql started(EmbeddedMysql.Builder builder, Map<String, String> settings) {
-    settings.forEach(builder::setting);
-    return builder.start();
   }
 
   static DatabaseServer database(

@@ -18,7 +18,9 @@ import org.opentest4j.TestAbortedException;
 
 /** The stores that there are, and where their databases come from. */
 public enum StoreKind {
-  POSTGRES(JdbcKind.POSTGRES, StoreKind::postgres),
+  POSTGRES(
+      JdbcKind.POSTGRES,
+      settings -> StartedServer.of(EmbeddedPostgres.builder().settings(settings).start())),
   MYSQL(JdbcKind.MYSQL, settings -> StartedServer.of(started(EmbeddedMysql.builder(), settings))),
   MARIADB(JdbcKind.MARIADB, StoreKind::mariadb),
   SQLSERVER(JdbcKind.SQLSERVER, null),
@@ -42,17 +44,10 @@ public enum StoreKind {
     return jdbc != null ? jdbc.toString() : this == MONGO ? "MongoDB" : "Redis";
   }
 
-  private static StartedServer postgres(Map<String, String> settings) {
-    EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder();
-    settings.forEach(builder::setting);
-    return StartedServer.of(builder.start());
-  }
-
   /** With what counts row writes, for the benchmarks; on MySQL it is on by default. */
   private static EmbeddedMysql started(
       EmbeddedMysql.Builder builder, Map<String, String> settings) {
-    settings.forEach(builder::setting);
-    return builder.setting("performance_schema", "ON").start();
+    return builder.settings(settings).setting("performance_schema", "ON").start();
   }
 
   /** The embedded MariaDB gives a URL for MySQL's driver. */
