@@ -16,6 +16,7 @@ import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StatisticsStore;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
@@ -24,12 +25,12 @@ import java.util.function.Function;
 
 /** The rate at which a backlog goes away: scenarios, and rounds that fill tables and drain them. */
 final class Draining {
-  static final int MESSAGES = 200_000;
-  static final int MANY_KEYS = 10_000;
+  private static final int MESSAGES = 200_000;
+  private static final int MANY_KEYS = 10_000;
 
   private static final int UNORDERED = 0;
-  static final int[] KEYS = {MANY_KEYS, 10, 1, UNORDERED};
-  static final int[] WORKERS = {1, 4};
+  private static final int[] KEYS = {MANY_KEYS, 10, 1, UNORDERED};
+  private static final int[] WORKERS = {1, 4};
 
   private static final int PINNED_MESSAGES = 500_000;
   private static final int BLOCKED = 100_000;
@@ -61,23 +62,29 @@ final class Draining {
   private Draining() {}
 
   static void drain(Bench bench) throws Exception {
-    Throughput throughput = new Throughput(bench, Part.WHOLE);
+    Throughput.measure(bench, drains(bench), Part.WHOLE);
+  }
+
+  /** Each number of keys by each number of workers. */
+  static List<Case> drains(Bench bench) {
+    List<Case> cases = new ArrayList<>();
     for (int keys : KEYS) {
       for (int workers : WORKERS) {
         Backlog load = new Backlog(bench.scaled(MESSAGES), keys);
-        throughput.add(
-            new Case(
-                keys(keys) + ", " + count(workers, "worker"),
-                BenchDatabase.connections(workers),
+        cases.add(
+            by(
+                workers,
+                keys == UNORDERED ? "unordered" : count(keys, "key"),
                 ours(bench.database(), load, workers),
                 limit(bench.database(), load, workers)));
       }
     }
-    throughput.measure();
+    return cases;
   }
 
-  static String keys(int keys) {
-    return keys == UNORDERED ? "unordered" : count(keys, "key");
+  private static Case by(int workers, String name, Round ours, Round limit) {
+    int connections = BenchDatabase.connections(workers);
+    return new Case(name + ", " + count(workers, "worker"), connections, ours, limit);
   }
 
   static String count(int count, String what) {
@@ -89,41 +96,45 @@ final class Draining {
   }
 
   static void archive(Bench bench) throws Exception {
-    Throughput throughput = new Throughput(bench, Part.WHOLE);
+    Throughput.measure(bench, archives(bench), Part.WHOLE);
+  }
+
+  static List<Case> archives(Bench bench) {
+    List<Case> cases = new ArrayList<>();
     Backlog load = new Backlog(bench.scaled(MESSAGES), MANY_KEYS);
     for (Archive archive : List.of(Archive.METADATA, Archive.FULL)) {
       for (int workers : WORKERS) {
-        throughput.add(
-            new Case(
-                archive.name().toLowerCase(Locale.ROOT) + ", " + count(workers, "worker"),
-                BenchDatabase.connections(workers),
+        cases.add(
+            by(
+                workers,
+                archive.name().toLowerCase(Locale.ROOT),
                 archived(bench.database(), load, workers, archive),
                 archived(bench.database(), load, workers, Archive.NONE)));
       }
     }
-    throughput.measure();
+    return cases;
   }
 
   static void pinned(Bench bench) throws Exception {
     BenchDatabase<?> database = bench.database();
-    Throughput throughput = new Throughput(bench, PARTS);
+    List<Case> cases = new ArrayList<>();
     for (int workers : WORKERS) {
       Backlog load = new Backlog(bench.scaled(PINNED_MESSAGES), MANY_KEYS);
-      throughput.add(
-          new Case(
-              "read-only snapshot, " + count(workers, "worker"),
-              BenchDatabase.connections(workers),
+      cases.add(
+          by(
+              workers,
+              "read-only snapshot",
               pinned(database, ours(database, load, workers)),
               pinned(database, limit(database, load, workers))));
     }
     Backlog blocked = new Backlog(bench.scaled(BLOCKED), 1);
-    throughput.add(
-        new Case(
-            "read-only snapshot, 1 blocked key, 1 worker",
-            BenchDatabase.connections(1),
+    cases.add(
+        by(
+            1,
+            "read-only snapshot, 1 blocked key",
             pinned(database, blockedKey(database, blocked)),
             pinned(database, limit(database, blocked, 1))));
-    throughput.measure();
+    Throughput.measure(bench, cases, PARTS);
   }
 
   /** Holds a snapshot from before another round is made ready until it is over. */
@@ -177,12 +188,13 @@ final class Draining {
     }
   }
 
-  static Round ours(BenchDatabase<?> database, Backlog load, int workers) {
+  private static Round ours(BenchDatabase<?> database, Backlog load, int workers) {
     return byRelay(database, load, workers, Access::store, Drain.NO_OP);
   }
 
   /** By a relay whose store keeps an archive, and whose publisher answers as Kafka does. */
-  static Round archived(BenchDatabase<?> database, Backlog load, int workers, Archive archive) {
+  private static Round archived(
+      BenchDatabase<?> database, Backlog load, int workers, Archive archive) {
     return byRelay(database, load, workers, access -> access.store(archive), Drain.ANSWERING);
   }
 
@@ -199,7 +211,7 @@ final class Draining {
                 store.apply(access), load.messages(), publisher, relay -> relay.workers(workers)));
   }
 
-  static Round limit(BenchDatabase<?> database, Backlog load, int workers) {
+  private static Round limit(BenchDatabase<?> database, Backlog load, int workers) {
     return new Round(
         () -> refill(database, Side.LIMIT, load),
         access -> Drain.limit(access, workers, load.messages()));
@@ -209,7 +221,7 @@ final class Draining {
    * The checkpoint comes before the fill: the pages are then in the log already, as those of
    * messages that live for seconds are.
    */
-  static void refill(BenchDatabase<?> database, Side side, Backlog load) {
+  private static void refill(BenchDatabase<?> database, Side side, Backlog load) {
     database.empty(side);
     database.checkpoint();
     database.fill(side, load);

@@ -47,15 +47,13 @@ final class EndToEndScenario {
       throws Exception {
     topic.quota(quota);
     long messages = bench.scaled(full) / A_TRANSACTION * A_TRANSACTION;
-    Throughput throughput = new Throughput(bench, Part.WHOLE);
-    int connections = CLIENTS + BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS);
-    throughput.add(
+    Case one =
         new Case(
             name,
-            connections,
+            CLIENTS + BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS),
             round(bench, access -> ours(access, topic, messages)),
-            round(bench, access -> bare(topic, messages))));
-    throughput.measure();
+            round(bench, access -> bare(topic, messages)));
+    Throughput.measure(bench, List.of(one), Part.WHOLE);
   }
 
   private static Round round(Bench bench, Run run) {

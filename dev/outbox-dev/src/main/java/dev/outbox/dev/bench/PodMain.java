@@ -9,10 +9,13 @@ import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.dev.common.Load;
 import dev.outbox.embedded.ParentJvm;
 import dev.outbox.relay.Relay;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.lang.management.ManagementFactory;
 import java.util.List;
-import java.util.UUID;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -36,7 +39,7 @@ public final class PodMain {
   private final ParentJvm parent;
   private final WorkCounter counter = new WorkCounter();
   private final Access<?> access;
-  private final Stamps stamps;
+  private final MessagePublisher publisher;
   private List<Relay> relays = List.of();
   private List<? extends BenchClient<?>> clients = List.of();
   private @Nullable Load load;
@@ -54,13 +57,11 @@ public final class PodMain {
                 Math.max(BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS), needed),
                 counter);
     String topic = parent.get("topic");
-    stamps =
-        new Stamps(
-            topic.isEmpty()
-                ? Drain.NO_OP
-                : new KafkaBroker(parent.get("bootstrap"), topic, List.of(OpenLoad.ORDER))
-                    .publisher(null),
-            this::published);
+    publisher =
+        topic.isEmpty()
+            ? Drain.NO_OP
+            : new KafkaBroker(parent.get("bootstrap"), topic, List.of(OpenLoad.ORDER))
+                .publisher(null);
   }
 
   public static void main(String[] arguments) throws Exception {
@@ -126,14 +127,23 @@ public final class PodMain {
         "%s %s %s %s".formatted(COMMITTED, message.id(), message.aggregateId(), System.nanoTime()));
   }
 
-  private void published(List<UUID> ids, long called, long acknowledged) {
-    String all = ids.stream().map(UUID::toString).collect(Collectors.joining(" "));
-    parent.say("%s %s %s %s".formatted(PUBLISHED, called, acknowledged, all));
+  /** A message is acknowledged when all of its call are. */
+  private List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+    long called = System.nanoTime();
+    List<Result> results = publisher.publish(messages);
+    long acknowledged = System.nanoTime();
+    String delivered =
+        IntStream.range(0, messages.size())
+            .filter(i -> results.get(i) instanceof Result.Delivered)
+            .mapToObj(i -> messages.get(i).message().id().toString())
+            .collect(Collectors.joining(" "));
+    parent.say("%s %s %s %s".formatted(PUBLISHED, called, acknowledged, delivered));
+    return results;
   }
 
   private void start() {
     relays =
-        Stream.generate(() -> Relay.builder(access.store(), stamps).build())
+        Stream.generate(() -> Relay.builder(access.store(), this::publish).build())
             .limit(setting("relays"))
             .toList();
     relays.forEach(Relay::start);

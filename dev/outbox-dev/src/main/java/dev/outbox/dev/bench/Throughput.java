@@ -2,7 +2,6 @@ package dev.outbox.dev.bench;
 
 import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.Report.Line;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -44,20 +43,9 @@ final class Throughput {
 
   private static final String UNIT = "messages/s";
 
-  private final Bench bench;
-  private final List<Part> parts;
-  private final List<Case> cases = new ArrayList<>();
+  private Throughput() {}
 
-  Throughput(Bench bench, Part... parts) {
-    this.bench = bench;
-    this.parts = List.of(parts);
-  }
-
-  void add(Case one) {
-    cases.add(one);
-  }
-
-  void measure() throws Exception {
+  static void measure(Bench bench, List<Case> cases, Part... parts) throws Exception {
     Map<Case, Access<?>> pools = new LinkedHashMap<>();
     try {
       for (Case one : cases) {
@@ -67,10 +55,10 @@ final class Throughput {
         for (Map.Entry<Case, Access<?>> each : pools.entrySet()) {
           Case one = each.getKey();
           bench.say(one.name(), run);
-          Timed ours = timed(one.ours(), each.getValue());
-          Timed limit = timed(one.limit(), each.getValue());
+          Timed ours = timed(bench, one.ours(), each.getValue());
+          Timed limit = timed(bench, one.limit(), each.getValue());
           if (run > 0) {
-            report(one, ours, limit);
+            report(bench, one, parts, ours, limit);
           }
         }
       }
@@ -79,7 +67,7 @@ final class Throughput {
     }
   }
 
-  private Timed timed(Round round, Access<?> access) throws Exception {
+  private static Timed timed(Bench bench, Round round, Access<?> access) throws Exception {
     round.prepare().run();
     bench.settle();
     CpuClock.Time before = bench.cpu().now();
@@ -87,7 +75,7 @@ final class Throughput {
     return new Timed(pace, bench.cpu().now().since(before));
   }
 
-  private void report(Case one, Timed ours, Timed limit) {
+  private static void report(Bench bench, Case one, Part[] parts, Timed ours, Timed limit) {
     for (Part part : parts) {
       boolean main = part.name().isEmpty();
       String name = main ? one.name() : one.name() + ", " + part.name();

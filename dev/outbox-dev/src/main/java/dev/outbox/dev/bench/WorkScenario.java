@@ -1,16 +1,13 @@
 package dev.outbox.dev.bench;
 
-import dev.outbox.Archive;
 import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.Append;
-import dev.outbox.dev.bench.BenchDatabase.Backlog;
 import dev.outbox.dev.bench.BenchDatabase.BenchClient;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Report.Line;
+import dev.outbox.dev.bench.Throughput.Case;
 import dev.outbox.dev.bench.Throughput.Round;
 import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
 
@@ -21,28 +18,11 @@ final class WorkScenario {
   private WorkScenario() {}
 
   static void run(Bench bench) throws Exception {
-    BenchDatabase<?> database = bench.database();
-    for (int keys : Draining.KEYS) {
-      for (int workers : Draining.WORKERS) {
-        Backlog load = new Backlog(bench.scaled(Draining.MESSAGES), keys);
-        report(
-            bench,
-            "drain, %s, %s".formatted(Draining.keys(keys), workers(workers)),
-            () -> drained(bench, Side.OURS, Draining.ours(database, load, workers), workers),
-            () -> drained(bench, Side.LIMIT, Draining.limit(database, load, workers), workers));
-      }
+    for (Case one : Draining.drains(bench)) {
+      drained(bench, "drain, ", one, Side.LIMIT);
     }
-    Backlog load = new Backlog(bench.scaled(Draining.MESSAGES), Draining.MANY_KEYS);
-    for (Archive archive : List.of(Archive.METADATA, Archive.FULL)) {
-      for (int workers : Draining.WORKERS) {
-        Round ours = Draining.archived(database, load, workers, archive);
-        Round without = Draining.archived(database, load, workers, Archive.NONE);
-        report(
-            bench,
-            "archive, %s, %s".formatted(archive.name().toLowerCase(Locale.ROOT), workers(workers)),
-            () -> drained(bench, Side.OURS, ours, workers),
-            () -> drained(bench, Side.OURS, without, workers));
-      }
+    for (Case one : Draining.archives(bench)) {
+      drained(bench, "archive, ", one, Side.OURS);
     }
     for (int messages : Transactions.MESSAGES) {
       report(
@@ -53,8 +33,17 @@ final class WorkScenario {
     }
   }
 
-  private static String workers(int count) {
-    return Draining.count(count, "worker");
+  /**
+   * Reports a case.
+   *
+   * @param limit whose tables its limit uses
+   */
+  private static void drained(Bench bench, String begin, Case one, Side limit) throws Exception {
+    report(
+        bench,
+        begin + one.name(),
+        () -> drained(bench, Side.OURS, one.ours(), one.connections()),
+        () -> drained(bench, limit, one.limit(), one.connections()));
   }
 
   /**
@@ -91,15 +80,10 @@ final class WorkScenario {
   }
 
   /** Of the rows, the insert that brought a message is one. */
-  private static Counted drained(Bench bench, Side side, Round round, int workers)
+  private static Counted drained(Bench bench, Side side, Round round, int connections)
       throws Exception {
     round.prepare().run();
-    Counted done =
-        counted(
-            bench,
-            side,
-            BenchDatabase.connections(workers),
-            access -> round.run().of(access).total());
+    Counted done = counted(bench, side, connections, access -> round.run().of(access).total());
     return new Counted(done.messages, done.work, done.rows + done.messages, done.logBytes);
   }
 
