@@ -2,13 +2,11 @@ package dev.outbox.dev.torture;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -26,9 +24,10 @@ final class Journal implements AutoCloseable {
   /** Of each line. */
   private static final String END = " .";
 
-  private final FileChannel file;
+  /** No channel: that would be closed by the interrupt of a thread that writes. */
+  private final FileOutputStream file;
 
-  private Journal(FileChannel file) {
+  private Journal(FileOutputStream file) {
     this.file = file;
   }
 
@@ -37,11 +36,7 @@ final class Journal implements AutoCloseable {
    */
   static Journal open(Path directory, String process) {
     try {
-      return new Journal(
-          FileChannel.open(
-              directory.resolve(process + SUFFIX),
-              StandardOpenOption.CREATE,
-              StandardOpenOption.APPEND));
+      return new Journal(new FileOutputStream(directory.resolve(process + SUFFIX).toFile(), true));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -56,11 +51,8 @@ final class Journal implements AutoCloseable {
     for (Object detail : details) {
       line.append(' ').append(String.valueOf(detail).replaceAll("\\R", " "));
     }
-    ByteBuffer bytes = ByteBuffer.wrap(line.append(END).append('\n').toString().getBytes(UTF_8));
     try {
-      while (bytes.hasRemaining()) {
-        file.write(bytes);
-      }
+      file.write(line.append(END).append('\n').toString().getBytes(UTF_8));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -20,4 +20,18 @@ class JournalTest {
         .extracting(Journal.Line::what)
         .containsExactly("violation", "calm");
   }
+
+  @Test
+  @DisplayName("a thread that is interrupted writes its line, and others go on")
+  void interrupted(@TempDir Path directory) {
+    try (Journal journal = Journal.open(directory, "relay-1")) {
+      Thread.currentThread().interrupt();
+      journal.write("publish", 1);
+      assertThat(Thread.interrupted()).isTrue();
+      journal.write("claim", 2);
+    }
+    assertThat(Journal.readAll(directory))
+        .extracting(Journal.Line::what)
+        .containsExactly("publish", "claim");
+  }
 }
