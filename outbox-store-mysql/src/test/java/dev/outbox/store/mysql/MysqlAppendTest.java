@@ -69,21 +69,6 @@ class MysqlAppendTest extends DatabaseTests {
   }
 
   @Test
-  @DisplayName("stores 1,000,000 bytes of each value")
-  void bytes() {
-    byte[] all = new byte[1_000_000];
-    for (int i = 0; i < all.length; i++) {
-      all[i] = (byte) i;
-    }
-    append(List.of(of("1").payload(all).build()));
-    assertThat(claimed()).singleElement().satisfies(m -> assertThat(payload(m)).isEqualTo(all));
-  }
-
-  private static byte[] payload(StoredMessage message) {
-    return message.message().payload();
-  }
-
-  @Test
   @DisplayName("needs no max_allowed_packet above 4 MB for many of the largest messages")
   void largePayloads() {
     byte[] escaped = new byte[1_000_000]; // each byte takes two in the text of a statement
