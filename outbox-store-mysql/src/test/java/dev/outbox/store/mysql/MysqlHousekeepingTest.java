@@ -17,9 +17,4 @@ class MysqlHousekeepingTest extends HousekeepingTests {
   protected String daysAgo(int days) {
     return "utc_timestamp(6) - interval %d day".formatted(days);
   }
-
-  @Override
-  protected String block() {
-    return super.block() + ", place = default";
-  }
 }

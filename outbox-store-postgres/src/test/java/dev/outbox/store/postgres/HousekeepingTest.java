@@ -73,7 +73,7 @@ class HousekeepingTest extends HousekeepingTests {
     hooks.beforeRestore =
         () -> database.execute("select from outbox_bucket for no key update nowait");
     database.inTransaction(false, c -> store.append(c, message()));
-    database.execute(block());
+    database.execute("update outbox_message set status = 'BLOCKED'");
     new VariantStore(database.pool, hooks.of(VariantStore.right())).housekeep();
     assertThat(hooks.beforeRestore).as("it was looked").isSameAs(new Hooks().beforeRestore);
   }

@@ -1,5 +1,7 @@
 package dev.outbox.store.jdbc;
 
+import static dev.outbox.tck.internal.Decisions.all;
+
 import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
@@ -10,7 +12,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -69,9 +70,7 @@ public abstract class DatabaseTests {
     Claim claim = store.claim(request());
     while (!claim.messages().isEmpty()) {
       all.addAll(claim.messages());
-      claim.settle(
-          claim.messages().stream()
-              .collect(Collectors.toMap(StoredMessage::sequence, m -> Decision.delivered())));
+      claim.settle(all(claim, Decision.delivered()));
       claim = store.claim(request());
     }
     return all.stream()

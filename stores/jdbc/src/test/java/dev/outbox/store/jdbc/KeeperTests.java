@@ -6,28 +6,16 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
-import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.internal.HoldingThread;
 import java.sql.Connection;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -112,43 +100,6 @@ public abstract class KeeperTests extends HoldingTests {
   }
 
   @Test
-  @DisplayName("is not had by others until it is given back")
-  void givenBack() {
-    serve("a");
-    append("a");
-    assertThat(store.claim(request(LONG)).messages()).isEmpty();
-    keeper.close();
-    assertThat(held()).isEqualTo("0");
-    assertThat(deliver(store)).hasSize(1);
-  }
-
-  @Test
-  @DisplayName("is given to a relay that has workers, when no worker claims any more")
-  void unclaimed() {
-    keeper.close();
-    Keeper idle = keeperOfAll(keeping, database, Duration.ofMillis(100));
-    try (Keeper other = keeping.keeper(LONG)) {
-      HoldingThread.start(other);
-      awaitHeld(other, database);
-      append("a");
-      assertThat(claimOne(other, request(LONG)).messages()).hasSize(1);
-    }
-    idle.close();
-  }
-
-  @Test
-  @DisplayName("is not handed out when another relay has it")
-  void takenOver() {
-    serve("a");
-    append("a");
-    endLeases();
-    Claim other = store.claim(request(LONG));
-    assertThat(other.messages()).hasSize(1);
-    assertThat(keeper.claim(request(LONG)).messages()).isEmpty();
-    assertThat(other.settle(all(other, Decision.delivered()))).isEmpty();
-  }
-
-  @Test
   @DisplayName("is not handed out after a lease that ended, but leased anew")
   void ended() {
     serve("a");
@@ -156,107 +107,6 @@ public abstract class KeeperTests extends HoldingTests {
     endLeases();
     Claim claim = claimOne(keeper, request(LONG));
     assertThat(claim.settle(all(claim, Decision.delivered()))).isEmpty();
-  }
-
-  @Test
-  @DisplayName("leaves none of the others behind")
-  void others() {
-    serve("a");
-    for (int i = 0; i < 100; i++) {
-      append("key " + i);
-      assertThat(deliver(keeper)).as("of key %d", i).hasSize(1);
-    }
-  }
-
-  @Test
-  @DisplayName("comes again when its retry is due")
-  void retry() {
-    serve("a");
-    append("a");
-    Claim claim = keeper.claim(request(LONG));
-    assertThat(claim.settle(all(claim, Decision.retry(Duration.ZERO, "once")))).isEmpty();
-    append("a");
-    List<Long> came = new ArrayList<>();
-    await()
-        .atMost(PATIENCE)
-        .untilAsserted(
-            () -> {
-              came.addAll(deliver(keeper));
-              assertThat(came).hasSize(2).isSorted();
-            });
-  }
-
-  @Test
-  @DisplayName("sends what is delayed when it is due")
-  void delayed() {
-    serve("a");
-    database.inTransaction(
-        false,
-        c ->
-            store.append(
-                c,
-                OutboxMessage.builder()
-                    .aggregate("order", "a")
-                    .eventType("changed")
-                    .payload("{}")
-                    .availableAt(Instant.now().plusMillis(300))
-                    .build()));
-    List<Long> came = new ArrayList<>();
-    await()
-        .atMost(PATIENCE)
-        .untilAsserted(
-            () -> {
-              came.addAll(deliver(keeper));
-              assertThat(came).hasSize(1);
-            });
-  }
-
-  @Test
-  @DisplayName("is in one claim at a time, whatever the workers")
-  void once() throws Exception {
-    Set<String> claimed = ConcurrentHashMap.newKeySet();
-    AtomicInteger delivered = new AtomicInteger();
-    int messages = 2_000;
-    ExecutorService threads = Executors.newFixedThreadPool(4);
-    try {
-      List<Future<?>> workers = new ArrayList<>();
-      for (int w = 0; w < 3; w++) {
-        workers.add(
-            threads.submit(
-                () -> {
-                  while (delivered.get() < messages) {
-                    Claim claim = keeper.claim(request(LONG));
-                    Set<String> keys = new HashSet<>();
-                    for (StoredMessage message : claim.messages()) {
-                      if (keys.add(message.key())) {
-                        assertThat(claimed.add(message.key())).as(message.key()).isTrue();
-                      }
-                    }
-                    LockSupport.parkNanos(50_000); // publishing
-                    claimed.removeAll(keys);
-                    assertThat(
-                            keeper
-                                .settleAndClaim(
-                                    claim, all(claim, Decision.delivered()), request(LONG))
-                                .next()
-                                .settle(Map.of()))
-                        .isEmpty();
-                    delivered.addAndGet(claim.messages().size());
-                  }
-                  return null;
-                }));
-      }
-      for (int i = 0; i < messages; i++) {
-        append("key " + i % 20);
-      }
-      for (Future<?> worker : workers) {
-        worker.get();
-      }
-    } finally {
-      threads.shutdownNow();
-    }
-    assertThat(delivered).hasValue(messages);
-    assertThat(database.query("select count(*) from outbox_message")).isEqualTo("0");
   }
 
   @Test

@@ -346,26 +346,6 @@ public abstract class SchemaTests extends DatabaseTests {
   protected abstract String catalog(TestDatabase of);
 
   @Test
-  @DisplayName("that is older, newer or without its version is said in one sentence")
-  void otherVersion() {
-    store.migrate();
-    database.execute("update outbox_schema set version = 2");
-    assertThatThrownBy(store::verify)
-        .isInstanceOf(SchemaException.class)
-        .hasMessage(
-            "the schema of outbox_schema has version 2, this library knows only 1: use a newer"
-                + " release of the library");
-    database.execute("update outbox_schema set version = -1");
-    assertThatThrownBy(store::verify)
-        .isInstanceOf(SchemaException.class)
-        .hasMessageContaining("has version -1, this library needs 1: migrate the database");
-    database.execute("delete from outbox_schema");
-    assertThatThrownBy(store::verify)
-        .isInstanceOf(SchemaException.class)
-        .hasMessageStartingWith("table outbox_schema is empty");
-  }
-
-  @Test
   @DisplayName("names that are more than names are refused when the store is built")
   void names() {
     assertThatThrownBy(() -> builder(database.pool).prefix("x; drop").build())
