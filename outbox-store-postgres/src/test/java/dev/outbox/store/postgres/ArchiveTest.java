@@ -1,5 +1,6 @@
 package dev.outbox.store.postgres;
 
+import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -16,7 +17,6 @@ import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
-import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.jdbc.ArchiveTests;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.sql.Connection;
@@ -29,7 +29,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -382,17 +381,6 @@ class ArchiveTest extends ArchiveTests {
   // ---- who may
 
   @Test
-  @DisplayName("the statements by hand make what a migration makes")
-  void byHand() {
-    database.empty();
-    database.execute(store.ddl());
-    store.verify();
-    append(message("a"));
-    assertThat(delivered()).hasSize(1);
-    assertThat(database.query(PARTITIONS)).isEqualTo("5");
-  }
-
-  @Test
   @DisplayName("a relay writes the archive and keeps it, and changes and deletes nothing there")
   void grants() throws SQLException {
     assumeRolesCanBeMade();
@@ -677,11 +665,7 @@ class ArchiveTest extends ArchiveTests {
     assertThat(claim.messages()).hasSize(10);
     database.execute(
         "delete from outbox_message where seq = " + claim.messages().get(4).sequence());
-    assertThat(
-            claim.settle(
-                claim.messages().stream()
-                    .collect(Collectors.toMap(StoredMessage::sequence, m -> Decision.delivered()))))
-        .isEmpty();
+    assertThat(claim.settle(all(claim, Decision.delivered()))).isEmpty();
     List<UUID> expected =
         IntStream.range(0, 10).filter(i -> i != 4).mapToObj(i -> messages.get(i).id()).toList();
     assertThat(archived()).containsExactlyElementsOf(expected);

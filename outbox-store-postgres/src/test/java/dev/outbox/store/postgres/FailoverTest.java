@@ -1,5 +1,6 @@
 package dev.outbox.store.postgres;
 
+import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -19,7 +20,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jdbi.v3.core.Handle;
 import org.junit.jupiter.api.AfterEach;
@@ -120,8 +120,7 @@ class FailoverTest {
   }
 
   private static Map<Long, Decision> delivered(Claim claim) {
-    return claim.messages().stream()
-        .collect(Collectors.toMap(StoredMessage::sequence, m -> Decision.delivered()));
+    return all(claim, Decision.delivered());
   }
 
   private static List<UUID> ids(Claim claim) {

@@ -1,5 +1,6 @@
 package dev.outbox.store.postgres;
 
+import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -33,7 +34,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -274,9 +274,7 @@ class GrantsTest {
         inTransactionAs(role, c -> uncommitted.set(relays.append(keeper, c, List.of(message))));
         handedOver.set(uncommitted.get().committed() == Committed.HANDED_OVER);
         Claim claim = keeper.claim(request);
-        Map<Long, Decision> delivered =
-            claim.messages().stream()
-                .collect(Collectors.toMap(m -> m.sequence(), m -> Decision.delivered()));
+        Map<Long, Decision> delivered = all(claim, Decision.delivered());
         Settled settled = keeper.settleAndClaim(claim, delivered, request);
         assertThat(settled.lost()).isEmpty();
         assertThat(settled.next().settle(Map.of())).isEmpty();

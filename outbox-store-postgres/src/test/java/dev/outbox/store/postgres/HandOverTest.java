@@ -1,5 +1,6 @@
 package dev.outbox.store.postgres;
 
+import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -86,11 +87,7 @@ class HandOverTest extends DatabaseTest {
   }
 
   private static void settle(Claim claim, Decision decision) {
-    assertThat(
-            claim.settle(
-                claim.messages().stream()
-                    .collect(Collectors.toMap(StoredMessage::sequence, m -> decision))))
-        .isEmpty();
+    assertThat(claim.settle(all(claim, decision))).isEmpty();
   }
 
   private Claim claim() {
@@ -111,9 +108,7 @@ class HandOverTest extends DatabaseTest {
   }
 
   private Claim goOn(Claim claim) {
-    Map<Long, Decision> decisions =
-        claim.messages().stream()
-            .collect(Collectors.toMap(StoredMessage::sequence, m -> Decision.delivered()));
+    Map<Long, Decision> decisions = all(claim, Decision.delivered());
     return keeper.settleAndClaim(claim, decisions, request()).next();
   }
 
@@ -141,25 +136,6 @@ class HandOverTest extends DatabaseTest {
     assertThat(claimed.message()).isEqualTo(message);
     assertThat(claimed.key()).isEqualTo(message.key());
     assertThat(claimed.attempts()).isZero();
-  }
-
-  @Test
-  @DisplayName("but not behind another one of its bucket, which comes first")
-  void notAlone() {
-    OutboxMessage first = message("a");
-    Uncommitted unknown = append(first);
-    OutboxMessage second = message("a");
-    assertThat(append(second).committed()).isEqualTo(Committed.HERE);
-    Claim claim = claim();
-    assertThat(claim.messages()).extracting(m -> m.message().id()).startsWith(first.id());
-    assertThat(unknown.committed()).as("it waits for the lease").isEqualTo(Committed.HANDED_OVER);
-    List<StoredMessage> came = new ArrayList<>(claim.messages());
-    while (came.size() < 2) { // of 64 buckets a look reads but one message each
-      claim = goOn(claim);
-      came.addAll(claim.messages());
-    }
-    assertThat(came).extracting(m -> m.message().id()).containsExactly(first.id(), second.id());
-    settle(claim, Decision.delivered());
   }
 
   @Test

@@ -7,9 +7,7 @@ import dev.outbox.store.core.internal.Database.Limits;
 import dev.outbox.store.core.internal.Database.Pending;
 import dev.outbox.store.core.internal.Database.Reads;
 import dev.outbox.store.core.internal.Lease;
-import java.sql.SQLException;
 import java.util.List;
-import java.util.Set;
 import java.util.UUID;
 import org.jdbi.v3.core.Handle;
 
@@ -19,7 +17,6 @@ final class Hooks extends Variant {
   Runnable beforeLease = NOTHING;
   Runnable beforeRead = NOTHING;
   Runnable afterRead = NOTHING;
-  Runnable beforeRequeue = NOTHING;
   Runnable beforeRestore = NOTHING;
 
   @Override
@@ -49,14 +46,5 @@ final class Hooks extends Variant {
     beforeRestore = NOTHING;
     before.run();
     super.restoreBlockedKeys(right, handle, buckets);
-  }
-
-  @Override
-  Set<Long> requeue(Administration<Handle> right, Handle handle, long sequence)
-      throws SQLException {
-    Runnable before = beforeRequeue;
-    beforeRequeue = NOTHING;
-    before.run();
-    return super.requeue(right, handle, sequence);
   }
 }

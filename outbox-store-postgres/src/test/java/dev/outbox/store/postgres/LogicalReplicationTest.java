@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assumptions.abort;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Archive;
-import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.EmbeddedPostgres;
 import dev.outbox.relay.Relay;
@@ -146,35 +145,6 @@ class LogicalReplicationTest {
       return delivered.values().stream().mapToInt(Set::size).sum();
     }
 
-    synchronized void assertDelivered(List<String> texts) {
-      Set<String> all = new TreeSet<>();
-      delivered.values().forEach(all::addAll);
-      assertThat(all).containsAll(texts);
-    }
-
-    /**
-     * In order in each key. What the old server had committed and nobody delivered is lost with it:
-     * of each key the last ones.
-     *
-     * @param next the first that was appended to the new server
-     */
-    synchronized void assertInOrder(int next) {
-      Set<String> lost = new TreeSet<>(committed);
-      delivered.forEach(
-          (key, texts) -> {
-            assertThat(List.copyOf(texts)).as("order of %s", key).isSorted();
-            lost.removeAll(texts);
-          });
-      String first = "%06d".formatted(next);
-      for (String text : lost) {
-        assertThat(text).as("appended to the new server").isLessThan(first);
-        String key = "order/key " + Integer.parseInt(text) % KEYS;
-        assertThat(delivered.getOrDefault(key, Set.of()))
-            .as("delivered of %s, of which %s is lost", key, text)
-            .noneMatch(later -> later.compareTo(text) > 0 && later.compareTo(first) < 0);
-      }
-    }
-
     synchronized void assertAllInOrder() {
       Set<String> all = new TreeSet<>();
       delivered.forEach(
@@ -187,13 +157,8 @@ class LogicalReplicationTest {
   }
 
   private static Relay relay(Server server, Account account) {
-    return relay(server, account, Duration.ofSeconds(30));
-  }
-
-  private static Relay relay(Server server, Account account, Duration lease) {
     Relay relay =
         Relay.builder(server.store, account)
-            .lease(lease)
             .retryPolicy(RetryPolicy.builder().firstDelay(Duration.ofMillis(20)).build())
             .build();
     relay.start();
@@ -326,64 +291,11 @@ class LogicalReplicationTest {
     }
   }
 
-  @Test
-  @DisplayName("a subscriber takes over from a server that was killed, with all that had arrived")
-  void takeover() throws Exception {
-    try (Server old = new Server(EmbeddedPostgres.builder());
-        Server young = new Server(EmbeddedPostgres.builder())) {
-      Account account = new Account();
-      old.execute("create publication p for all tables");
-      young.execute("truncate " + young.query(TABLES));
-      subscribe(young, old);
-      await().atMost(PATIENCE).until(() -> young.query(COPYING).equals("0"));
-      CompletableFuture<Integer> producer =
-          CompletableFuture.supplyAsync(
-              () -> produceUntilItFails(old, account), Background.THREADS);
-      // Claims are replicated, too: the next relay waits until they have ended.
-      try (Relay relay = relay(old, account, Duration.ofSeconds(2))) {
-        await().atMost(PATIENCE).until(() -> account.delivered() > 200);
-        old.postgres.kill();
-        old.pool.close(); // so that nobody waits for a connection
-      }
-      int next = producer.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-      // The slot is gone with its server, so the subscription must forget it before it is dropped.
-      young.execute(
-          "alter subscription s disable",
-          "alter subscription s set (slot_name = none)",
-          "drop subscription s");
-      String arrived = young.query(PAYLOADS);
-      young.store.housekeep(); // what a relay begins with, before the producers come
-      try (Relay relay = relay(young, account)) {
-        for (int i = next; i < next + 300; i++) {
-          account.append(young, i);
-        }
-        await().atMost(PATIENCE).until(() -> young.messages() == 0);
-      }
-      account.assertDelivered(arrived == null ? List.of() : List.of(arrived.split(",")));
-      account.assertInOrder(next);
-    }
-  }
-
   private static void subscribe(Server young, Server old) {
     young.execute(
         "create subscription s connection 'host=127.0.0.1 port=%d user=%s password=%s dbname=postgres' publication p"
             .formatted(old.postgres.port(), old.postgres.user(), old.postgres.password()));
   }
-
-  /** Where it went on, had the server lived: it may have committed the last one it tried. */
-  private static int produceUntilItFails(Server server, Account account) {
-    int number = 1;
-    try {
-      while (true) {
-        account.append(server, number++);
-      }
-    } catch (IllegalStateException | OutboxException killed) {
-      return number;
-    }
-  }
-
-  private static final String PAYLOADS =
-      "select string_agg(convert_from(payload, 'UTF8'), ',') from outbox_message";
 
   private static final String TABLES =
       "select string_agg(relname, ', ') from pg_class"

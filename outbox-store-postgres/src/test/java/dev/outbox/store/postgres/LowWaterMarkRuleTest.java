@@ -3,15 +3,14 @@ package dev.outbox.store.postgres;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.store.postgres.MarkScript.Producer;
-import dev.outbox.store.postgres.MarkScript.Stalled;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /**
- * The rules of {@link CertifiedSequences} and {@link LowWaterMark}, and each variant of it that a
- * model checker refuted: random load does not tell them apart.
+ * The rules of {@link CertifiedSequences} and {@link LowWaterMark} as statements keep them, and
+ * each variant of those that a model checker refuted: random load does not tell them apart.
  */
 @DisplayName("A low-water mark never passes a message that commits late, and would if")
 class LowWaterMarkRuleTest {
@@ -91,63 +90,6 @@ class LowWaterMarkRuleTest {
         WrongLowWaterMarks.LaterHorizon::new);
   }
 
-  private static void lateForTheRead(MarkScript script) {
-    Producer late = script.producer();
-    late.insert();
-    script.append();
-    script.deliver(10);
-    late.commit();
-  }
-
-  @Test
-  @DisplayName("nothing waited for the horizon")
-  void noHorizon() throws Exception {
-    MarkScript.run(server, LowWaterMarkRuleTest::lateForTheRead, WrongLowWaterMarks.NoHorizon::new);
-  }
-
-  @Test
-  @DisplayName("it passed what was read, certified or not")
-  void whatWasRead() throws Exception {
-    MarkScript.run(
-        server, LowWaterMarkRuleTest::lateForTheRead, WrongLowWaterMarks.WhatWasRead::new);
-  }
-
-  @Test
-  @DisplayName("what is not certified were deleted as a range")
-  void rangeWithoutCount() throws Exception {
-    MarkScript.run(
-        server,
-        script -> {
-          script.append();
-          Producer late = script.producer();
-          late.insert();
-          script.append();
-          Claim claim = script.claim(10);
-          late.commit();
-          script.deliver(claim);
-        },
-        WrongLowWaterMarks.RangeWithoutCount::new);
-  }
-
-  @Test
-  @DisplayName("what is not certified were deleted as a range with the right number of messages")
-  void rangeWithCount() throws Exception {
-    MarkScript.run(
-        server,
-        script -> {
-          long first = script.append();
-          script.append();
-          Producer late = script.producer();
-          late.insert();
-          script.append();
-          Claim claim = script.claim(10);
-          late.commit();
-          script.delete(first);
-          script.deliver(claim);
-        },
-        WrongLowWaterMarks.RangeOfWhatWasRead::new);
-  }
-
   @Test
   @DisplayName("a range beside an open transaction were deleted though that one is over")
   void rangeWhoeverIsOver() throws Exception {
@@ -168,24 +110,6 @@ class LowWaterMarkRuleTest {
   }
 
   @Test
-  @DisplayName("txid stood behind seq, and a producer stalled between the two")
-  void sequenceFirst() throws Exception {
-    MarkScript.run(
-        server,
-        script -> {
-          Stalled late = script.stalledInsert();
-          script.append();
-          script.deliver(10);
-          late.goOnAndCommit();
-        },
-        Variant::new,
-        """
-        alter table outbox_message drop column txid;
-        alter table outbox_message add column txid xid8 not null default pg_current_xact_id()
-        """);
-  }
-
-  @Test
   @DisplayName("a requeue made a message PENDING")
   void requeueToPending() throws Exception {
     MarkScript.run(
@@ -196,33 +120,5 @@ class LowWaterMarkRuleTest {
           script.requeue(dead);
         },
         WrongLowWaterMarks.RequeueToPending::new);
-  }
-
-  @Test
-  @DisplayName("a requeue made a message PENDING, with the mark lowered in a transaction before")
-  void lowerMarkBefore() throws Exception {
-    MarkScript.run(
-        server,
-        script -> {
-          long dead = script.appendAndBury();
-          script.beforeRequeue(script::moveMark);
-          script.requeue(dead);
-        },
-        WrongLowWaterMarks.LowerBefore::new);
-  }
-
-  @Test
-  @DisplayName("a requeue made a message PENDING and lowered the mark, which its holder remembers")
-  void lowerMarkInTheTableOnly() throws Exception {
-    MarkScript.run(
-        server,
-        script -> {
-          long dead = script.appendAndBury();
-          script.append();
-          Claim holder = script.claim(10);
-          script.requeue(dead);
-          script.deliver(holder);
-        },
-        WrongLowWaterMarks.LowerTogether::new);
   }
 }

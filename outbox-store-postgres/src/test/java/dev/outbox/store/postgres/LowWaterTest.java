@@ -10,10 +10,8 @@ import dev.outbox.spi.store.StoredMessage;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -152,26 +150,6 @@ class LowWaterTest extends DatabaseTest {
       assertThat(mark()).as("after it").isLessThan(ahead);
     }
     moveMark();
-  }
-
-  @Test
-  @DisplayName("do not hide messages after TRUNCATE … RESTART IDENTITY")
-  void restarted() {
-    append(20);
-    assertThat(deliver()).isEqualTo(20);
-    moveMark();
-    database.execute("truncate outbox_message restart identity");
-    append(3);
-    Set<Integer> found = new HashSet<>();
-    await()
-        .atMost(PATIENCE)
-        .until(
-            () -> {
-              found.add(deliver());
-              return found.contains(3);
-            });
-    append(1);
-    assertThat(deliver()).isEqualTo(1);
   }
 
   @Test

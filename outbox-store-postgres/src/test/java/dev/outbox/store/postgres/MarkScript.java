@@ -9,7 +9,6 @@ import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
-import dev.outbox.store.jdbc.Background;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -20,8 +19,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
@@ -41,8 +38,8 @@ final class MarkScript implements AutoCloseable {
 
   private static final String INSERT =
       """
-      insert into outbox_message (status, aggregate_type, aggregate_id, event_type, payload)
-      values (%s, 'order', 'key', 'changed', '') returning seq
+      insert into outbox_message (aggregate_type, aggregate_id, event_type, payload)
+      values ('order', 'key', 'changed', '') returning seq
       """;
 
   /** What is PENDING and will not be read, or null. */
@@ -66,32 +63,16 @@ final class MarkScript implements AutoCloseable {
   private final Set<Long> appended = new HashSet<>();
   private final Set<Long> delivered = new HashSet<>();
   private final List<AutoCloseable> open = new ArrayList<>();
-  private final long gate;
 
   private MarkScript(DatabaseServer server, Variant variant) {
     database = new Database(server);
     store =
         new VariantStore(database.pool, variant.of(hooks.of(VariantStore.right(Duration.ZERO))));
     database.execute(PostgresOutboxStore.of(database.pool).ddl());
-    gate = database.schema().hashCode();
-    database.execute(
-        """
-        create function stalled() returns text language plpgsql volatile as
-          'begin perform pg_advisory_xact_lock_shared(%d); return ''PENDING''; end'
-        """
-            .formatted(gate));
   }
 
   /** Passes with the store as it is, and fails with the variant. */
   static void run(DatabaseServer server, Steps steps, Supplier<Variant> wrong) throws Exception {
-    run(server, steps, wrong, "select 1");
-  }
-
-  /**
-   * @param wrongTable what makes the table wrong
-   */
-  static void run(DatabaseServer server, Steps steps, Supplier<Variant> wrong, String wrongTable)
-      throws Exception {
     try (MarkScript script = new MarkScript(server, new Variant())) {
       script.moveMark();
       steps.run(script);
@@ -99,7 +80,6 @@ final class MarkScript implements AutoCloseable {
     }
     for (int i = 0; i < TRIES; i++) {
       try (MarkScript script = new MarkScript(server, wrong.get())) {
-        script.database.execute(wrongTable);
         script.moveMark();
         steps.run(script);
         if (script.lost()) {
@@ -225,11 +205,6 @@ final class MarkScript implements AutoCloseable {
     hooks.afterRead = step;
   }
 
-  /** Once, when the next requeue is about to change the message. */
-  void beforeRequeue(Runnable step) {
-    hooks.beforeRequeue = step;
-  }
-
   // ---- the producers' steps
 
   /** Appends a message in a transaction of its own; returns its sequence. */
@@ -245,13 +220,6 @@ final class MarkScript implements AutoCloseable {
     Producer producer = new Producer();
     open.add(producer);
     return producer;
-  }
-
-  /** A producer that stands still inside its insert, with its sequence drawn. */
-  Stalled stalledInsert() throws Exception {
-    Stalled stalled = new Stalled(producer());
-    open.add(stalled);
-    return stalled;
   }
 
   final class Producer implements AutoCloseable {
@@ -278,11 +246,7 @@ final class MarkScript implements AutoCloseable {
     }
 
     long insert() {
-      return insert("default");
-    }
-
-    private long insert(String status) {
-      long sequence = query(INSERT.formatted(status));
+      long sequence = query(INSERT);
       inserted.add(sequence);
       return sequence;
     }
@@ -302,47 +266,6 @@ final class MarkScript implements AutoCloseable {
       if (!connection.isClosed()) {
         connection.rollback();
         connection.close();
-      }
-    }
-  }
-
-  final class Stalled implements AutoCloseable {
-    private final Producer producer;
-    private final Connection closed;
-    private final CompletableFuture<Void> inserted;
-
-    private Stalled(Producer producer) throws SQLException {
-      this.producer = producer;
-      closed = database.pool.getConnection();
-      lock("pg_advisory_lock");
-      inserted = CompletableFuture.runAsync(() -> producer.insert("stalled()"), Background.THREADS);
-      String waiting =
-          "select count(*) from pg_locks where locktype = 'advisory' and not granted and objid::bigint = "
-              + (gate & 0xFFFFFFFFL);
-      await()
-          .atMost(PATIENCE)
-          .pollDelay(Duration.ZERO)
-          .pollInterval(Duration.ofMillis(5))
-          .until(() -> database.query(waiting).equals("1"));
-    }
-
-    private void lock(String function) throws SQLException {
-      try (Statement statement = closed.createStatement()) {
-        statement.execute("select %s(%d)".formatted(function, gate));
-      }
-    }
-
-    void goOnAndCommit() throws Exception {
-      close();
-      producer.commit();
-    }
-
-    @Override
-    public void close() throws Exception {
-      if (!closed.isClosed()) {
-        lock("pg_advisory_unlock");
-        closed.close();
-        inserted.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
       }
     }
   }

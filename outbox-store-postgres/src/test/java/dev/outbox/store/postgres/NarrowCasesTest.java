@@ -2,14 +2,10 @@ package dev.outbox.store.postgres;
 
 import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariConfig;
-import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.OutboxMessage;
-import dev.outbox.TransientOutboxException;
-import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
@@ -17,47 +13,26 @@ import dev.outbox.store.jdbc.Background;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 
 /** Narrow cases that once went wrong, step by step. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class NarrowCasesTest {
-  private DatabaseServer server;
-  private Database database;
-  private PostgresOutboxStore store;
+class NarrowCasesTest extends DatabaseTest {
 
-  @BeforeAll
-  void startServer() {
-    server = DatabaseServer.postgres();
-  }
-
-  @AfterAll
-  void stopServer() throws Exception {
-    server.close();
+  @Override
+  protected void configure(HikariConfig config) {
+    config.addDataSourceProperty("socketFactory", CountedSockets.class.getName());
   }
 
   @BeforeEach
   void createTables() {
-    database = new Database(server);
-    store = PostgresOutboxStore.of(database.pool);
     database.execute(store.ddl());
-  }
-
-  @AfterEach
-  void dropTables() {
-    database.close();
   }
 
   /**
@@ -67,8 +42,7 @@ class NarrowCasesTest {
   @Test
   void keyThatWasBlockedWhileTheLeaseStatementRan() throws Exception {
     append("key", 3, 10);
-    String schema = database.query("select current_schema()");
-    String role = "relay_" + schema;
+    String role = "relay_" + database.schema();
     database.execute(
         """
         create role %1$s;
@@ -79,11 +53,11 @@ class NarrowCasesTest {
         alter table outbox_message enable row level security;
         create policy gate on outbox_message using (gate());
         """
-            .formatted(role, schema));
-    try (HikariDataSource slow = pool("set search_path to " + schema + "; set role " + role);
-        Connection gate = database.pool.getConnection();
+            .formatted(role, database.schema()));
+    try (Connection gate = database.pool.getConnection();
         Statement close = gate.createStatement()) {
-      PostgresOutboxStore slowStore = PostgresOutboxStore.of(slow);
+      PostgresOutboxStore slowStore =
+          PostgresOutboxStore.of(RoleDataSource.of(database.pool, role));
       slowStore.verify();
       close.execute("select pg_advisory_lock(4711)");
       CompletableFuture<Claim> late =
@@ -94,7 +68,7 @@ class NarrowCasesTest {
               () ->
                   database
                       .query(
-                          "select count(*) from pg_locks where locktype = 'advisory' and not granted")
+                          "select count(*) from pg_locks where locktype = 'advisory' and not granted and objid = 4711")
                       .equals("1"));
 
       Claim first = store.claim(request(1));
@@ -110,35 +84,6 @@ class NarrowCasesTest {
     }
   }
 
-  /** Two decisions of one key in one settle, as the SPI allows. */
-  @Test
-  void retryAndThenBlockingDeathOfOneKey() {
-    append("key", 2, 10);
-    Claim claim = store.claim(request(100));
-    long first = claim.messages().get(0).sequence();
-    long second = claim.messages().get(1).sequence();
-    claim.settle(
-        Map.of(
-            first, Decision.retry(Duration.ZERO, "no"),
-            second, Decision.deadHaltingKey("no")));
-    assertThat(store.discard(second)).isTrue();
-    List<StoredMessage> found = new ArrayList<>();
-    for (int i = 0; i < 5; i++) {
-      found.addAll(store.claim(request(100)).messages());
-    }
-    assertThat(found).as("the message that waited for its retry").hasSize(1);
-  }
-
-  /** S5: no row by plain SQL makes settle fail. */
-  @Test
-  void mostAttemptsByPlainSql() {
-    append("key", 1, 10);
-    database.execute("update outbox_message set attempts = 2147483647");
-    Claim claim = store.claim(request(100));
-    assertThat(claim.settle(Map.of(claim.messages().get(0).sequence(), Decision.dead("no"))))
-        .isEmpty();
-  }
-
   /** What a claim reads is about what it may bring. */
   @Test
   void largeMessagesOfBlockedKeys() {
@@ -152,22 +97,11 @@ class NarrowCasesTest {
       assertThat(claim.settle(all(claim, Decision.retry(Duration.ZERO, "no")))).isEmpty();
       failed += claim.messages().size();
     }
-    String url =
-        server.jdbcUrl()
-            + (server.jdbcUrl().contains("?") ? "&" : "?")
-            + "socketFactory="
-            + CountedSockets.class.getName();
-    HikariConfig config = config("set search_path to " + database.query("select current_schema()"));
-    config.setJdbcUrl(url);
-    try (HikariDataSource counted = new HikariDataSource(config)) {
-      PostgresOutboxStore other = PostgresOutboxStore.of(counted);
-      other.verify();
-      Claim.Request request = new Claim.Request("a", 500, max, Duration.ofMinutes(1));
-      long read =
-          CountedSockets.bytesRead(() -> assertThat(other.claim(request).messages()).isNotEmpty());
-      // One message of each of 16 buckets, two bytes a byte while the statement is new.
-      assertThat(read).as("bytes read for a claim of at most " + max).isLessThan(40 * max);
-    }
+    Claim.Request request = new Claim.Request("a", 500, max, Duration.ofMinutes(1));
+    long read =
+        CountedSockets.bytesRead(() -> assertThat(store.claim(request).messages()).isNotEmpty());
+    // One message of each of 16 buckets, two bytes a byte while the statement is new.
+    assertThat(read).as("bytes read for a claim of at most " + max).isLessThan(40 * max);
   }
 
   /** C6: what does not fit into the claim comes with one of the next, whatever others do. */
@@ -194,69 +128,8 @@ class NarrowCasesTest {
         .isEmpty();
   }
 
-  @Test
-  void poolThatConnectsLater() {
-    HikariDataSource lazy = new HikariDataSource();
-    lazy.setJdbcUrl("jdbc:postgresql://127.0.0.1:1/none");
-    lazy.setUsername("nobody");
-    lazy.setConnectionTimeout(300);
-    try (lazy) {
-      assertThat(catchThrowable(() -> PostgresOutboxStore.of(lazy).claim(request(1))))
-          .isInstanceOf(TransientOutboxException.class);
-    }
-  }
-
-  @Test
-  void statementTimeout() throws Exception {
-    append("key", 1, 10);
-    Claim claim = store.claim(request(1));
-    String schema = database.query("select current_schema()");
-    try (HikariDataSource impatient =
-            pool("set search_path to " + schema + "; set statement_timeout = 200");
-        Connection blocker = database.pool.getConnection();
-        Statement lock = blocker.createStatement()) {
-      blocker.setAutoCommit(false);
-      lock.execute("lock table outbox_bucket in access exclusive mode");
-      assertThat(
-              catchThrowable(
-                  () -> {
-                    PostgresOutboxStore other = PostgresOutboxStore.of(impatient);
-                    other.verify();
-                    other.claim(request(1));
-                  }))
-          .isInstanceOf(TransientOutboxException.class);
-      blocker.rollback();
-    }
-    assertThat(claim.settle(Map.of())).isEmpty();
-  }
-
-  @Test
-  void readOnlyByDefault() {
-    String schema = database.query("select current_schema()");
-    append("key", 1, 10);
-    try (HikariDataSource readOnly =
-        pool("set search_path to " + schema + "; set default_transaction_read_only = on")) {
-      assertThat(PostgresOutboxStore.of(readOnly).claim(request(1)).messages()).hasSize(1);
-    }
-  }
-
   private static Claim.Request request(int most) {
     return new Claim.Request("a", most, 1L << 30, Duration.ofMinutes(1));
-  }
-
-  private HikariConfig config(String init) {
-    HikariConfig config = new HikariConfig();
-    config.setJdbcUrl(server.jdbcUrl());
-    config.setUsername(server.user());
-    config.setPassword(server.password());
-    config.setMaximumPoolSize(2);
-    config.setMinimumIdle(0);
-    config.setConnectionInitSql(init);
-    return config;
-  }
-
-  private HikariDataSource pool(String init) {
-    return new HikariDataSource(config(init));
   }
 
   private void append(String key, int messages, int size) {

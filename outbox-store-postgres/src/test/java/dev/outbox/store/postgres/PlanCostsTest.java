@@ -1,5 +1,6 @@
 package dev.outbox.store.postgres;
 
+import static dev.outbox.tck.internal.Decisions.all;
 import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -18,7 +19,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -197,8 +197,7 @@ class PlanCostsTest extends DatabaseTest {
   }
 
   private static Map<Long, Decision> delivered(Claim claim) {
-    return claim.messages().stream()
-        .collect(Collectors.toMap(m -> m.sequence(), m -> Decision.delivered()));
+    return all(claim, Decision.delivered());
   }
 
   private static Map<Long, Decision> decisions(List<StoredMessage> messages) {

@@ -1,5 +1,6 @@
 package dev.outbox.store.postgres;
 
+import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariConfig;
@@ -71,8 +72,7 @@ class PlansTest extends DatabaseTest {
   }
 
   private static Map<Long, Decision> delivered(Claim claim) {
-    return claim.messages().stream()
-        .collect(java.util.stream.Collectors.toMap(m -> m.sequence(), m -> Decision.delivered()));
+    return all(claim, Decision.delivered());
   }
 
   private void assertFewPages(String when) {

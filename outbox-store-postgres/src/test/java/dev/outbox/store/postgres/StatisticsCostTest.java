@@ -1,31 +1,20 @@
 package dev.outbox.store.postgres;
 
+import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.InspectionStore;
-import dev.outbox.spi.store.InspectionStore.Query;
-import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
-import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.UUID;
-import java.util.function.Supplier;
-import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/**
- * F1 and F2, by index entries: what one reading of the metrics and one look cost beside a large
- * backlog.
- */
+/** F1, by index entries: what one reading of the metrics costs beside a large backlog. */
 @DisplayName("One reading of the statistics")
 class StatisticsCostTest extends DatabaseTest {
   private static final int BACKLOG = 100_000;
@@ -35,9 +24,6 @@ class StatisticsCostTest extends DatabaseTest {
 
   /** Of three kinds the messages are counted twice at most; four other lists are read once. */
   private static final long MOST_ENTRIES = 10 * CAP + 1_000;
-
-  /** A page's, each by an index, with whether a dead letter halts its key; and as many of keys. */
-  private static final long MOST_LOOKED_AT = 5 * InspectionStore.MOST_READ;
 
   private Reads reads;
 
@@ -103,58 +89,6 @@ class StatisticsCostTest extends DatabaseTest {
     insert(BACKLOG / 10, "'late ' || n", "SCHEDULED", "now() + interval '1 day'");
     database.execute("analyze outbox_message", "analyze outbox_blocked_key");
     assertCostsLittle("%,d messages of all kinds".formatted(BACKLOG * 12 / 10));
-    assertLooksReadFew();
-  }
-
-  /** F2: what the page and the commands ask for. */
-  private void assertLooksReadFew() {
-    Map<String, Supplier<?>> looks = new LinkedHashMap<>();
-    for (Status status : Status.values()) {
-      looks.put("the first " + status, () -> store.messages(Query.first(status, 50)));
-    }
-    looks.put("all dead letters of a page", () -> store.messages(Query.first(Status.DEAD, 10_000)));
-    looks.put("those to requeue", () -> store.deadLetters(0, 100));
-    String none = "there is none";
-    looks.put("a type", () -> store.messages(query(none, null, null, null, null, null)));
-    looks.put("a key", () -> store.messages(query(null, "order/key 7", null, null, null, null)));
-    looks.put("no key", () -> store.messages(query(null, none, null, null, null, null)));
-    looks.put("an event", () -> store.messages(query(null, null, none, null, null, null)));
-    looks.put(
-        "an id", () -> store.messages(query(null, null, null, UUID.randomUUID(), null, null)));
-    looks.put("a dedup key", () -> store.messages(query(null, null, null, null, none, null)));
-    looks.put("an error", () -> store.messages(query(null, null, null, null, null, none)));
-    looks.put("keys", () -> store.waitingKeys(false, null, 100));
-    looks.put("halted keys", () -> store.waitingKeys(true, null, 100));
-    looks.put("one message", () -> store.message(1));
-    looks.forEach(this::assertReadsFew);
-  }
-
-  private void assertReadsFew(String what, Supplier<?> look) {
-    long before = reads.rows();
-    assertThat(look.get()).isNotNull();
-    assertThat(reads.rows() - before)
-        .as("rows and entries read for " + what)
-        .isLessThan(MOST_LOOKED_AT);
-  }
-
-  private static Query query(
-      @Nullable String type,
-      @Nullable String key,
-      @Nullable String event,
-      @Nullable UUID id,
-      @Nullable String dedup,
-      @Nullable String error) {
-    return new Query(null, type, key, event, id, dedup, error, null, null, 50);
-  }
-
-  @Test
-  @DisplayName("reads no more where one key has nearly all messages")
-  void oneKey() {
-    insert(BACKLOG, "'one'", "PENDING", "null");
-    insert(1_000, "'key ' || n", "PENDING", "null");
-    Statistics skewed = assertCostsLittle("%,d messages of one key".formatted(BACKLOG));
-    assertThat(skewed.pending()).isEqualTo(StatisticsStore.DEFAULT_CAP);
-    assertThat(store.statistics(BACKLOG + 2_000).pending()).isEqualTo(BACKLOG + 1_000);
   }
 
   @Test
@@ -165,9 +99,7 @@ class StatisticsCostTest extends DatabaseTest {
     for (Claim claim = store.claim(request);
         !claim.messages().isEmpty();
         claim = store.claim(request)) {
-      Map<Long, Decision> delivered =
-          claim.messages().stream()
-              .collect(Collectors.toMap(StoredMessage::sequence, m -> Decision.delivered()));
+      Map<Long, Decision> delivered = all(claim, Decision.delivered());
       assertThat(claim.settle(delivered)).isEmpty();
     }
     insert(10, "'key ' || n", "PENDING", "null");

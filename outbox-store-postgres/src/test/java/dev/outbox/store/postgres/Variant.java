@@ -7,15 +7,11 @@ import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Database.Limits;
 import dev.outbox.store.core.internal.Database.Pending;
 import dev.outbox.store.core.internal.Database.Reads;
-import dev.outbox.store.core.internal.Database.Release;
-import dev.outbox.store.core.internal.Database.Writes;
 import dev.outbox.store.core.internal.Lease;
-import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.SQLException;
-import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -28,25 +24,8 @@ class Variant {
     return right.lease(handle, claimId, request, most);
   }
 
-  List<Lease> lockHeld(
-      Leases<Handle> right, Handle handle, UUID claimId, Collection<Lease> leases) {
-    return right.lockHeld(handle, claimId, leases);
-  }
-
   Pending readPending(Reads<Handle> right, Handle handle, List<Lease> leases, Limits limits) {
     return right.readPending(handle, leases, limits);
-  }
-
-  void release(Leases<Handle> right, Handle handle, UUID claimId, List<Release> releases) {
-    right.release(handle, claimId, releases);
-  }
-
-  List<Lease> delete(
-      Writes<Handle> right,
-      Handle handle,
-      Collection<Lease> leases,
-      Collection<Claimable> delivered) {
-    return right.delete(handle, leases, delivered);
   }
 
   void restoreBlockedKeys(Administration<Handle> right, Handle handle, List<Integer> buckets) {
@@ -71,23 +50,14 @@ class Variant {
             Leases.class,
             right.leases(),
             (method, a) ->
-                switch (method) {
-                  case "lease" ->
-                      lease(
-                          right.leases(),
-                          (Handle) a[0],
-                          (UUID) a[1],
-                          (Claim.Request) a[2],
-                          (Integer) a[3]);
-                  case "lockHeld" ->
-                      lockHeld(
-                          right.leases(), (Handle) a[0], (UUID) a[1], (Collection<Lease>) a[2]);
-                  case "release" -> {
-                    release(right.leases(), (Handle) a[0], (UUID) a[1], (List<Release>) a[2]);
-                    yield DONE;
-                  }
-                  default -> null;
-                }),
+                method.equals("lease")
+                    ? lease(
+                        right.leases(),
+                        (Handle) a[0],
+                        (UUID) a[1],
+                        (Claim.Request) a[2],
+                        (Integer) a[3])
+                    : null),
         proxy(
             Reads.class,
             right.reads(),
@@ -95,17 +65,7 @@ class Variant {
                 method.equals("readPending")
                     ? readPending(right.reads(), (Handle) a[0], (List<Lease>) a[1], (Limits) a[2])
                     : null),
-        proxy(
-            Writes.class,
-            right.writes(),
-            (method, a) ->
-                method.equals("delete")
-                    ? delete(
-                        right.writes(),
-                        (Handle) a[0],
-                        (Collection<Lease>) a[1],
-                        (Collection<Claimable>) a[2])
-                    : null),
+        right.writes(),
         proxy(
             Administration.class,
             right.administration(),

@@ -6,18 +6,13 @@ import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Database.Limits;
 import dev.outbox.store.core.internal.Database.Pending;
 import dev.outbox.store.core.internal.Database.Reads;
-import dev.outbox.store.core.internal.Database.Writes;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Row;
-import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.postgres.CertifiedSequences.Beside;
 import dev.outbox.store.postgres.CertifiedSequences.Sample;
 import dev.outbox.store.postgres.LowWaterMark.Read;
 import java.sql.SQLException;
-import java.util.Arrays;
-import java.util.Collection;
 import java.util.List;
-import java.util.LongSummaryStatistics;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
@@ -38,9 +33,8 @@ final class WrongLowWaterMarks {
 
     /**
      * @param sample of the transaction that reads
-     * @param highest sequence that it read, or 0
      */
-    abstract long below(Handle handle, Sample sample, long highest);
+    abstract long below(Handle handle, Sample sample);
 
     @Override
     Pending readPending(Reads<Handle> right, Handle handle, List<Lease> leases, Limits limits) {
@@ -57,8 +51,7 @@ final class WrongLowWaterMarks {
               .sorted()
               .toArray();
       LowWaterMark mark = LowWaterMark.of(lease);
-      long highest = Arrays.stream(found).max().orElse(0);
-      long below = below(handle, mark.sample(), highest);
+      long below = below(handle, mark.sample());
       int most = lease.single() ? 1 : limits.messages();
       return lease.with(mark.afterRead(found, most, Math.max(below, mark.sample().below())));
     }
@@ -76,7 +69,7 @@ final class WrongLowWaterMarks {
     }
 
     @Override
-    long below(Handle handle, Sample sample, long highest) {
+    long below(Handle handle, Sample sample) {
       long horizon =
           number(
               handle,
@@ -89,7 +82,7 @@ final class WrongLowWaterMarks {
   /** Certified by the snapshot of a statement that came after the read. */
   static final class LaterHorizon extends Otherwise {
     @Override
-    long below(Handle handle, Sample sample, long highest) {
+    long below(Handle handle, Sample sample) {
       boolean alone =
           number(
                   handle,
@@ -162,55 +155,13 @@ final class WrongLowWaterMarks {
   /** Certified at once, whoever runs. */
   static final class NoHorizon extends Otherwise {
     @Override
-    long below(Handle handle, Sample sample, long highest) {
+    long below(Handle handle, Sample sample) {
       return sample.next();
     }
   }
 
-  /** Passes what was read, certified or not. */
-  static final class WhatWasRead extends Otherwise {
-    @Override
-    long below(Handle handle, Sample sample, long highest) {
-      return highest + 1;
-    }
-  }
-
-  /** Deletes from the first to the last message that was delivered, whatever is certified. */
-  static class RangeOfWhatWasRead extends Variant {
-    boolean counts() {
-      return true;
-    }
-
-    @Override
-    List<Lease> delete(
-        Writes<Handle> right,
-        Handle handle,
-        Collection<Lease> leases,
-        Collection<Claimable> delivered) {
-      LongSummaryStatistics range = delivered.stream().mapToLong(Row::sequence).summaryStatistics();
-      handle.execute("savepoint before_the_range");
-      int deleted =
-          handle.execute(
-              "delete from outbox_message where status = 'PENDING' and seq between ? and ?",
-              range.getMin(),
-              range.getMax());
-      if (counts() && deleted != delivered.size()) {
-        handle.execute("rollback to savepoint before_the_range");
-        return super.delete(right, handle, leases, delivered);
-      }
-      return List.copyOf(leases);
-    }
-  }
-
-  static final class RangeWithoutCount extends RangeOfWhatWasRead {
-    @Override
-    boolean counts() {
-      return false;
-    }
-  }
-
   /** A dead letter becomes PENDING again, at its place. */
-  static class RequeueToPending extends Variant {
+  static final class RequeueToPending extends Variant {
     @Override
     Set<Long> requeue(Administration<Handle> right, Handle handle, long sequence)
         throws SQLException {
@@ -219,35 +170,6 @@ final class WrongLowWaterMarks {
           "update outbox_message set status = 'PENDING', available_at = null where seq = ?",
           sequence);
       return done;
-    }
-
-    static void lowerMark(Handle handle, long sequence) {
-      handle.execute(
-          """
-          update outbox_bucket set low_water = least(low_water, ?)
-          where bucket = (select bucket from outbox_message where seq = ?)
-          """,
-          sequence,
-          sequence);
-    }
-  }
-
-  static final class LowerBefore extends RequeueToPending {
-    @Override
-    Set<Long> requeue(Administration<Handle> right, Handle handle, long sequence)
-        throws SQLException {
-      lowerMark(handle, sequence);
-      handle.getConnection().commit();
-      return super.requeue(right, handle, sequence);
-    }
-  }
-
-  static final class LowerTogether extends RequeueToPending {
-    @Override
-    Set<Long> requeue(Administration<Handle> right, Handle handle, long sequence)
-        throws SQLException {
-      lowerMark(handle, sequence);
-      return super.requeue(right, handle, sequence);
     }
   }
 }
