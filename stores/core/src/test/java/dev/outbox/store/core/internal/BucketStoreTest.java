@@ -180,15 +180,6 @@ class BucketStoreTest {
   }
 
   @Test
-  @DisplayName("refuses a limit of no dead letters")
-  void limit() {
-    assertThat(store.deadLetters(0, 1)).isEmpty();
-    assertThatIllegalArgumentException()
-        .isThrownBy(() -> store.deadLetters(0, 0))
-        .withMessage("limit is 0, at least 1 is needed");
-  }
-
-  @Test
   @DisplayName("refuses a dedup window below a millisecond")
   void window() {
     assertThat(new MapStore(new MapDatabase(false), Duration.ofMillis(1)).window())

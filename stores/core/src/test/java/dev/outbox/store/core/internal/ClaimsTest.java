@@ -1,9 +1,7 @@
 package dev.outbox.store.core.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
@@ -157,68 +155,6 @@ class ClaimsTest {
     }
   }
 
-  @Nested
-  @DisplayName("close a claim's transactions once")
-  class Close {
-
-    @Test
-    @DisplayName("when it is settled, also twice")
-    void settled() {
-      database.add(1, 1, 4);
-      Claim claim = store.claim(FOUR);
-      assertThat(database.closed()).containsExactly(0);
-      assertThat(claim.settle(delivered(claim))).as("lost").isEmpty();
-      assertThat(database.asked).endsWith("claim 1: release");
-      assertThat(database.closed()).containsExactly(1);
-
-      assertThat(claim.settle(delivered(claim))).as("lost, when repeated").hasSize(4);
-      assertThat(database.asked).endsWith("store: lockHeld");
-      assertThat(database.closed()).containsExactly(1);
-    }
-
-    @Test
-    @DisplayName("when it is empty")
-    void empty() {
-      Claim claim = store.claim(FOUR);
-      assertThat(claim.messages()).isEmpty();
-      assertThat(claim.settle(Map.of())).isEmpty();
-      assertThat(database.closed()).containsExactly(1);
-    }
-
-    @Test
-    @DisplayName("when the claim that went on from it is settled")
-    void handedOn() {
-      database.add(1, 1, 8);
-      Claim next = settleAndClaim(store.claim(FOUR)).next();
-      assertThat(database.closed()).containsExactly(0);
-      assertThat(next.settle(delivered(next))).as("lost").isEmpty();
-      assertThat(database.closed()).containsExactly(1);
-    }
-
-    @Test
-    @DisplayName("when claiming fails")
-    void failed() {
-      database.add(1, 1, 4);
-      database.troubles.add(Trouble.ROLLBACK);
-      assertThatThrownBy(() -> store.claim(FOUR)).isInstanceOf(TransientOutboxException.class);
-      assertThat(database.closed()).containsExactly(1);
-    }
-
-    @Test
-    @DisplayName("not when settling fails, but when it is tried again")
-    void settledAgain() {
-      database.add(1, 1, 8);
-      Claim claim = store.claim(FOUR);
-      database.troubles.add(Trouble.LOST_REPLY);
-      assertThatThrownBy(() -> settleAndClaim(claim)).isInstanceOf(TransientOutboxException.class);
-      assertThat(database.closed()).containsExactly(0);
-
-      assertThat(claim.settle(delivered(claim))).as("lost").isEmpty();
-      assertThat(database.closed()).containsExactly(1);
-      assertThat(database.left()).containsExactly(5L, 6L, 7L, 8L);
-    }
-  }
-
   @Test
   @DisplayName("lease as the same claim again when their transaction is run again")
   void sameOwner() {
@@ -326,23 +262,6 @@ class ClaimsTest {
     assertThat(claim.renew(FOUR.lease())).as("renewed").containsExactlyInAnyOrder(1L, 2L);
     assertThat(settleAndClaim(claim).lost()).containsExactlyInAnyOrder(21L, 22L);
     assertThat(database.left()).containsExactly(21L, 22L);
-  }
-
-  @Test
-  @DisplayName("refuse sequences that they do not have, and name them (S1)")
-  void unknownSequences() {
-    database.add(1, 1, 2);
-    Claim claim = store.claim(FOUR);
-    Map<Long, Decision> decisions = delivered(claim);
-    decisions.put(7L, Decision.delivered());
-    for (Runnable settle :
-        List.<Runnable>of(
-            () -> claim.settle(decisions), () -> store.settleAndClaim(claim, decisions, FOUR))) {
-      assertThatThrownBy(settle::run)
-          .isInstanceOf(IllegalArgumentException.class)
-          .hasMessage("the claim does not have the sequences [7]: settle only what it brought");
-    }
-    assertThat(database.left()).containsExactly(1L, 2L);
   }
 
   @Test

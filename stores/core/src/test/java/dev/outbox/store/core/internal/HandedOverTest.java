@@ -1,7 +1,6 @@
 package dev.outbox.store.core.internal;
 
 import static dev.outbox.store.core.internal.ClaimsTest.FOUR;
-import static dev.outbox.store.core.internal.ClaimsTest.delivered;
 import static dev.outbox.store.core.internal.ClaimsTest.sequences;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -13,43 +12,30 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** C9, as far as memory decides it; what the append asks is the stores' own. */
 @DisplayName("A message that was alone in its bucket")
-class HandedOverTest {
-  private final FakeDatabase database = new FakeDatabase(false);
-  private final HeldBuckets held = new HeldBuckets(Duration.ofMinutes(1), () -> database.clock);
-  private final HeldClaims<String> claims =
-      new HeldClaims<>(database.asked(), database.transactions, held, () -> database.clock);
-  private long last;
+class HandedOverTest extends HeldTests {
+  HandedOverTest() {
+    super(Duration.ofMinutes(1));
+  }
 
   @BeforeEach
-  void hold() {
+  void holdOne() {
     database.mostDeletedWithLock = 4;
-    held.shown(true);
-    held.took(database.clock, List.of(database.take(1, held.claimId())));
+    hold(1);
     assertThat(held.open()).extracting(Lease::bucket).containsExactly(1);
   }
 
-  @AfterEach
-  void nothingForbidden() {
-    assertThat(database.misuse).isEmpty();
-  }
-
-  private Claim claim() {
-    return claims.claim(FOUR);
-  }
-
-  private void settle(Claim claim) {
+  private void settleAll(Claim claim) {
     assertThat(settleAndClaim(claim).messages()).isEmpty();
   }
 
   private Claim settleAndClaim(Claim claim) {
-    Settled settled = claims.settleAndClaim(claim, delivered(claim), FOUR).orElseThrow();
+    Settled settled = settle(claim);
     assertThat(settled.lost()).isEmpty();
     return settled.next();
   }
@@ -77,18 +63,11 @@ class HandedOverTest {
     return new Announcement(Map.of(sequence, 1));
   }
 
-  private List<String> asked() {
-    List<String> asked =
-        database.asked.stream().map(each -> each.substring(each.indexOf(':') + 2)).toList();
-    database.asked.clear();
-    return asked;
-  }
-
   private void isHandedOver() {
     assertThat(handOver(append())).isTrue();
     Claim claim = claim();
     assertThat(sequences(claim)).containsExactly(last);
-    settle(claim);
+    settleAll(claim);
     assertThat(asked()).containsExactly("lockHeldAndDelete");
   }
 
@@ -96,7 +75,7 @@ class HandedOverTest {
     boolean ignored = handOver(message);
     Claim claim = claim();
     assertThat(sequences(claim)).containsExactly(last);
-    settle(claim);
+    settleAll(claim);
     assertThat(asked()).contains("look");
   }
 
@@ -137,7 +116,7 @@ class HandedOverTest {
     Claim claim = settleAndClaim(before);
     assertThat(sequences(claim)).containsExactly(last);
     database.asked.clear();
-    settle(claim);
+    settleAll(claim);
     assertThat(asked()).containsExactly("lockHeldAndDelete");
   }
 
@@ -160,7 +139,7 @@ class HandedOverTest {
     duringTheLook(() -> assertThat(handOver(append())).isTrue());
     Claim claim = claim();
     assertThat(sequences(claim)).containsExactly(last);
-    settle(claim);
+    settleAll(claim);
     assertThat(asked()).containsExactly("look", "lockHeldAndDelete");
   }
 
@@ -215,7 +194,7 @@ class HandedOverTest {
     Claim read = claim();
     assertThat(sequences(read)).containsExactly(last);
     assertThat(handOver(message)).as("it waits for the lease").isTrue();
-    settle(read);
+    settleAll(read);
     assertThat(claim().messages()).isEmpty();
     assertThat(handOver(message)).isFalse();
     assertThat(claim().messages()).isEmpty();
@@ -250,7 +229,7 @@ class HandedOverTest {
     Claim claim = claim();
     assertThat(sequences(claim)).containsExactly(last, last + 1);
     last++;
-    settle(claim);
+    settleAll(claim);
     assertThat(held.open()).isNotEmpty();
     database.asked.clear();
     isHandedOver();

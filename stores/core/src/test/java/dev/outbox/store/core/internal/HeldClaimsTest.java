@@ -18,8 +18,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -27,44 +25,22 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("A bucket that is held")
-class HeldClaimsTest {
+class HeldClaimsTest extends HeldTests {
   private static final Duration UNCLAIMED = Duration.ofSeconds(1);
 
-  private final FakeDatabase database = new FakeDatabase(false);
-  private final HeldBuckets held = new HeldBuckets(UNCLAIMED, () -> database.clock);
-  private final HeldClaims<String> claims =
-      new HeldClaims<>(database.asked(), database.transactions, held, () -> database.clock);
-  private long last;
+  HeldClaimsTest() {
+    super(UNCLAIMED);
+  }
 
   @BeforeEach
-  void show() {
-    held.shown(true);
+  void holdOne() {
     hold(1);
   }
 
-  @AfterEach
-  void nothingForbidden() {
-    assertThat(database.misuse).isEmpty();
-  }
-
-  private void hold(int... buckets) {
-    held.took(
-        database.clock,
-        IntStream.of(buckets).mapToObj(b -> database.take(b, held.claimId())).toList());
-  }
-
-  private Claim claim() {
+  @Override
+  Claim claim() {
     assertThat(held.claims(FOUR)).isTrue();
-    return claims.claim(FOUR);
-  }
-
-  private Settled settle(Claim claim) {
-    return claims.settleAndClaim(claim, delivered(claim), FOUR).orElseThrow();
-  }
-
-  private long add(int bucket) {
-    database.add(bucket, ++last, false);
-    return last;
+    return super.claim();
   }
 
   /** A message of the bucket comes, and is delivered by the next claim. */
@@ -76,14 +52,6 @@ class HeldClaimsTest {
     assertThat(settled.lost()).isEmpty();
     assertThat(settled.next().messages()).isEmpty();
     assertThat(settled.next().pollAgain()).isFalse();
-  }
-
-  /** What was asked since, without by whom. */
-  private List<String> asked() {
-    List<String> asked =
-        database.asked.stream().map(each -> each.substring(each.indexOf(':') + 2)).toList();
-    database.asked.clear();
-    return asked;
   }
 
   @Test

@@ -51,7 +51,7 @@ class HoldingSimulationTest {
     fleet.start(relays);
     fleet.run(seconds(10));
     long inVain = fleet.inVain();
-    for (int i = 0; i < 3 * relays; i++) { // rolling deployments
+    for (int i = 0; i < relays + 5; i++) { // a rolling deployment and more
       fleet.start(1);
       fleet.run(seconds(3));
       fleet.stop(fleet.living().get(0));

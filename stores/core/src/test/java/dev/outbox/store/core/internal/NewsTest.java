@@ -22,24 +22,18 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("What another relay announces")
-class NewsTest {
-  private final FakeDatabase database = new FakeDatabase(false);
-  private final HeldBuckets held = new HeldBuckets(Duration.ofMinutes(1), () -> database.clock);
-  private final HeldClaims<String> claims =
-      new HeldClaims<>(database.asked(), database.transactions, held, () -> database.clock);
-
+class NewsTest extends HeldTests {
   /** The buckets of each look. */
   private final List<List<Integer>> looks = new ArrayList<>();
 
-  private long last;
+  NewsTest() {
+    super(Duration.ofMinutes(1));
+  }
 
   @BeforeEach
-  void hold() {
+  void holdThree() {
     database.mostDeletedWithLock = 4;
-    held.shown(true);
-    for (int bucket = 1; bucket <= 3; bucket++) {
-      held.took(database.clock, List.of(database.take(bucket, held.claimId())));
-    }
+    hold(1, 2, 3);
     database.afterLook = leases -> looks.add(leases.stream().map(Lease::bucket).toList());
     lookAtAll();
   }
@@ -48,15 +42,6 @@ class NewsTest {
     assertThat(claim().messages()).isEmpty();
     assertThat(looks).containsExactly(List.of(1, 2, 3));
     looks.clear();
-  }
-
-  private Claim claim() {
-    return claims.claim(FOUR);
-  }
-
-  private long append(int bucket) {
-    database.add(bucket, ++last, false);
-    return last;
   }
 
   private static void settle(HeldClaims<String> claims, Claim claim) {
@@ -71,7 +56,7 @@ class NewsTest {
   @DisplayName("is looked for where it is, and is known to be durable")
   void where() {
     database.looksAreDurable = false;
-    announce(append(2), 2);
+    announce(add(2), 2);
     assertThat(held.haveNews()).isTrue();
     database.asked.clear();
     Claim claim = claim();
@@ -87,8 +72,8 @@ class NewsTest {
   @DisplayName("says nothing of what else is there")
   void others() {
     database.looksAreDurable = false;
-    long unknown = append(2);
-    announce(append(2), 2);
+    long unknown = add(2);
+    announce(add(2), 2);
     Claim claim = claim();
     assertThat(sequences(claim)).containsExactly(unknown, last);
     assertThat(database.asked).anyMatch(asked -> asked.endsWith("renew"));
@@ -97,25 +82,25 @@ class NewsTest {
   @Test
   @DisplayName("waits while a worker has its bucket, unless that worker finds it")
   void inHand() {
-    announce(append(2), 2);
+    announce(add(2), 2);
     database.afterLook = leases -> announce(last, 2);
     Claim claim = claim();
     assertThat(sequences(claim)).containsExactly(last);
     assertThat(claim.pollAgain()).as("it was found").isFalse();
-    announce(append(2), 2);
+    announce(add(2), 2);
     assertThat(held.haveNews()).as("for another worker").isFalse();
-    Claim next = claims.settleAndClaim(claim, delivered(claim), FOUR).orElseThrow().next();
+    Claim next = settle(claim).next();
     assertThat(sequences(next)).containsExactly(last);
   }
 
   @Test
   @DisplayName("does not keep claims from looking everywhere for what nobody announces")
   void unannounced() {
-    announce(append(1), 1);
+    announce(add(1), 1);
     settle(claims, claim());
-    long silent = append(3);
+    long silent = add(3);
     database.clock += Duration.ofMillis(50).toNanos();
-    announce(append(2), 2);
+    announce(add(2), 2);
     Claim claim = claim();
     assertThat(sequences(claim)).containsExactly(silent, last);
     assertThat(looks).containsExactly(List.of(1), List.of(1, 2, 3));
@@ -124,10 +109,10 @@ class NewsTest {
   @Test
   @DisplayName("spares a look to who comes for what another worker has taken")
   void takenByAnother() {
-    announce(append(2), 2);
+    announce(add(2), 2);
     Claim claim = claim();
     looks.clear();
-    append(3); // nobody announces it
+    add(3); // nobody announces it
     assertThat(claim().messages()).isEmpty();
     assertThat(looks).isEmpty();
     settle(claims, claim);
@@ -138,9 +123,9 @@ class NewsTest {
   @Test
   @DisplayName("spares no look for what was given back (S3)")
   void givenBack() {
-    announce(append(2), 2);
+    announce(add(2), 2);
     Claim another = claim();
-    announce(append(1), 1);
+    announce(add(1), 1);
     Claim claim = claim();
     assertThat(sequences(claim)).containsExactly(last);
     assertThat(claim.settle(Map.of())).isEmpty();
@@ -151,24 +136,24 @@ class NewsTest {
   @Test
   @DisplayName("is looked for also in buckets that workers have, when it does not say where")
   void anywhereInHand() {
-    announce(append(2), 2);
+    announce(add(2), 2);
     Claim claim = claim();
-    append(2);
+    add(2);
     held.heard(Announcement.ANYTHING);
     assertThat(claim().messages()).isEmpty();
     assertThat(looks).containsExactly(List.of(2), List.of(1, 3));
-    Claim next = claims.settleAndClaim(claim, delivered(claim), FOUR).orElseThrow().next();
+    Claim next = settle(claim).next();
     assertThat(sequences(next)).containsExactly(last);
   }
 
   @Test
   @DisplayName("wakes nobody while a worker has its bucket, which looks for it when it has settled")
   void wakesNobody() {
-    announce(append(2), 2);
+    announce(add(2), 2);
     Claim claim = claim();
-    assertThat(held.heard(new Announcement(Map.of(append(2), 2)))).isFalse();
+    assertThat(held.heard(new Announcement(Map.of(add(2), 2)))).isFalse();
     looks.clear();
-    Claim next = claims.settleAndClaim(claim, delivered(claim), FOUR).orElseThrow().next();
+    Claim next = settle(claim).next();
     assertThat(sequences(next)).containsExactly(last);
     assertThat(looks).containsExactly(List.of(2));
   }
@@ -176,11 +161,10 @@ class NewsTest {
   @Test
   @DisplayName("is for the next holder, where the lease was lost while a worker had it")
   void lost() {
-    announce(append(2), 2);
+    announce(add(2), 2);
     Claim claim = claim();
     database.lose(2);
-    assertThat(claims.settleAndClaim(claim, delivered(claim), FOUR).orElseThrow().lost())
-        .hasSize(1);
+    assertThat(settle(claim).lost()).hasSize(1);
     Announcement there = new Announcement(Map.of(9L, 2));
     assertThat(held.heard(there)).isFalse();
     assertThat(held.committed(1, new AppendReport(List.of(), there)).elsewhere())
@@ -190,7 +174,7 @@ class NewsTest {
   @Test
   @DisplayName("and what is handed over take turns")
   void turns() {
-    announce(append(2), 2);
+    announce(add(2), 2);
     AppendReport alone =
         new AppendReport(
             List.of(
@@ -217,10 +201,10 @@ class NewsTest {
   @Test
   @DisplayName("is nothing to a relay that does not hold its bucket")
   void notHeld() {
-    announce(append(4), 4);
+    announce(add(4), 4);
     assertThat(held.haveNews()).isFalse();
     assertThat(held.heard(new Announcement(Map.of(last, 4)))).isFalse();
-    announce(append(2), 2);
+    announce(add(2), 2);
     assertThat(held.give(List.of(2))).hasSize(1);
     assertThat(held.haveNews()).isFalse();
     Found found =
@@ -239,7 +223,7 @@ class NewsTest {
       held.heard(new Announcement(many));
     }
     lookAtAll();
-    announce(append(2), 2);
+    announce(add(2), 2);
     database.troubles.add(Trouble.ROLLBACK);
     assertThatThrownBy(this::claim).isInstanceOf(TransientOutboxException.class);
     looks.clear();
