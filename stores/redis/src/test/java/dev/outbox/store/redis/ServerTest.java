@@ -123,29 +123,6 @@ class ServerTest {
   }
 
   @Test
-  @DisplayName("a schema that is missing, or of another version, is said in a sentence")
-  void schema() {
-    on(
-        (redis, client) -> {
-          RedisOutboxStore fresh = RedisOutboxStore.of(client, NAME);
-          assertThatThrownBy(fresh::verify)
-              .isInstanceOf(SchemaException.class)
-              .hasMessage(
-                  "there is no key {shop}:outbox:schema: migrate the database first (outbox migrate, or migrate() of the store)");
-          RedisOutboxStore store = store(client);
-          append(client, store, new byte[0]);
-          for (String version : List.of("0", "2", "10")) {
-            String unused = client.set("{shop}:outbox:schema", version);
-            assertThatThrownBy(() -> store.claim(REQUEST))
-                .isInstanceOf(SchemaException.class)
-                .hasMessageContaining("have version " + version);
-            assertThatThrownBy(() -> append(client, store, new byte[0]))
-                .isInstanceOf(SchemaException.class);
-          }
-        });
-  }
-
-  @Test
   @DisplayName("with replicas asked for nothing is handed out before they have it")
   void replicas() {
     on(
