@@ -11,7 +11,6 @@ import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
@@ -94,29 +93,6 @@ class RoutingPublisherTest {
     MessagePublisher routing = builder(kafka, http).timeout(Duration.ofMinutes(2)).build();
     assertThat(routing.publish(List.of(message(1, ORDER, "a"), message(2, INVOICE, "b"))))
         .containsExactly(delivered(), delivered());
-  }
-
-  @Test
-  @DisplayName("a key's messages reach their publishers one after the other (P2)")
-  void keyOverPublishers() throws Exception {
-    List<Long> order = Collections.synchronizedList(new ArrayList<>());
-    MessagePublisher first = note(order);
-    MessagePublisher second = note(order);
-    MessagePublisher routing =
-        builder(first, second).timeout(Duration.ofMinutes(2)).build(); // for 12 s calls begin
-    List<StoredMessage> messages = new ArrayList<>();
-    for (long i = 1; i <= 20; i++) {
-      messages.add(message(i, i % 3 == 0 ? INVOICE : ORDER, "k"));
-    }
-    assertThat(routing.publish(messages)).hasSize(20).containsOnly(delivered());
-    assertThat(order).isSorted().hasSize(20);
-  }
-
-  private static MessagePublisher note(List<Long> order) {
-    return messages -> {
-      messages.forEach(message -> order.add(message.sequence()));
-      return Collections.nCopies(messages.size(), delivered());
-    };
   }
 
   @Test

@@ -59,7 +59,8 @@ class SupervisedLoopTest {
   }
 
   private Relay.Builder builder() {
-    return Relay.builder(store, publisher).name("survivor").workers(1);
+    // so short that what an interrupt abandons comes again soon
+    return Relay.builder(store, publisher).name("survivor").workers(1).lease(Duration.ofSeconds(2));
   }
 
   /** A thread that has left its pool still ends for a moment: the next test would count it. */

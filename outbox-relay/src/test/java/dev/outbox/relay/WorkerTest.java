@@ -63,21 +63,7 @@ class WorkerTest {
   }
 
   private Worker worker(MessagePublisher publisher, Duration lease, Duration publishTimeout) {
-    return worker(publisher, lease, publishTimeout, events);
-  }
-
-  private Worker worker(
-      MessagePublisher publisher, Duration lease, Duration publishTimeout, RelayListener listener) {
-    return worker(publisher, lease, publishTimeout, listener, waiting);
-  }
-
-  private Worker worker(
-      MessagePublisher publisher,
-      Duration lease,
-      Duration publishTimeout,
-      RelayListener listener,
-      Waiting waiting) {
-    return worker(publisher, lease, publishTimeout, listener, waiting, store);
+    return worker(publisher, lease, publishTimeout, events, waiting, store);
   }
 
   private Worker worker(
@@ -135,12 +121,6 @@ class WorkerTest {
   }
 
   @Test
-  void nothingToDoIsIdle() throws InterruptedException {
-    assertThat(worker.round()).isEqualTo(Round.IDLE);
-    assertThat(events.all()).isEmpty();
-  }
-
-  @Test
   void claimsPublishesSettlesAndTakesTheNextClaimAlong() throws InterruptedException {
     store.append("a", "1", "2");
     assertThat(worker.round()).isEqualTo(Round.BUSY);
@@ -188,29 +168,14 @@ class WorkerTest {
   }
 
   @Test
-  void theUndecodableAreNeverPublished() throws InterruptedException {
-    store.append("a", "damaged", "2");
-    for (int i = 0; i < 4; i++) {
-      drain();
-      later(Duration.ofMinutes(6));
-    }
-    assertThat(publisher.deliveredEvents()).containsExactly("2");
-    assertThat(events.of("dead")).containsExactly("dead 1 headers are not JSON");
-    assertThat(publisher.calls).containsExactly(List.of(2L));
-  }
-
-  @Test
   void anOutageOfThousandsOfRoundsCountsMovesAndKillsNothing() throws InterruptedException {
     for (int i = 0; i < 20; i++) {
       store.append("key" + i % 5, "event");
     }
     publisher.whole = () -> Result.unavailable("no broker");
     for (int i = 0; i < 3_000; i++) {
-      Worker fresh =
-          worker(
-              publisher,
-              LEASE,
-              LEASE.dividedBy(2)); // with a closed breaker, so that the test need not wait
+      // with a closed breaker, so that the test need not wait
+      Worker fresh = worker(publisher, LEASE, LEASE.dividedBy(2));
       assertThat(fresh.round()).isEqualTo(Round.IDLE);
       fresh.release();
     }
@@ -224,16 +189,6 @@ class WorkerTest {
   }
 
   @Test
-  void theBreakerRefusesTheNextRound() throws InterruptedException {
-    store.append("a", "1");
-    publisher.whole = () -> Result.unavailable("no broker");
-    assertThat(worker.round()).isEqualTo(Round.IDLE);
-    assertThat(worker.round()).isEqualTo(Round.REFUSED);
-    assertThat(events.of("opened")).hasSize(1);
-    assertThat(events.of("unavailable")).containsExactly("unavailable 1 null");
-  }
-
-  @Test
   void noClaimIsTakenAlongWhenTheBrokerIsGone() throws InterruptedException {
     publisher.on("1", () -> Result.rejected("too large"));
     publisher.on("2", () -> Result.unavailable("no broker"));
@@ -242,23 +197,6 @@ class WorkerTest {
     worker.round();
     assertThat(events.of("dead")).containsExactly("dead 1 too large");
     assertThat(store.claims).hasValue(1);
-  }
-
-  @Test
-  void aDeadDestinationWaitsUncountedBesideALiveOne() throws InterruptedException {
-    publisher.on("lost", () -> Result.unavailable("no such topic", "topic"));
-    store.append("a", "lost", "after");
-    for (int i = 0; i < 50; i++) {
-      store.append("b", "fine" + i);
-      drain();
-      later(Duration.ofMinutes(1));
-    }
-    assertThat(publisher.delivered).hasSize(50);
-    assertThat(events.of("retried")).isNotEmpty().containsOnly("retried 1 false no such topic");
-    assertThat(claimable()).singleElement().satisfies(m -> assertThat(m.attempts()).isZero());
-    publisher.behaviours.clear();
-    drain();
-    assertThat(publisher.deliveredEvents()).endsWith("lost", "after");
   }
 
   @Test
@@ -377,9 +315,11 @@ class WorkerTest {
           }
           return Result.delivered();
         };
-    for (int i = 0; i < 20; i++) {
-      store.append("key" + i, "event");
-      worker.round();
+    int messages = 0;
+    for (int more = 0; more < 10 && messages < 1_000; messages++) {
+      store.append("key" + messages, "event");
+      worker.round(); // which gives a call up before it has begun, where the machine is busy
+      more += publisher.calls.size() < 10 ? 0 : 1;
     }
     assertThat(publisher.calls).hasSize(10);
     assertThat(worker.round()).isEqualTo(Round.REFUSED);
@@ -392,7 +332,7 @@ class WorkerTest {
     drain();
     later(Duration.ofHours(1));
     drain();
-    assertThat(events.of("delivered")).hasSize(20);
+    assertThat(events.of("delivered")).hasSize(messages);
   }
 
   @Test
@@ -483,16 +423,6 @@ class WorkerTest {
         .containsExactly("storeFailed settle deadlock", "storeFailed settle deadlock");
     assertThat(events.all()).contains("recovered", "delivered 1");
     assertThat(publisher.delivered).hasSize(1);
-  }
-
-  @Test
-  void aSettleWhoseReplyIsLostIsRepeatedAndCountsOnce() throws InterruptedException {
-    publisher.on("1", () -> Result.failed("x"));
-    store.append("a", "1");
-    store.afterSettle = FaultyStore.failing(1, new TransientOutboxException("reply lost"));
-    drain();
-    later(Duration.ofMinutes(1));
-    assertThat(claimable()).extracting(StoredMessage::attempts).containsExactly(1);
   }
 
   @Test
@@ -776,24 +706,12 @@ class WorkerTest {
             times.add(e.took());
           }
         };
-    worker = worker(publisher, LEASE, LEASE.dividedBy(2), timing);
+    worker = worker(publisher, LEASE, LEASE.dividedBy(2), timing, waiting, store);
     store.append("a", "1");
     long before = System.nanoTime();
     drain();
     Duration all = Duration.ofNanos(System.nanoTime() - before);
     assertThat(times).hasSize(2).allSatisfy(t -> assertThat(t).isBetween(Duration.ZERO, all));
-  }
-
-  @Test
-  void whatAPublisherThrowsIsReported() throws InterruptedException {
-    publisher.whole =
-        () -> {
-          throw new IllegalStateException("poison");
-        };
-    store.append("a", "1");
-    drain();
-    assertThat(events.of("broken"))
-        .containsExactly("broken publish threw java.lang.IllegalStateException: poison");
   }
 
   @Test
@@ -805,7 +723,7 @@ class WorkerTest {
           await().until(() -> brief.leftToStop() <= 0);
           return Result.delivered();
         };
-    worker = worker(publisher, LEASE, LEASE.dividedBy(2), events, brief);
+    worker = worker(publisher, LEASE, LEASE.dividedBy(2), events, brief, store);
     store.beforeSettle = FaultyStore.failing(1_000_000, new TransientOutboxException("down"));
     assertThat(worker.round()).isEqualTo(Round.TROUBLE);
     assertThat(store.settles).hasValue(1);
