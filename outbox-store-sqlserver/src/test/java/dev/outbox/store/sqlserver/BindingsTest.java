@@ -1,6 +1,7 @@
 package dev.outbox.store.sqlserver;
 
 import static dev.outbox.store.sqlserver.Recorder.row;
+import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -146,38 +147,8 @@ class BindingsTest {
   private void answerClaims() {
     answers.put("PLACE", List.of(row("place", "schema shop of database app")));
     answers.put("SCHEMA_VERSION", VERSION);
-    answers.put(
-        "BUCKETS",
-        List.of(
-            row(
-                "bucket",
-                3,
-                "leased_by",
-                null,
-                "free",
-                1,
-                "pending",
-                1,
-                "scheduled",
-                1,
-                "blocked",
-                1)));
-    answers.put(
-        "LEASED",
-        List.of(
-            row(
-                "bucket",
-                3,
-                "token",
-                7L,
-                "served_at",
-                TIME,
-                "singles",
-                0,
-                "scheduled",
-                1,
-                "blocked",
-                1)));
+    answers.put("BUCKETS", List.of(bucket(3, 1, 1)));
+    leased(0, 1, 1);
     answers.put(
         "LOCKED",
         List.of(
@@ -206,6 +177,22 @@ class BindingsTest {
             toMove(15, "SCHEDULED")));
     answers.put("READ_SCHEDULED", List.of(message(21, "d", "target", null, "horizon", 0L)));
     answers.put("READ_BLOCKED", List.of(blocked(31, "blocked", 1), emptyKey()));
+  }
+
+  private static Map<String, Object> bucket(int bucket, int scheduled, int blocked) {
+    return row(
+        "bucket",
+        bucket,
+        "leased_by",
+        null,
+        "free",
+        1,
+        "pending",
+        1,
+        "scheduled",
+        scheduled,
+        "blocked",
+        blocked);
   }
 
   private static Map<String, Object> emptyKey() {
@@ -255,7 +242,8 @@ class BindingsTest {
   }
 
   @Test
-  @DisplayName("is every parameter of every statement")
+  @DisplayName(
+      "is every parameter of every statement, and texts are nvarchar whatever the URL says")
   void everything() throws SQLException {
     answerClaims();
     counts.put("BLOCK", 0);
@@ -274,6 +262,11 @@ class BindingsTest {
     assertThat(executed())
         .as("statements that were executed")
         .containsAll(Texts.outboxStatements().keySet());
+    assertThat(driver.executions)
+        .flatExtracting(e -> e.parameters().values())
+        .filteredOn(parameter -> parameter.value() instanceof String)
+        .isNotEmpty()
+        .allMatch(parameter -> parameter.type().startsWith("nvarchar"));
   }
 
   private Set<String> executed() {
@@ -311,10 +304,6 @@ class BindingsTest {
                 scheduled,
                 "blocked",
                 blocked)));
-  }
-
-  private void onlyPending() {
-    leased(0, 0, 0);
   }
 
   /** A bucket whose messages are handed out one at a time: attempts are counted beforehand. */
@@ -469,25 +458,12 @@ class BindingsTest {
   }
 
   @Test
-  @DisplayName("is nvarchar, also where the connection sends other texts as varchar")
-  void unicode() throws SQLException {
-    everything();
-    assertThat(driver.executions)
-        .flatExtracting(e -> e.parameters().values())
-        .filteredOn(parameter -> parameter.value() instanceof String)
-        .isNotEmpty()
-        .allMatch(parameter -> parameter.type().startsWith("nvarchar"));
-  }
-
-  @Test
   @DisplayName("has a type that its length does not change, or a batch would be prepared anew")
   void types() throws SQLException {
     everything();
     answerMany(100);
     Claim claim = store.claim(request());
-    claim.settle(
-        claim.messages().stream()
-            .collect(Collectors.toMap(StoredMessage::sequence, m -> Decision.delivered())));
+    claim.settle(all(claim, Decision.delivered()));
     store.append(
         driver.connection(),
         List.of(
@@ -511,7 +487,7 @@ class BindingsTest {
 
   private void answerMany(int messages) {
     answerClaims();
-    onlyPending();
+    leased(0, 0, 0);
     List<Long> sequences = LongStream.range(100, 100 + messages).boxed().toList();
     answers.put("FIRST_PENDING", sequences.stream().map(seq -> row("seq", seq)).toList());
     answers.put(
@@ -695,25 +671,7 @@ class BindingsTest {
   @DisplayName("where somebody else leased what was chosen is what comes next, one by one")
   void leasesTheNext() {
     answerClaims();
-    answers.put(
-        "BUCKETS",
-        List.of(4, 5, 6).stream()
-            .map(
-                bucket ->
-                    row(
-                        "bucket",
-                        bucket,
-                        "leased_by",
-                        null,
-                        "free",
-                        1,
-                        "pending",
-                        1,
-                        "scheduled",
-                        0,
-                        "blocked",
-                        0))
-            .toList());
+    answers.put("BUCKETS", List.of(4, 5, 6).stream().map(bucket -> bucket(bucket, 0, 0)).toList());
     counts.put("LEASE", 0);
     assertThat(store.claim(new Claim.Request("worker", 2, 1_000, LEASE)).messages()).isEmpty();
     assertThat(executions("LEASE").stream().map(e -> parameter(e, "bucket").value()))
