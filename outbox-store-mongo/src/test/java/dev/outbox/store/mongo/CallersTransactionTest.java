@@ -22,35 +22,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.bson.BsonDocument;
 import org.bson.Document;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 
 /** Appends in transactions of the caller that end in all sorts of ways. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class CallersTransactionTest {
+class CallersTransactionTest extends StoreTests {
   private static final String DEDUP_KEY = "order 1 paid";
-
-  private TestDatabase database;
-  private MongoOutboxStore store;
-
-  @BeforeAll
-  void start() {
-    database = TestDatabase.open();
-    store = MongoOutboxStore.of(database.client, database.database.getName());
-    store.migrate();
-  }
-
-  @AfterAll
-  void stop() {
-    if (database != null) {
-      database.close();
-    }
-  }
 
   @BeforeEach
   void empty() {

@@ -2,6 +2,7 @@ package dev.outbox.store.mongo;
 
 import static com.mongodb.client.model.Filters.eq;
 import static com.mongodb.client.model.Filters.lt;
+import static dev.outbox.store.mongo.TestDatabase.message;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.mongodb.client.ClientSession;
@@ -127,14 +128,6 @@ final class FaultOperations {
     return commands.stream()
         .filter(sent -> sent.nth() <= 3 || sent.nth() > last.get(sent.command()) - 3)
         .toList();
-  }
-
-  private static OutboxMessage.Builder message(String key) {
-    return OutboxMessage.builder()
-        .aggregate("order", key)
-        .partitionKey(key)
-        .eventType("OrderChanged")
-        .payload("{}");
   }
 
   private static OutboxMessage.Builder delayed() {

@@ -6,7 +6,6 @@ import static com.mongodb.client.model.Filters.ne;
 import static com.mongodb.client.model.Updates.set;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Aggregates;
@@ -32,9 +31,7 @@ import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntConsumer;
 import org.bson.BsonBinary;
-import org.bson.BsonTimestamp;
 import org.bson.Document;
-import org.bson.types.Binary;
 
 /**
  * Messages in every state that a claim can meet, put back for each case; and a relay that goes on
@@ -170,12 +167,7 @@ final class FaultStage implements AutoCloseable {
   }
 
   static OutboxMessage message(String key) {
-    return OutboxMessage.builder()
-        .aggregate("order", key)
-        .partitionKey(key)
-        .eventType("OrderChanged")
-        .payload("{}")
-        .build();
+    return TestDatabase.message(key).build();
   }
 
   static Claim.Request request() {
@@ -183,24 +175,14 @@ final class FaultStage implements AutoCloseable {
   }
 
   private void commit(OutboxMessage... messages) {
-    try (ClientSession session = database.client.startSession()) {
-      session.startTransaction();
-      assertThat(steady.append(session, List.of(messages)).duplicates()).isEmpty();
-      session.commitTransaction();
-    }
+    database.append(steady, messages);
     promises.committed(List.of(messages));
   }
 
   private void insertOne(String key, Date availableAt) {
     UUID id = UUID.randomUUID();
     Document document =
-        new Document("seq", new BsonTimestamp())
-            .append("id", new BsonBinary(id))
-            .append("aggregateType", "order")
-            .append("aggregateId", key)
-            .append("partitionKey", key)
-            .append("eventType", "OrderChanged")
-            .append("payload", new Binary(new byte[0]));
+        TestDatabase.least(key).append("id", new BsonBinary(id)).append("partitionKey", key);
     if (availableAt != null) {
       document.append("availableAt", availableAt);
     }

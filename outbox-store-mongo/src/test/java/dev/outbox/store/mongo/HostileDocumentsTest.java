@@ -7,9 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
 import com.mongodb.MongoException;
-import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoCollection;
-import dev.outbox.OutboxMessage;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RelayEvent;
 import dev.outbox.relay.RetryPolicy;
@@ -31,12 +29,9 @@ import org.bson.BsonBinary;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.conversions.Bson;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
-import org.junit.jupiter.api.TestInstance;
 
 /**
  * What somebody writes into the collections stops nobody: a validator refuses it, or a relay
@@ -44,8 +39,7 @@ import org.junit.jupiter.api.TestInstance;
  * own that was overwritten keeps a message from coming.
  */
 @DisplayName("Hostile documents")
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class HostileDocumentsTest {
+class HostileDocumentsTest extends StoreTests {
   /** What becomes of it. */
   private enum Fate {
     /** By a validator. */
@@ -70,33 +64,13 @@ class HostileDocumentsTest {
 
   private final List<StoredMessage> delivered = new CopyOnWriteArrayList<>();
   private final List<String> storeFailures = new CopyOnWriteArrayList<>();
-  private TestDatabase database;
-  private MongoOutboxStore store;
-
-  @BeforeAll
-  void start() {
-    database = TestDatabase.open();
-    store = MongoOutboxStore.of(database.client, database.database.getName());
-    store.migrate();
-  }
-
-  @AfterAll
-  void stop() {
-    if (database != null) {
-      database.close();
-    }
-  }
 
   private MongoCollection<Document> in(String collection) {
     return database.collection("outbox_" + collection);
   }
 
   private static Document least() {
-    return new Document("seq", new BsonTimestamp())
-        .append("aggregateType", "order")
-        .append("aggregateId", "hostile")
-        .append("eventType", "e")
-        .append("payload", "{}");
+    return TestDatabase.least("hostile");
   }
 
   private static Document adopted(String status) {
@@ -349,18 +323,7 @@ class HostileDocumentsTest {
 
   private void append(String... keys) {
     for (String key : keys) {
-      OutboxMessage message =
-          OutboxMessage.builder()
-              .aggregate("order", key)
-              .partitionKey(key)
-              .eventType("e")
-              .payload(key)
-              .build();
-      try (ClientSession session = database.client.startSession()) {
-        session.startTransaction();
-        assertThat(store.append(session, List.of(message)).duplicates()).isEmpty();
-        session.commitTransaction();
-      }
+      database.append(store, TestDatabase.message(key).build());
     }
   }
 

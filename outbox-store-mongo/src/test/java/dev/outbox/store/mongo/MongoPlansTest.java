@@ -31,7 +31,6 @@ import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
-import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
@@ -170,14 +169,7 @@ class MongoPlansTest {
   private void use(MongoOutboxStore store) {
     Claim.Request request = new Claim.Request("test", 100, 1_000_000, Duration.ofMinutes(1));
     append(store, List.of(message("dedup").dedupKey("d").build()));
-    database
-        .collection("outbox_message")
-        .insertOne(
-            new Document("seq", new BsonTimestamp())
-                .append("aggregateType", "order")
-                .append("aggregateId", "foreign")
-                .append("eventType", "Changed")
-                .append("payload", "{}"));
+    database.collection("outbox_message").insertOne(TestDatabase.least("foreign"));
     Settled next = store.settleAndClaim(store.claim(request), Map.of(), request);
     next = store.settleAndClaim(next.next(), all(next.next(), Decision.delivered()), request);
     settle(next.next(), Decision.retry(Duration.ZERO, "failed"));

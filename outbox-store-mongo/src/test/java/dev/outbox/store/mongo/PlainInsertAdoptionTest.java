@@ -4,10 +4,11 @@ import static com.mongodb.client.model.Filters.empty;
 import static com.mongodb.client.model.Updates.combine;
 import static com.mongodb.client.model.Updates.set;
 import static com.mongodb.client.model.Updates.unset;
+import static dev.outbox.store.mongo.TestDatabase.least;
+import static dev.outbox.store.mongo.TestDatabase.message;
 import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.InsertOneOptions;
 import dev.outbox.Header;
@@ -33,42 +34,22 @@ import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.types.Binary;
 import org.bson.types.ObjectId;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Documents by plain {@code insertOne} (A6), also such as no library would write. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class PlainInsertAdoptionTest {
+class PlainInsertAdoptionTest extends StoreTests {
   private static final Duration LEASE = Duration.ofMinutes(1);
   private static final int MOST_CLAIMS = 60;
 
-  private TestDatabase database;
   private MongoCollection<Document> messages;
-  private MongoOutboxStore store;
-
-  @BeforeAll
-  void start() {
-    database = TestDatabase.open();
-    store = MongoOutboxStore.of(database.client, database.database.getName());
-    store.migrate();
-    messages = database.collection("outbox_message");
-  }
-
-  @AfterAll
-  void stop() {
-    if (database != null) {
-      database.close();
-    }
-  }
 
   @BeforeEach
   void reset() {
+    messages = database.collection("outbox_message");
     messages.deleteMany(empty());
     database.collection("outbox_blocked_key").deleteMany(empty());
     database
@@ -85,27 +66,14 @@ class PlainInsertAdoptionTest {
   }
 
   private static Document document(String key) {
-    return new Document("seq", new BsonTimestamp())
-        .append("aggregateType", "order")
-        .append("aggregateId", key)
+    return least(key)
         .append("partitionKey", key)
-        .append("eventType", "OrderChanged")
         .append("payload", new Binary(new byte[] {1, 2, 3}));
   }
 
   private UUID append(String key) {
-    OutboxMessage message =
-        OutboxMessage.builder()
-            .aggregate("order", key)
-            .partitionKey(key)
-            .eventType("OrderChanged")
-            .payload("{}")
-            .build();
-    try (ClientSession session = database.client.startSession()) {
-      session.startTransaction();
-      assertThat(store.append(session, List.of(message)).duplicates()).isEmpty();
-      session.commitTransaction();
-    }
+    OutboxMessage message = message(key).build();
+    database.append(store, message);
     return message.id();
   }
 

@@ -335,31 +335,6 @@ class SchemaTest {
   }
 
   @Test
-  @DisplayName("that is older, newer or without its version is said in one sentence")
-  void otherVersion() {
-    schema.migrate();
-    setVersion(2);
-    assertThatThrownBy(schema::verify)
-        .isInstanceOf(SchemaException.class)
-        .hasMessage(
-            "the schema of outbox_schema has version 2, this library knows only 1: use a newer"
-                + " release of the library");
-    setVersion(-1);
-    assertThatThrownBy(schema::verify)
-        .isInstanceOf(SchemaException.class)
-        .hasMessage(
-            "the schema of outbox_schema has version -1, this library needs 1: migrate the database"
-                + " (outbox migrate, or migrate() of the store)");
-    database.collection("outbox_schema").deleteMany(new Document());
-    assertThatThrownBy(schema::verify)
-        .isInstanceOf(SchemaException.class)
-        .hasMessage(
-            "collection outbox_schema is empty, so its version is not known: put the document back"
-                + " (db.outbox_schema.insertOne({ _id: \"outbox\", version: 1 })), or migrate an"
-                + " empty database");
-  }
-
-  @Test
   @DisplayName("that is newer is left alone by migrate")
   void newer() {
     schema.migrate();

@@ -1,9 +1,13 @@
 package dev.outbox.store.mongo;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
+import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.TestServer;
 import dev.outbox.store.core.internal.PrefixedNames;
 import java.time.Duration;
@@ -15,6 +19,7 @@ import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.bson.BsonDocument;
+import org.bson.BsonTimestamp;
 import org.bson.Document;
 
 /** A database of its own, dropped at the end. */
@@ -52,6 +57,32 @@ final class TestDatabase implements AutoCloseable {
 
   MongoCollection<Document> collection(String name) {
     return database.getCollection(name);
+  }
+
+  /** In a transaction of its own. */
+  void append(MongoOutboxStore store, OutboxMessage... messages) {
+    try (ClientSession session = client.startSession()) {
+      session.startTransaction();
+      assertThat(store.append(session, List.of(messages)).duplicates()).isEmpty();
+      session.commitTransaction();
+    }
+  }
+
+  static OutboxMessage.Builder message(String key) {
+    return OutboxMessage.builder()
+        .aggregate("order", key)
+        .partitionKey(key)
+        .eventType("OrderChanged")
+        .payload("{}");
+  }
+
+  /** A message by plain insertOne, with nothing but what is required. */
+  static Document least(String aggregateId) {
+    return new Document("seq", new BsonTimestamp())
+        .append("aggregateType", "order")
+        .append("aggregateId", aggregateId)
+        .append("eventType", "OrderChanged")
+        .append("payload", "{}");
   }
 
   /** The commands of a script for mongosh. */

@@ -66,11 +66,7 @@ class ValidatorTest {
   }
 
   private static Document least() {
-    return new Document("seq", new BsonTimestamp())
-        .append("aggregateType", "order")
-        .append("aggregateId", "order-1")
-        .append("eventType", "OrderPlaced")
-        .append("payload", "{}");
+    return TestDatabase.least("order-1");
   }
 
   private static Document with(String field, Object value) {
