@@ -1,5 +1,6 @@
 package dev.outbox.store.mysql;
 
+import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -9,7 +10,6 @@ import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.jdbc.ArchiveTests;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.Rewriting;
@@ -19,7 +19,6 @@ import java.sql.Statement;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -64,9 +63,7 @@ class MysqlArchiveTest extends ArchiveTests {
                     ? sql.replace("and m.id = l.id", "and m.id = l.id and m.aggregate_id <> 'a'")
                     : sql);
     Claim claim = builder(lessCopied).archive(Archive.FULL).build().claim(request());
-    Map<Long, Decision> decisions =
-        claim.messages().stream()
-            .collect(Collectors.toMap(StoredMessage::sequence, m -> Decision.delivered()));
+    Map<Long, Decision> decisions = all(claim, Decision.delivered());
     assertThatThrownBy(() -> claim.settle(decisions))
         .isInstanceOf(TransientOutboxException.class)
         .hasMessageContaining("1 messages were copied into the archive, and 2 were to be deleted");

@@ -36,7 +36,8 @@ class MysqlSchemaTest extends SchemaTests {
 
   @Override
   protected void runByHand(TestDatabase in, String ddl) {
-    in.execute(statements(ddl));
+    boolean mariadb = store instanceof MariadbOutboxStore;
+    in.execute(statements(mariadb ? ddl.replace("_0900_bin", "_nopad_bin") : ddl));
   }
 
   @ParameterizedTest

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.OutboxException;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
+import dev.outbox.store.jdbc.Rewriting;
 import dev.outbox.store.jdbc.SchemaTests;
 import dev.outbox.store.jdbc.TestDatabase;
 import java.sql.Connection;
@@ -13,7 +14,6 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
-import javax.sql.DataSource;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -114,14 +114,12 @@ class SchemaTest extends SchemaTests {
   void citus() {
     store.migrate();
     assertThat(Findings.wrong(store)).noneMatch(warning -> warning.contains("Citus"));
-    JdbcOutboxStore spread =
-        builder(watched(DataSource.class, database.pool, citus("outbox_message"))).build();
+    JdbcOutboxStore spread = builder(Rewriting.of(database.pool, citus("outbox_message"))).build();
     assertThatThrownBy(spread::verify)
         .isInstanceOf(PermanentOutboxException.class)
         .hasMessageContaining("table outbox_message is spread over servers by Citus")
         .hasMessageContaining("select undistribute_table('outbox_message')");
-    JdbcOutboxStore local =
-        builder(watched(DataSource.class, database.pool, citus("pg_class"))).build();
+    JdbcOutboxStore local = builder(Rewriting.of(database.pool, citus("pg_class"))).build();
     local.verify();
     assertThat(Findings.wrong(local)).anyMatch(warning -> warning.contains("the extension Citus"));
   }

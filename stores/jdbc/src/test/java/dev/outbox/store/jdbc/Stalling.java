@@ -1,11 +1,6 @@
 package dev.outbox.store.jdbc;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 
@@ -22,39 +17,15 @@ public final class Stalling {
   }
 
   public DataSource dataSource() {
-    return (DataSource)
-        Proxy.newProxyInstance(
-            DataSource.class.getClassLoader(),
-            new Class<?>[] {DataSource.class},
-            (proxy, method, arguments) -> {
-              Object result = invoke(target, method, arguments);
-              return result instanceof Connection connection ? watched(connection) : result;
-            });
-  }
-
-  private Connection watched(Connection connection) {
-    return (Connection)
-        Proxy.newProxyInstance(
-            Connection.class.getClassLoader(),
-            new Class<?>[] {Connection.class},
-            (proxy, method, arguments) -> {
-              Stop here = stop.get();
-              if (here != null
-                  && method.getName().equals("prepareStatement")
-                  && ((String) arguments[0]).contains(here.at)) {
-                here.now();
-              }
-              return invoke(connection, method, arguments);
-            });
-  }
-
-  private static Object invoke(Object target, java.lang.reflect.Method method, Object[] arguments)
-      throws Throwable {
-    try {
-      return method.invoke(target, arguments);
-    } catch (InvocationTargetException e) {
-      throw e.getCause();
-    }
+    return Rewriting.of(
+        target,
+        sql -> {
+          Stop here = stop.get();
+          if (here != null && sql.contains(here.at)) {
+            here.now();
+          }
+          return sql;
+        });
   }
 
   /**
@@ -75,7 +46,7 @@ public final class Stalling {
       throw new IllegalStateException("the client came to no statement with " + at);
     }
     return () -> {
-      here.goOn.countDown();
+      here.goOn.complete(null);
       end.handle((nothing, failure) -> null).get(1, TimeUnit.MINUTES);
     };
   }
@@ -83,19 +54,15 @@ public final class Stalling {
   private static final class Stop {
     private final String at;
     private final CompletableFuture<Void> reached = new CompletableFuture<>();
-    private final CountDownLatch goOn = new CountDownLatch(1);
+    private final CompletableFuture<Void> goOn = new CompletableFuture<>();
 
     Stop(String at) {
       this.at = at;
     }
 
-    void now() throws SQLException {
+    void now() {
       reached.complete(null);
-      try {
-        goOn.await();
-      } catch (InterruptedException e) {
-        throw new SQLException(e);
-      }
+      goOn.join();
     }
   }
 }
