@@ -111,11 +111,11 @@ final class Call {
    * thread.
    */
   private Connection connect() throws InterruptedException {
-    Connection current = producer.get(timeLeft());
     if (places.forgetLost()) {
-      current.discard();
-      current = producer.get(timeLeft());
+      producer.discard();
+      singles.discard();
     }
+    Connection current = producer.get(timeLeft());
     liveness.listen(current);
     return current;
   }

@@ -128,10 +128,20 @@ final class ProducerHolder {
     current = current == failed ? null : current;
   }
 
+  private synchronized @Nullable Connection inUse() {
+    return current == null || current.isCompletedExceptionally() ? null : current.getNow(null);
+  }
+
   private synchronized boolean isCurrent(Connection connection) {
-    return current != null
-        && !current.isCompletedExceptionally()
-        && current.getNow(null) == connection;
+    return inUse() == connection;
+  }
+
+  /** Takes the producer out of use, if there is one; the next {@link #get} makes another. */
+  void discard() {
+    Connection last = inUse();
+    if (last != null) {
+      last.discard();
+    }
   }
 
   /** Takes it out of use; returns false when it was not in use. */

@@ -30,6 +30,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What Kafka's client may do to a call, played by a producer that does as it is told. */
 @Timeout(value = 2, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -51,7 +53,11 @@ class ClientTroubleTest {
   private final Cluster cluster =
       new Cluster(new ProducerSettings(Map.of("bootstrap.servers", "127.0.0.1:1"), timing), clock);
   private final Records records = TestMessages.records(false);
-  private FakeProducer single = new Delivers();
+  private volatile FakeProducer single = new Delivers();
+
+  /** Of the producer that is not for single records. */
+  private volatile boolean refusesBatches;
+
   private final KafkaPublisher patient = publisher(timing);
   private final KafkaPublisher impatient = publisher(brief);
 
@@ -72,9 +78,17 @@ class ClientTroubleTest {
   }
 
   private synchronized FakeProducer make() {
-    FakeProducer producer = next.isEmpty() ? new Delivers() : next.remove();
+    FakeProducer producer = next.isEmpty() ? new DeliversUnlessBatches() : next.remove();
     made.add(producer);
     return producer;
+  }
+
+  private final class DeliversUnlessBatches extends FakeProducer {
+    @Override
+    void on(Sent record) {
+      record.ends(
+          refusesBatches ? new RecordBatchTooLargeException("larger than the segment") : null);
+    }
   }
 
   private static class Delivers extends FakeProducer {
@@ -174,13 +188,7 @@ class ClientTroubleTest {
   @Test
   @DisplayName("a batch that is too large: each record alone, and only the culprit is rejected")
   void batchTooLarge() throws Exception {
-    next.add(
-        new FakeProducer() {
-          @Override
-          void on(Sent record) {
-            record.ends(new RecordBatchTooLargeException("larger than the segment"));
-          }
-        });
+    refusesBatches = true;
     single =
         new FakeProducer() {
           @Override
@@ -356,17 +364,24 @@ class ClientTroubleTest {
     assertThat(patient.publish(messages("a", "b"))).containsOnly(Result.delivered());
   }
 
-  @Test
+  @ParameterizedTest(name = "alone: {0}")
+  @ValueSource(booleans = {false, true})
   @DisplayName("a producer whose thread has died of an error is replaced")
-  void deadThread() throws Exception {
+  void deadThread(boolean alone) throws Exception {
     FakeProducer dead =
         new FakeProducer() {
           @Override
           public void close(Duration timeout) {
             closed = true; // and nothing that it was given ends
+            single = new Delivers();
           }
         };
-    next.add(dead);
+    if (alone) {
+      single = dead;
+      refusesBatches = true;
+    } else {
+      next.add(dead);
+    }
     await()
         .atMost(Duration.ofMinutes(1))
         .until(() -> impatient.publish(messages("k")).equals(List.of(Result.delivered())));
