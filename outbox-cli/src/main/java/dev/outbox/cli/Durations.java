@@ -18,7 +18,7 @@ final class Durations {
 
   private Durations() {}
 
-  /** In our form or in that of ISO 8601; empty when it is neither. */
+  /** In our form or in that of ISO 8601; empty when it is neither, or below zero. */
   static Optional<Duration> parse(String text) {
     Matcher matcher = FORM.matcher(text);
     if (matcher.matches()) {
@@ -33,7 +33,7 @@ final class Durations {
           });
     }
     try {
-      return Optional.of(Duration.parse(text));
+      return Optional.of(Duration.parse(text)).filter(time -> !time.isNegative());
     } catch (DateTimeParseException e) {
       return Optional.empty();
     }

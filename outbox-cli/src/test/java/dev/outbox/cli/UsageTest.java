@@ -96,6 +96,7 @@ class UsageTest {
         "status --url=x --inbox --max-dead=1 ! --max-dead is for an outbox: leave it out, or --inbox",
         "archive find --url=x --after=42 ! Invalid value for option '--after': '42' is no position, it must look like 2026-11-22T10:00:00.123456Z/42",
         "archive find --url=x --outcome=lost ! Invalid value for option '--outcome': expected one of [DELIVERED, DISCARDED, EXPIRED] (case-insensitive) but was 'lost'",
+        "status --url=x --max-age=PT-1S ! Invalid value for option '--max-age': 'PT-1S' is no time, a time is needed, as 500ms, 30s, 5m, 1h or 7d",
         "archive find --url=x --from=2026-11-22 ! Invalid value for option '--from': '2026-11-22' is no time, one is needed as 2026-11-22T10:00:00Z",
         "messages list --url=x --id=42 ! Invalid value for option '--id': '42' is no id, a UUID is needed",
         "status --url=x --password geheim ! put = between --password and the password; --password alone asks for it",
@@ -264,7 +265,6 @@ class UsageTest {
   @DisplayName("a time that is too far away is one sentence")
   @CsvSource({
     "messages list --url=x --older-than=PT9223372036854775807S, 9223372036854775807s before ",
-    "messages list --url=x --older-than=PT-9223372036854775807S, -9223372036854775807s before ",
     "archive find --url=x --to=-1000000000-01-01T00:00:00Z, 1d before -1000000000-01-01T00:00:00Z:"
   })
   void tooFar(String command, String sentence) {
