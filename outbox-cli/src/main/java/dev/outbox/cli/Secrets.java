@@ -29,11 +29,12 @@ public final class Secrets {
           "(?i)("
               + NAME
               + "\\s*=\\s*)"
-              + "(\"(?:[^\"\\\\]|\\\\.)*+\"|\\{[^}]*+(?:}}[^}]*+)*}|[^&;,\\s]+?(?=[&;,\\s]|:\\s|$))");
+              + "(\"(?:[^\"\\\\]|\\\\.)*+\"|\\{[^}]{0,2000}+(?:}}[^}]{0,2000}+){0,9}}|[^&;,\\s]+?(?=[&;,\\s]|:\\s|$))");
 
   /** {@code //user:password@host}, but where a user's name may have an @ behind the port. */
   private static final Pattern USER_INFO =
-      Pattern.compile("(?<!sqlserver:)//([^/:@\\s]*):(?:[^?\\s]*|(?!\\d+[/?,])\\S*)@");
+      Pattern.compile(
+          "(?<!sqlserver:)//([^/:@\\s]*):(?:[^?\\s]{0,2000}|(?!\\d+[/?,])\\S{0,2000})@");
 
   /** Oracle's {@code user/password@host}, for those who try it. */
   private static final Pattern THIN = Pattern.compile("(oracle:\\w+:[^/@\\s]*)/[^@\\s]*@");

@@ -201,8 +201,9 @@ public final class Relay implements AutoCloseable {
   /**
    * Publishes what is due now, in the calling thread, whether or not the relay was started. Returns
    * when a claim brings nothing more, when the broker cannot be reached, when the store fails (the
-   * listener is told), or when the relay is closed. Does not wait for messages that are due for a
-   * retry later. For tests, and for jobs that run now and then.
+   * listener is told; a settle is tried again while the lease lasts), or when the relay is closed.
+   * Does not wait for messages that are due for a retry later. For tests, and for jobs that run now
+   * and then.
    *
    * @throws InterruptedException when the calling thread is interrupted; what was claimed is
    *     claimed again after its lease

@@ -88,7 +88,7 @@ public sealed interface RelayEvent {
 
   /**
    * A claim was left to its lease without being settled, because the publisher did not return or
-   * the store did not answer. The messages are claimed again when the lease has run out.
+   * each settle failed. The messages are claimed again when the lease has run out.
    */
   record Abandoned(String who, List<StoredMessage> messages, String reason) implements RelayEvent {}
 

@@ -140,7 +140,10 @@ final class BatchStatements {
   /** A preamble and the statement that follows it. */
   private record First(Preamble preamble, String text) {}
 
-  /** The parameters of a statement, one after the other. The driver sends arrays as bytes. */
+  /**
+   * The parameters of a statement, one after the other. The text says of what an array is, as
+   * {@code ?::int[]}: with preferQueryMode=simple the driver does not.
+   */
   static final class Parameters {
     private final PreparedStatement statement;
     private int bound;

@@ -49,7 +49,7 @@ final class EntityManagers {
     }
     if (isFlushing(entities)) {
       throw new PermanentOutboxException(
-          "JPA is writing its changes, as when it calls an entity's @PostUpdate, and cannot write the rest of them before the message: append where the change is made, in the service, or set outbox.append.flush-jpa=false, and messages of one aggregate may have another order than its changes");
+          "JPA is flushing, as when it calls an entity's @PostUpdate, and cannot flush once more before the append: append where the change is made, in the service, or leave the flush to yourself (outbox.append.flush-jpa=false, flushJpa of SpringTransaction.of)");
     }
     try {
       entities.flush();

@@ -51,13 +51,11 @@ public final class SilentPlaces<P> {
     return known.stuck > 0 && System.nanoTime() - known.leftAt < forget;
   }
 
-  /**
-   * Forgets where what was given up on is taken for lost; returns whether there was such a place.
-   */
+  /** Forgets all that was given up on when some of it is taken for lost; returns whether it was. */
   public boolean forgetLost() {
     long now = System.nanoTime();
-    return !troubled.isEmpty()
-        && troubled.values().removeIf(t -> t.stuck > 0 && now - t.leftAt >= forget);
+    return troubled.values().stream().anyMatch(t -> t.stuck > 0 && now - t.leftAt >= forget)
+        && troubled.values().removeIf(t -> t.stuck > 0);
   }
 
   /** Whether it did not acknowledge in time the last time. */

@@ -267,8 +267,12 @@ final class Sender {
     if (!ended) {
       return error;
     }
-    synchronized (this) {
-      client = client == used ? clients.build() : client;
+    try {
+      synchronized (this) {
+        client = client == used ? clients.build() : client;
+      }
+    } catch (RuntimeException | Error e) { // the next request tries again
+      cause.addSuppressed(e);
     }
     return new IOException("the client's thread has ended", cause);
   }

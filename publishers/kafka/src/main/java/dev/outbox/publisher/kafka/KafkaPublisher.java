@@ -198,8 +198,9 @@ public final class KafkaPublisher implements MessagePublisher {
     /**
      * Runs what gives a message's record to Kafka's client, in the thread that calls publish: for
      * what looks at the current thread there, as instrumentation that writes trace headers does.
-     * The function calls the {@code Runnable} exactly once and lets its exceptions through.
-     * Default: it just calls it.
+     * The function calls the {@code Runnable} exactly once and lets its exceptions through. It
+     * throws no KafkaException of its own: that would say that the producer is broken. Default: it
+     * just calls it.
      */
     public Builder aroundSend(BiConsumer<StoredMessage, Runnable> aroundSend) {
       this.aroundSend = requireNonNull(aroundSend, "aroundSend");

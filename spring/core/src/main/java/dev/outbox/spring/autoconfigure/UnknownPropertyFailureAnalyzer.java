@@ -18,7 +18,7 @@ import org.springframework.core.annotation.Order;
 
 /**
  * Says which property {@code outbox.…} there is not, and which one may be meant. To Boot one that
- * is empty where a number is meant is one, too. It does not show the value: it may be a password.
+ * is empty where no text is meant is one, too. It does not show the value: it may be a password.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class UnknownPropertyFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {

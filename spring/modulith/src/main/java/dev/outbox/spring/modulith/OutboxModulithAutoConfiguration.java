@@ -8,6 +8,7 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.ApplicationEvent;
 import org.springframework.context.annotation.Bean;
@@ -36,7 +37,9 @@ final class OutboxModulithAutoConfiguration {
   /** A property of Spring Modulith since 2.1; older versions know no modes. */
   static final String MODE = "spring.modulith.events.externalization.mode";
 
+  /** A parent context's hears the events of its children, too. */
   @Bean
+  @ConditionalOnMissingBean(name = "outboxEventRecorder")
   EventRecorder outboxEventRecorder(
       ObjectProvider<EventExternalizationConfiguration> externalized,
       ObjectProvider<PayloadSerializer> serializer,

@@ -37,6 +37,19 @@ class ConditionsTest {
     whole.run(context -> assertThat(context).hasSingleBean(EventRecorder.class));
   }
 
+  /** Else an event that the child publishes would be appended twice. */
+  @Test
+  void aChildContextHasThatOfItsParent() {
+    whole.run(
+        parent ->
+            whole
+                .withParent(parent)
+                .run(
+                    child ->
+                        assertThat(child.getBean(EventRecorder.class))
+                            .isSameAs(parent.getBean(EventRecorder.class))));
+  }
+
   @Test
   void inNoOtherMode() {
     for (String other : new String[] {"mode=module-listener", "mode=", "enabled=false"}) {
