@@ -181,12 +181,12 @@ public abstract sealed class EmbeddedServer implements AutoCloseable
 
     Builder() {}
 
-    /** Of the server, in place of its default. */
+    /** Gives the server a setting of its own. */
     public B setting(String name, String value) {
       return settings(Map.of(name, value));
     }
 
-    /** The same, where it is several. */
+    /** The same for several. */
     @SuppressWarnings("unchecked") // each is a builder of itself
     public B settings(Map<String, String> more) {
       settings.putAll(more);

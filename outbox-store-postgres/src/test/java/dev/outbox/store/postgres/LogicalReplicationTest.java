@@ -54,7 +54,6 @@ class LogicalReplicationTest {
       pool.setJdbcUrl(postgres.jdbcUrl());
       pool.setUsername(postgres.user());
       pool.setPassword(postgres.password());
-      pool.setConnectionTimeout(5_000); // for so long one waits that meets a killed server
       store.migrate();
     }
 

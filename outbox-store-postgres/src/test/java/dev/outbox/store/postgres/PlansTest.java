@@ -16,6 +16,7 @@ import dev.outbox.store.jdbc.TestDatabase;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -183,6 +184,14 @@ class PlansTest extends DatabaseTest {
       for (String key : new String[] {null, "order/key 7", "order/none"}) {
         assertReadsFew(MOST_READ_PAGES, () -> store.messages(of(status, key, "none")));
       }
+    }
+    for (Query none :
+        List.of(
+            new Query(null, "none", null, null, null, null, null, null, null, 50),
+            new Query(null, null, null, "none", null, null, null, null, null, 50),
+            new Query(null, null, null, null, UUID.randomUUID(), null, null, null, null, 50),
+            new Query(null, null, null, null, null, "none", null, null, null, 50))) {
+      assertReadsFew(MOST_READ_PAGES, () -> store.messages(none));
     }
     for (boolean halted : List.of(false, true)) {
       Page<WaitingKey> page = store.waitingKeys(halted, null, 10);

@@ -98,7 +98,6 @@ public abstract class SuiteTests<P extends Patient<?, ?>> {
 
   /** Lets pass what {@link #SOME} time would be in milliseconds. */
   protected final void letSomeMillisecondsPass() {
-    letLeaseEnd();
     LockSupport.parkNanos(SOME.dividedBy(500).toNanos());
   }
 

@@ -333,7 +333,8 @@ abstract class PublisherTests {
       eachBeside(OrderTests::checkStops);
     }
 
-    @Sentence("with many of these anywhere, each key's deliveries stop at its first one")
+    @Sentence(
+        "with many rejected, or without a destination, each key's deliveries stop at its first one")
     void stopsAnywhere() {
       each(OrderTests::checkStops, List.of(this::besideManyRejected, this::besideManyMissing));
     }

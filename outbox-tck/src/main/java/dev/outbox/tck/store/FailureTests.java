@@ -79,6 +79,7 @@ abstract class FailureTests<T> extends StoreTests<T> {
   void decisionsSurvive() {
     KillsServer<T> fixture = tck.fixture(KillsServer.class);
     List<OutboxMessage> messages = some();
+    fixture.killServer(); // before anything else makes durable what was committed
     Claim settled = claim(5, tck.shortTime());
     settle(settled, Decision.delivered());
     claim(5, tck.shortTime());

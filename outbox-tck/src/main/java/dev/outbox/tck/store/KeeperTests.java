@@ -24,7 +24,7 @@ import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 
-/** What tests of keys that are kept say. */
+/** C8 and C9, and what their tests say. */
 abstract class KeeperTests<T> extends StoreTests<T> {
 
   /** A key that has been served so often is kept by a store that ever keeps one. */

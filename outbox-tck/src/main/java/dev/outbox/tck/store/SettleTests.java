@@ -74,7 +74,7 @@ abstract class SettleTests<T> extends StoreTests<T> {
     assertRepeats(Claim::settle);
   }
 
-  @Sentence("nor does one whose reply was lost, when it is repeated")
+  @Sentence("a settle whose reply was lost counts nothing twice either, when it is repeated")
   void repeatedAfterLostReply() {
     LosesReplies fixture = tck.fixture(LosesReplies.class);
     assertRepeats((claim, decisions) -> settleUnheard(fixture, claim, decisions));
