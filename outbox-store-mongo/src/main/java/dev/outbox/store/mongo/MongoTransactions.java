@@ -122,9 +122,9 @@ final class MongoTransactions implements Transactions<MongoTransaction> {
             && !(e instanceof MongoTimeoutException));
   }
 
-  /** So that two that met do not meet again. */
+  /** So that those that met do not meet again, also where each takes long. */
   private static void pause(int attempt) {
-    LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(attempt * PAUSE_NANOS));
+    LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(PAUSE_NANOS << attempt));
   }
 
   private void toUndo(Consumer<MongoTransaction> giveBack) {
