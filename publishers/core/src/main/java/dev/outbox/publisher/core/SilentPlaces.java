@@ -54,7 +54,8 @@ public final class SilentPlaces<P> {
   /** Forgets all that was given up on when some of it is taken for lost; returns whether it was. */
   public boolean forgetLost() {
     long now = System.nanoTime();
-    return troubled.values().stream().anyMatch(t -> t.stuck > 0 && now - t.leftAt >= forget)
+    return !troubled.isEmpty()
+        && troubled.values().stream().anyMatch(t -> t.stuck > 0 && now - t.leftAt >= forget)
         && troubled.values().removeIf(t -> t.stuck > 0);
   }
 
