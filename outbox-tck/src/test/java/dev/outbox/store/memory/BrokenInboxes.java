@@ -157,30 +157,37 @@ public final class BrokenInboxes {
 
   // ---- I3
 
-  /** Says that it renewed a lock, and did not. */
-  @Rule("I3")
-  static final class DoesNotRenew extends Broken {
+  /** Gives a lock that is renewed another end. */
+  abstract static class RenewsOtherwise extends Broken {
+    abstract Instant lockUntil(InboxEntry before, Instant renewed);
+
     @Override
     void put(@Nullable MemoryTransaction transaction, InboxKey key, InboxEntry entry) {
       InboxEntry before = entries.get(key);
       boolean renews =
           before != null && entry.state() == State.STARTED && before.token().equals(entry.token());
       super.put(
-          transaction, key, renews ? before.renewed(before.lockUntil(), entry.expiresAt()) : entry);
+          transaction,
+          key,
+          renews ? before.renewed(lockUntil(before, entry.lockUntil()), entry.expiresAt()) : entry);
+    }
+  }
+
+  /** Says that it renewed a lock, and did not. */
+  @Rule("I3")
+  static final class DoesNotRenew extends RenewsOtherwise {
+    @Override
+    Instant lockUntil(InboxEntry before, Instant renewed) {
+      return before.lockUntil();
     }
   }
 
   /** Writes milliseconds where the database takes microseconds. */
   @Rule("I3")
-  static final class RenewsForAThousandth extends Broken {
+  static final class RenewsForAThousandth extends RenewsOtherwise {
     @Override
-    void put(@Nullable MemoryTransaction transaction, InboxKey key, InboxEntry entry) {
-      InboxEntry before = entries.get(key);
-      boolean renews =
-          before != null && entry.state() == State.STARTED && before.token().equals(entry.token());
-      Duration lock = Duration.between(now(), entry.lockUntil()).dividedBy(1_000);
-      super.put(
-          transaction, key, renews ? before.renewed(now().plus(lock), entry.expiresAt()) : entry);
+    Instant lockUntil(InboxEntry before, Instant renewed) {
+      return now().plus(Duration.between(now(), renewed).dividedBy(1_000));
     }
   }
 
