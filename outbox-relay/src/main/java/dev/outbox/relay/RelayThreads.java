@@ -34,6 +34,7 @@ final class RelayThreads {
   /** The workers, and the one that tidies up. */
   private final List<Thread> inStore = new CopyOnWriteArrayList<>();
 
+  private volatile @Nullable Thread tidying;
   private volatile @Nullable Thread checking;
   private volatile @Nullable Thread holding;
 
@@ -47,6 +48,7 @@ final class RelayThreads {
             task -> {
               Thread thread = BackgroundTasks.daemon(name + "-housekeeping", task);
               inStore.add(thread);
+              tidying = thread;
               return thread;
             });
   }
@@ -135,7 +137,8 @@ final class RelayThreads {
    * @return how many are left
    */
   int stop() {
-    housekeeping.shutdownNow();
+    housekeeping.shutdown();
+    interrupt(tidying);
     interrupt(checking);
     boolean interrupted = false;
     try {
@@ -145,7 +148,7 @@ final class RelayThreads {
     }
     int left =
         publishing.getActiveCount() + (int) inStore.stream().filter(RelayThreads::runs).count();
-    inStore.forEach(Thread::interrupt);
+    inStore.forEach(RelayThreads::interrupt);
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
@@ -166,13 +169,14 @@ final class RelayThreads {
     }
     boolean ignored = publishing.awaitTermination(waiting.leftToStop(), TimeUnit.NANOSECONDS);
     Thread last = holding;
-    if (last != null) {
+    if (last != null && runs(last)) {
       last.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(waiting.leftToStop())));
     }
   }
 
+  /** Not the calling thread, in which a listener closes the relay: it would wait for nobody. */
   private static void interrupt(@Nullable Thread thread) {
-    if (thread != null) {
+    if (thread != null && runs(thread)) {
       thread.interrupt();
     }
   }

@@ -479,6 +479,47 @@ class RelayTest {
     await().untilAsserted(() -> assertThat(claimable()).as("given back").isEqualTo(1));
   }
 
+  /** Also in a thread that a stop interrupts. */
+  @Test
+  void closeFromAListenerOfHousekeepingLetsARunningPublishEnd() {
+    CountDownLatch inside = new CountDownLatch(1);
+    CountDownLatch goOn = new CountDownLatch(1);
+    publisher.whole =
+        () -> {
+          inside.countDown();
+          goOn.await();
+          return Result.delivered();
+        };
+    FaultyStore store =
+        new FaultyStore() {
+          @Override
+          public void housekeep() {
+            await().until(() -> inside.getCount() == 0);
+            throw new IllegalStateException("refused");
+          }
+        };
+    AtomicReference<Thread> closing = new AtomicReference<>();
+    RelayListener closes =
+        event -> {
+          if (event instanceof RelayEvent.StoreFailed) {
+            closing.set(Thread.currentThread());
+            relay.close();
+          }
+        };
+    relay = Relay.builder(store, publisher).listener(events).listener(closes).build();
+    store.append("a", "1");
+    relay.start();
+    await()
+        .until(
+            () ->
+                closing.get() != null && closing.get().getState() == Thread.State.TIMED_WAITING
+                    || !events.of("stopped").isEmpty());
+    goOn.countDown();
+    await().until(() -> !events.of("stopped").isEmpty());
+    assertThat(events.of("stopped")).containsExactly("stopped 0");
+    assertThat(events.of("delivered")).hasSize(1);
+  }
+
   @Test
   void aBrokerThatComesBackGetsEverythingInOrder() {
     CountDownLatch back = new CountDownLatch(1);
