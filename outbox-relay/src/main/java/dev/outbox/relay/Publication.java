@@ -129,7 +129,7 @@ final class Publication {
   /** Gives up when the call under way takes too long; returns whether it did. */
   boolean giveUpWhenLate() {
     Call late = current();
-    if (late.deadline - clock.getAsLong() > 0) {
+    if (finished.getCount() == 0 || late.deadline - clock.getAsLong() > 0) {
       return false;
     }
     giveUp();

@@ -190,6 +190,8 @@ class PublicationTest {
     Publication publication = finished(publisher, stored(1, "a"));
     assertThat(publication.giveUpWhenLate()).isFalse();
     assertThat(publication.left()).isPositive().isLessThanOrEqualTo(LONG.toNanos());
+    clock.addAndGet(LONG.toNanos());
+    assertThat(publication.giveUpWhenLate()).as("it came while nobody looked").isFalse();
   }
 
   @Test
