@@ -126,7 +126,16 @@ final class Verdicts {
     int failed = message.attempts() + 1;
     return failed >= maxAttempts(message, policy)
         ? dead(message, error)
-        : Decision.retry(policy.delay(failed), error);
+        : Decision.retry(delay(message, policy, failed), error);
+  }
+
+  private Duration delay(StoredMessage message, RetryPolicy policy, int failed) {
+    try {
+      return policy.delay(failed);
+    } catch (Throwable e) { // its random numbers are the application's
+      threw("retryPolicy", message, e);
+      return RetryPolicy.ofDefaults().delay(failed);
+    }
   }
 
   private Decision dead(StoredMessage message, String error) {
@@ -134,9 +143,7 @@ final class Verdicts {
     try {
       halts = haltsKey.test(message);
     } catch (Throwable e) {
-      listener.on(
-          new RelayEvent.CallbackFailed(
-              worker, "haltKeyWhenDead", message, SupervisedLoop.asRuntimeException(e)));
+      threw("haltKeyWhenDead", message, e);
       halts = true; // keeps the order of the key until someone decides
     }
     return halts ? Decision.deadHaltingKey(error) : Decision.dead(error);
@@ -152,10 +159,14 @@ final class Verdicts {
     try {
       return requireNonNull(policies.apply(message), "retryPolicy gave null");
     } catch (Throwable e) {
-      listener.on(
-          new RelayEvent.CallbackFailed(
-              worker, "retryPolicy", message, SupervisedLoop.asRuntimeException(e)));
+      threw("retryPolicy", message, e);
       return RetryPolicy.ofDefaults();
     }
+  }
+
+  private void threw(String setting, StoredMessage message, Throwable e) {
+    listener.on(
+        new RelayEvent.CallbackFailed(
+            worker, setting, message, SupervisedLoop.asRuntimeException(e)));
   }
 }

@@ -252,6 +252,20 @@ class BatchTest {
   }
 
   @Test
+  void randomNumbersThatAreNoneAreSurvived() {
+    RetryPolicy policy =
+        RetryPolicy.builder()
+            .random(
+                () -> {
+                  throw new IllegalStateException("no more");
+                })
+            .build();
+    policies = m -> policy;
+    assertThat(one(0, Result.failed("x")).decisions().get(1L)).isInstanceOf(Decision.Retry.class);
+    assertThat(events.all()).containsExactly("callback retryPolicy 1");
+  }
+
+  @Test
   void lostMessagesLoseTheirDecision() {
     Batch batch = batch(stored(1, "a"), stored(2, "b"));
     batch.published(List.of(OK_RESULT, OK_RESULT), 0);
