@@ -16,7 +16,11 @@ public sealed interface Result {
    *
    * @param decision what the relay tells the store, with the broker's answer in it
    */
-  record Delivered(Decision.Delivered decision) implements Result {}
+  record Delivered(Decision.Delivered decision) implements Result {
+    public Delivered {
+      requireNonNull(decision, "decision");
+    }
+  }
 
   /** Another try may help; it counts as an attempt. */
   record Failed(String error) implements Result {

@@ -1,6 +1,7 @@
 package dev.outbox.spi.publisher;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.StoredMessage;
@@ -24,6 +25,12 @@ class ResultTest {
   private static Result.Unavailable unavailable(@Nullable String destination) {
     return new Result.Unavailable(
         "not sent, because message 7 of its key was not delivered", destination);
+  }
+
+  @Test
+  @DisplayName("none lacks what it is about: without a decision the message would come again and again")
+  void complete() {
+    assertThatNullPointerException().isThrownBy(() -> new Result.Delivered(null));
   }
 
   @Test
