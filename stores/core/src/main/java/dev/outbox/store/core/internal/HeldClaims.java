@@ -192,7 +192,9 @@ final class HeldClaims<H> {
     Limits limits = reader.limits(taken.leases());
     Optional<Look> look =
         database.reads().look(handle, claimId, taken.leases(), limits, taken.durable());
-    cannotLook |= look.isEmpty();
+    if (look.isEmpty()) {
+      cannotLook = true;
+    }
     Optional<Looked> looked =
         look.filter(found -> reader.take(found, limits))
             .map(found -> new Looked(reader.choose(!taken.all()), found.durable()));
@@ -285,11 +287,7 @@ final class HeldClaims<H> {
     if (!(done instanceof OfHeld own) || own.claims != this || own.isOver()) {
       return Optional.empty();
     }
-    Set<Integer> ours =
-        own.batch.leases().isEmpty()
-            ? Set.of()
-            : settle(own, new DecidedMessages(own.batch.rows(), decisions));
-    return Optional.of(new Settled(own.lostBut(ours), next(request)));
+    return Optional.of(new Settled(own.settle(decisions), next(request)));
   }
 
   /** While nothing says that there is more, what comes next is found by the next claim. */

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
+import dev.outbox.spi.store.Decision;
 import dev.outbox.store.core.internal.Database.SeenBucket;
 import dev.outbox.store.core.internal.FakeDatabase.Trouble;
 import dev.outbox.store.core.internal.HoldingRules.Load;
@@ -134,6 +135,16 @@ class HeldClaimsTest extends HeldTests {
     assertThatThrownBy(() -> settle(claim)).isInstanceOf(TransientOutboxException.class);
     assertThat(claim.settle(delivered(claim))).isEmpty();
     serve(1);
+  }
+
+  @Test
+  @DisplayName("is settled with no decision that is none of the claim's, also when that is empty")
+  void unknownSequence() {
+    Claim empty = claim();
+    assertThat(empty.messages()).isEmpty();
+    assertThatThrownBy(
+            () -> claims.settleAndClaim(empty, Map.of(9L, Decision.delivered()), FOUR))
+        .isInstanceOf(IllegalArgumentException.class);
   }
 
   @Test
