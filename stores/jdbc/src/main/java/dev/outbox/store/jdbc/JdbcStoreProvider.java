@@ -163,7 +163,7 @@ public abstract class JdbcStoreProvider implements StoreProvider {
       HikariDataSource pool = pool(settings, provider.poolSettings());
       try {
         return new OpenedByJdbc(provider, settings, pool, provider.store(pool, settings));
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) { // as when Jdbi is not there
         pool.close();
         throw e;
       }

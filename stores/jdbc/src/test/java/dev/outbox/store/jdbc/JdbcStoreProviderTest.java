@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.spi.store.StoreProvider.Opened;
 import dev.outbox.spi.store.StoreProvider.Settings;
@@ -17,6 +18,8 @@ import java.sql.SQLFeatureNotSupportedException;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import java.util.logging.Logger;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
@@ -92,7 +95,11 @@ class JdbcStoreProviderTest {
 
   private static final class Provider extends JdbcStoreProvider {
     Provider() {
-      super("told", "Told", "jdbc:told://host", "no.Driver", "", Provider::none, source -> null);
+      this(Provider::none);
+    }
+
+    Provider(Function<DataSource, JdbcOutboxStore.Builder<?, ?>> stores) {
+      super("told", "Told", "jdbc:told://host", "no.Driver", "", stores, source -> null);
     }
 
     private static JdbcOutboxStore.PlainBuilder<JdbcOutboxStore> none(DataSource dataSource) {
@@ -151,5 +158,22 @@ class JdbcStoreProviderTest {
       opened.check();
       assertThat(connected).as("connections").hasValue(1);
     }
+  }
+
+  @Test
+  @DisplayName("is closed when the store cannot be made")
+  void closed() {
+    AtomicReference<DataSource> pool = new AtomicReference<>();
+    Provider provider =
+        new Provider(
+            source -> {
+              pool.set(source);
+              throw new NoClassDefFoundError("org/jdbi/v3/core/Jdbi");
+            });
+    Settings settings = new Settings(URL, "", "", null, Settings.DEFAULT_PREFIX, null, 2);
+    assertThatThrownBy(() -> provider.open(settings)).isInstanceOf(NoClassDefFoundError.class);
+    assertThat(pool.get())
+        .isInstanceOfSatisfying(
+            HikariDataSource.class, source -> assertThat(source.isClosed()).isTrue());
   }
 }
