@@ -12,7 +12,7 @@ final class VariantStore extends JdbcOutboxStore {
   private static final PrefixedNames NAMES = new PrefixedNames(null, PrefixedNames.DEFAULT_PREFIX);
 
   VariantStore(DataSource dataSource, SqlDialect dialect) {
-    super(dataSource, dialect);
+    super(PostgresOutboxStore.builder(dataSource), (names, archive) -> dialect);
   }
 
   /** The dialect that is right. */

@@ -93,7 +93,6 @@ public abstract class JdbcInboxStore implements InboxStore<Connection>, SchemaSt
     schema = new Schema(dataSource, transactions);
   }
 
-  /** What is done on a connection. */
   private interface Work<R extends @Nullable Object> {
     R on(Connection connection) throws SQLException;
   }

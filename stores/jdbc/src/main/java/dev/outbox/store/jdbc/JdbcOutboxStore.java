@@ -59,29 +59,18 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> {
    */
   protected JdbcOutboxStore(
       Builder<?, ?> b, BiFunction<PrefixedNames, Archive, SqlDialect> dialect) {
-    this(b.dataSource, b.dedupWindow, b.history, dialect.apply(b.names(), b.history.archive()));
+    this(b, dialect.apply(b.names(), b.history.archive()));
   }
 
-  /** With the usual dedup window; keeps nothing of messages that leave. */
-  protected JdbcOutboxStore(DataSource dataSource, SqlDialect dialect) {
-    this(dataSource, DEFAULT_DEDUP_WINDOW, History.NONE, dialect);
+  private JdbcOutboxStore(Builder<?, ?> b, SqlDialect dialect) {
+    this(b, dialect, transactions(b.dataSource, dialect.server()));
   }
 
-  private JdbcOutboxStore(
-      DataSource dataSource, Duration dedupWindow, History history, SqlDialect dialect) {
-    this(dataSource, dedupWindow, history, dialect, transactions(dataSource, dialect.server()));
-  }
-
-  private JdbcOutboxStore(
-      DataSource dataSource,
-      Duration dedupWindow,
-      History history,
-      SqlDialect dialect,
-      JdbcTransactions transactions) {
+  private JdbcOutboxStore(Builder<?, ?> b, SqlDialect dialect, JdbcTransactions transactions) {
     super(
-        new StoreOperations<>(dialect.database(), transactions, dedupWindow, history),
+        new StoreOperations<>(dialect.database(), transactions, b.dedupWindow, b.history),
         Handle::getConnection);
-    this.dataSource = dataSource;
+    dataSource = b.dataSource;
     this.transactions = transactions;
     this.dialect = dialect;
     schema = new Schema(dataSource, transactions);
@@ -131,7 +120,6 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> {
         appended, () -> claims.committed(messages.size(), requireNonNull(report.get())));
   }
 
-  /** What stores the messages. */
   private interface Work {
     /** Returns the ids of duplicates. */
     Set<UUID> run() throws SQLException;

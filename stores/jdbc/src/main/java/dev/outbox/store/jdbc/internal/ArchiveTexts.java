@@ -44,7 +44,6 @@ public abstract class ArchiveTexts {
             : METADATA;
   }
 
-  /** Whether there is one. */
   public final boolean keepsArchive() {
     return archive != Archive.NONE;
   }

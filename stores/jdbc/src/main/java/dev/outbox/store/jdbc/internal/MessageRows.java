@@ -58,7 +58,6 @@ public class MessageRows {
   private static final int EXPIRES_AT = 17;
   private static final int EXPIRED = 18;
 
-  /** How many {@link #COLUMNS} there are. */
   static final int COUNT = 18;
 
   /** The column of a read that says which status a message must move to; null: none. */

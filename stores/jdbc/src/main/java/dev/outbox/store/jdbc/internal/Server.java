@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
  */
 public abstract class Server {
 
-  /** What a failed statement means. */
   public enum Trouble {
     /** A deadlock or the like: the library runs its own transaction again. */
     CONFLICT,
@@ -106,7 +105,6 @@ public abstract class Server {
     return null;
   }
 
-  /** Says what a failure means. */
   public abstract Trouble trouble(SQLException failure);
 
   /**

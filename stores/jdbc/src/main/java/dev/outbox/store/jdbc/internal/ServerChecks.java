@@ -29,7 +29,6 @@ public record ServerChecks(String wrong, String clock, Map<String, Setting> sett
    */
   public record Setting(Severity severity, String otherwise, String remedy) {}
 
-  /** Asks the server. */
   public List<Finding> findings(Handle handle) {
     List<Finding> found =
         handle

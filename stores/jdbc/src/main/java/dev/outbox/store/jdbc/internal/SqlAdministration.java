@@ -3,25 +3,19 @@ package dev.outbox.store.jdbc.internal;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.spi.store.ArchiveStore.Action;
-import dev.outbox.spi.store.ArchiveStore.Archived;
-import dev.outbox.spi.store.ArchiveStore.Entry;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
-import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.PauseStore.Pause;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
-import dev.outbox.store.core.internal.Database.Administration;
 import dev.outbox.store.core.internal.Database.Expired;
 import dev.outbox.store.core.internal.Database.Key;
-import dev.outbox.store.core.internal.Database.Noted;
 import dev.outbox.store.core.internal.Row.Claimable;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
@@ -34,7 +28,7 @@ import org.jdbi.v3.core.statement.Query;
 import org.jspecify.annotations.Nullable;
 
 /** What claims do not ask: dead letters, statistics, and what housekeeping puts right. */
-public abstract class SqlAdministration implements Administration<Handle> {
+public abstract class SqlAdministration extends SqlArchive {
 
   /** How many dedup keys are deleted at once. */
   public static final int PURGE = 10_000;
@@ -91,13 +85,10 @@ public abstract class SqlAdministration implements Administration<Handle> {
       String restoreBlockedKeys) {}
 
   private final Texts texts;
-  private final MessageRows rows;
-  private final SqlArchive archive;
 
   protected SqlAdministration(Texts texts, MessageRows rows, ArchiveTexts archive) {
+    super(archive, rows);
     this.texts = texts;
-    this.rows = rows;
-    this.archive = new SqlArchive(archive, rows);
   }
 
   @Override
@@ -166,7 +157,7 @@ public abstract class SqlAdministration implements Administration<Handle> {
   public final Set<Long> requeue(Handle handle, Set<Long> sequences, @Nullable Who by) {
     List<Key> dead = find(handle, texts.lockDeadLetters(), sequences);
     if (by != null) {
-      archive.note(handle, dead, Action.REQUEUED, by);
+      note(handle, dead, Action.REQUEUED, by);
     }
     Set<Long> unhalted = sequences(unhalt(handle, dead, Key::sequence));
     int[] ignored =
@@ -189,7 +180,7 @@ public abstract class SqlAdministration implements Administration<Handle> {
 
   private Set<Long> discard(Handle handle, List<Key> dead, @Nullable Who by) {
     if (by != null) {
-      archive.note(handle, dead, Action.DISCARDED, by);
+      note(handle, dead, Action.DISCARDED, by);
     }
     remove(handle, dead, Outcome.DISCARDED);
     return sequences(dead);
@@ -217,7 +208,7 @@ public abstract class SqlAdministration implements Administration<Handle> {
    * @param dead are locked
    */
   private void remove(Handle handle, List<Key> dead, Outcome outcome) {
-    archive.archive(handle, dead, outcome);
+    archive(handle, dead, outcome);
     List<Key> ignored = unhalt(handle, dead, letter -> Long.MAX_VALUE);
     delete(handle, dead);
   }
@@ -230,17 +221,17 @@ public abstract class SqlAdministration implements Administration<Handle> {
   public final void expire(Handle handle, Collection<Claimable> expired) {
     List<Key> dead =
         expired.stream().map(row -> new Key(row.bucket(), row.key(), row.sequence())).toList();
-    archive.archive(handle, dead, Outcome.EXPIRED);
+    archive(handle, dead, Outcome.EXPIRED);
     delete(handle, dead);
   }
 
   private record Looked(long sequence, boolean expired) {}
 
-  private List<Looked> lookAtDead(Handle handle, long after, int limit, Duration retention) {
+  private List<Looked> lookAtDead(Handle handle, long after, Duration retention) {
     return handle
         .createQuery(texts.expired())
         .bind("after", after)
-        .bind("limit", limit)
+        .bind("limit", SOME_DEAD)
         .bind("millis", retention.toMillis())
         .map((row, context) -> new Looked(row.getLong("seq"), row.getInt("expired") == 1))
         .list();
@@ -248,10 +239,10 @@ public abstract class SqlAdministration implements Administration<Handle> {
 
   @Override
   public final Expired expireDeadLetters(Handle handle, long after, Duration retention) {
-    List<Looked> looked = lookAtDead(handle, after, SOME_DEAD, retention);
+    List<Looked> looked = lookAtDead(handle, after, retention);
     List<Key> locked = find(handle, texts.lockDeadLetters(), expired(looked));
     // Under the locks: since the first look some may have been requeued, and died anew.
-    Set<Long> still = expired(lookAtDead(handle, after, SOME_DEAD, retention));
+    Set<Long> still = expired(lookAtDead(handle, after, retention));
     List<Key> expired = locked.stream().filter(dead -> still.contains(dead.sequence())).toList();
     remove(handle, expired, Outcome.EXPIRED);
     boolean isEnd = looked.size() < SOME_DEAD;
@@ -263,16 +254,6 @@ public abstract class SqlAdministration implements Administration<Handle> {
         .filter(Looked::expired)
         .map(Looked::sequence)
         .collect(Collectors.toSet());
-  }
-
-  @Override
-  public final void note(Handle handle, Action action, Who by, List<Noted> about) {
-    archive.note(handle, action, by, about);
-  }
-
-  @Override
-  public final List<Entry> audit(Handle handle, Instant from, int limit) {
-    return archive.audit(handle, from, limit);
   }
 
   @Override
@@ -315,11 +296,6 @@ public abstract class SqlAdministration implements Administration<Handle> {
                     row.getString("who"),
                     row.getString("reason")))
         .list();
-  }
-
-  @Override
-  public final List<Archived> archived(Handle handle, Search search, int limit) {
-    return archive.archived(handle, search, limit);
   }
 
   @Override

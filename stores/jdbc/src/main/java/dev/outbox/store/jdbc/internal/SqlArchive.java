@@ -8,6 +8,7 @@ import dev.outbox.spi.store.ArchiveStore.Entry;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.ArchiveStore.Who;
+import dev.outbox.store.core.internal.Database.Administration;
 import dev.outbox.store.core.internal.Database.Key;
 import dev.outbox.store.core.internal.Database.Noted;
 import java.sql.ResultSet;
@@ -21,7 +22,7 @@ import org.jdbi.v3.core.Handle;
 import org.jspecify.annotations.Nullable;
 
 /** What is asked of an archive and of the audit beside it. */
-record SqlArchive(ArchiveTexts texts, MessageRows rows) {
+abstract class SqlArchive implements Administration<Handle> {
 
   /** Behind the columns of a message. */
   private static final int WHOLE = MessageRows.COUNT + 1;
@@ -31,9 +32,18 @@ record SqlArchive(ArchiveTexts texts, MessageRows rows) {
   private static final int ANSWER = WHOLE + 3;
   private static final int ERROR = WHOLE + 4;
 
+  private final ArchiveTexts texts;
+  final MessageRows rows;
+
+  SqlArchive(ArchiveTexts texts, MessageRows rows) {
+    this.texts = texts;
+    this.rows = rows;
+  }
+
   // ---- looking
 
-  List<Archived> archived(Handle handle, Search search, int limit) {
+  @Override
+  public final List<Archived> archived(Handle handle, Search search, int limit) {
     Map<String, Object> values = new LinkedHashMap<>();
     StringBuilder and = new StringBuilder();
     add(and, values, texts.key(), "key", search.key());
@@ -79,7 +89,8 @@ record SqlArchive(ArchiveTexts texts, MessageRows rows) {
         row.getString(ERROR));
   }
 
-  List<Entry> audit(Handle handle, Instant from, int limit) {
+  @Override
+  public final List<Entry> audit(Handle handle, Instant from, int limit) {
     return handle
         .createQuery(texts.audit())
         .bind("from", MessageRows.text(from))
@@ -99,7 +110,7 @@ record SqlArchive(ArchiveTexts texts, MessageRows rows) {
   // ---- writing
 
   /** Before the dead letters, which are locked, are removed. */
-  void archive(Handle handle, List<Key> dead, Outcome outcome) {
+  final void archive(Handle handle, List<Key> dead, Outcome outcome) {
     if (texts.keepsArchive()) {
       int[] copied =
           JdbcBatches.run(
@@ -116,7 +127,7 @@ record SqlArchive(ArchiveTexts texts, MessageRows rows) {
   }
 
   /** While the dead letters, which are locked, are there. */
-  void note(Handle handle, List<Key> dead, Action action, Who by) {
+  final void note(Handle handle, List<Key> dead, Action action, Who by) {
     int[] ignored =
         JdbcBatches.run(
             handle,
@@ -131,7 +142,8 @@ record SqlArchive(ArchiveTexts texts, MessageRows rows) {
                     .bind("seq", letter.sequence()));
   }
 
-  void note(Handle handle, Action action, Who by, List<Noted> about) {
+  @Override
+  public final void note(Handle handle, Action action, Who by, List<Noted> about) {
     int[] ignored =
         JdbcBatches.run(
             handle,
