@@ -58,7 +58,7 @@ class RelayConfigTest {
   @DisplayName("a relay that is told nothing of an archive that is there is warned")
   void gap() throws Exception {
     MemoryOutboxStore archive =
-        new MemoryOutboxStore(InstantSource.system(), Duration.ofDays(1), Archive.METADATA);
+        new MemoryOutboxStore(InstantSource.system(), Duration.ofDays(1), Archive.METADATA, null);
     assertThat(DatabaseRelay.gap(config(LEAST), archive))
         .contains("this relay keeps nothing", "store.archive", "full", "none");
     assertThat(DatabaseRelay.gap(config(LEAST + "store.archive=none\n"), archive)).isNull();

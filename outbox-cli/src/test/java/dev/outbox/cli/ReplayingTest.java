@@ -49,7 +49,7 @@ class ReplayingTest {
     private int pages;
 
     Store(Archive archive) {
-      super(InstantSource.fixed(NOW), Duration.ofDays(1), archive);
+      super(InstantSource.fixed(NOW), Duration.ofDays(1), archive, null);
     }
 
     void inPage(int page) {}

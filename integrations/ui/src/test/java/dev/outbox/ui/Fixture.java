@@ -36,7 +36,7 @@ final class Fixture implements AutoCloseable {
 
   Fixture(Archive archive, boolean allowChanges) {
     store =
-        new MemoryOutboxStore(now::get, Duration.ofDays(1), archive) {
+        new MemoryOutboxStore(now::get, Duration.ofDays(1), archive, null) {
           @Override
           public List<Pause> pauses() {
             List<Pause> found = super.pauses();

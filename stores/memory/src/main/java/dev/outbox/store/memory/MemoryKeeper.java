@@ -78,7 +78,6 @@ class MemoryKeeper implements Keeper {
     key.lease(kept, now, length);
   }
 
-  /** Whether nothing is kept any more. */
   boolean isOver() {
     return closed;
   }

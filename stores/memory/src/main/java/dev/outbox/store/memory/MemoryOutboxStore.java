@@ -98,16 +98,7 @@ public class MemoryOutboxStore extends MemoryKeys
    * @param dedupWindow how long a dedup key is remembered (A4)
    */
   public MemoryOutboxStore(InstantSource clock, Duration dedupWindow) {
-    this(clock, dedupWindow, Archive.NONE);
-  }
-
-  /**
-   * @param clock the store's clock, by which leases, delays and the dedup window are measured
-   * @param dedupWindow how long a dedup key is remembered (A4)
-   * @param archive what is kept of messages that leave (S7); until {@link #clear}
-   */
-  public MemoryOutboxStore(InstantSource clock, Duration dedupWindow, Archive archive) {
-    this(clock, dedupWindow, archive, null);
+    this(clock, dedupWindow, Archive.NONE, null);
   }
 
   /**
@@ -128,7 +119,6 @@ public class MemoryOutboxStore extends MemoryKeys
     this.dedupKeys = new DedupKeys(this::now, requireNonNull(dedupWindow, "dedupWindow"));
   }
 
-  /** Begins a transaction. */
   public MemoryTransaction begin() {
     return new MemoryTransaction(this);
   }
