@@ -11,7 +11,6 @@ final class Backoff {
   private final DoubleSupplier random;
   private long next;
 
-  /** With jitter by chance. */
   Backoff(Duration first, Duration longest) {
     this(first, longest, () -> ThreadLocalRandom.current().nextDouble());
   }
@@ -38,7 +37,6 @@ final class Backoff {
     return next;
   }
 
-  /** Begins with the first pause again. */
   void reset() {
     next = first;
   }

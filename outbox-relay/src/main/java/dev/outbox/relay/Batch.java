@@ -163,7 +163,6 @@ final class Batch {
     return postponed;
   }
 
-  /** Whether anything was delivered. */
   boolean delivered() {
     return delivered;
   }

@@ -157,7 +157,6 @@ public record Diagnosis(
     }
   }
 
-  /** That something is paused. */
   static Finding paused(String what, Pause pause) {
     String type = pause.aggregateType();
     return Finding.warning(

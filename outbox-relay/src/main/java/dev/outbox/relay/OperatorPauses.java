@@ -52,7 +52,6 @@ final class OperatorPauses {
 
   /**
    * @param store null: nothing is ever paused
-   * @param clock as {@link System#nanoTime}
    */
   OperatorPauses(
       String relay, @Nullable PauseStore store, RelayListener listener, LongSupplier clock) {

@@ -108,7 +108,6 @@ final class Publication {
     call.compareAndSet(late, new Call(late.alone, late.deadline + nanos)); // or it has ended
   }
 
-  /** Waits; returns whether it is finished. */
   boolean await(long nanos) throws InterruptedException {
     return finished.await(nanos, TimeUnit.NANOSECONDS);
   }
@@ -160,7 +159,6 @@ final class Publication {
     return copy;
   }
 
-  /** How the contract was broken so far. */
   Iterable<Broken> broken() {
     return broken;
   }

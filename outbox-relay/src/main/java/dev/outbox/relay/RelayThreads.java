@@ -181,7 +181,6 @@ final class RelayThreads {
     }
   }
 
-  /** Whether none of them has ended. */
   boolean alive() {
     return inStore.stream().allMatch(Thread::isAlive);
   }

@@ -287,7 +287,6 @@ public final class RoutingPublisher implements MessagePublisher {
     return answers;
   }
 
-  /** The names of the publishers. */
   @Override
   public String toString() {
     return String.join(", ", all.stream().map(Routed::name).toList());
@@ -370,7 +369,6 @@ public final class RoutingPublisher implements MessagePublisher {
       return this;
     }
 
-    /** Builds the publisher. */
     public MessagePublisher build() {
       Map<String, Routed> types = Map.copyOf(byType);
       Map<Routed, Predicate<StoredMessage>> choices = new LinkedHashMap<>(byChoice);

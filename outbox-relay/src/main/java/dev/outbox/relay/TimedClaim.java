@@ -25,7 +25,6 @@ final class TimedClaim {
 
   /**
    * @param before the clock's time before the claim was asked for
-   * @param clock as {@link System#nanoTime}
    */
   TimedClaim(Claim claim, Duration length, long before, LongSupplier clock) {
     this.clock = clock;

@@ -43,9 +43,6 @@ final class TroubleLog {
   private final LongSupplier clock;
   private final Map<String, Trouble> troubles = new ConcurrentHashMap<>();
 
-  /**
-   * @param clock as {@link System#nanoTime}
-   */
   TroubleLog(LongSupplier clock) {
     this.clock = clock;
   }

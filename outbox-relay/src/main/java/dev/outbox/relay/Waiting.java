@@ -71,9 +71,6 @@ final class Waiting {
 
   private long quickPause = QUICK_PAUSE;
 
-  /**
-   * @param clock as {@link System#nanoTime}
-   */
   Waiting(Duration stopTimeout, Pauses pauses, LongSupplier clock) {
     this.stopTimeout = stopTimeout.toNanos();
     this.pauses = pauses;
@@ -105,7 +102,6 @@ final class Waiting {
     wake();
   }
 
-  /** How often something was announced. */
   int announcements() {
     return announcements.get();
   }

@@ -39,7 +39,6 @@ final class Worker {
   /** After a sleep this much longer than asked for, the process was stopped, the publisher too. */
   private static final long STOOD_STILL = Duration.ofSeconds(2).toNanos();
 
-  /** What workers of one relay share. */
   record Shared(
       MessagePublisher publisher,
       Settings settings,
@@ -55,7 +54,6 @@ final class Worker {
   enum Round {
     /** Something was done: poll again at once. */
     BUSY,
-    /** Nothing to do. */
     IDLE,
     /** The breaker is open, all is paused, or too many publish calls hang. */
     REFUSED,

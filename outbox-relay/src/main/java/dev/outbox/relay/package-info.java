@@ -8,7 +8,8 @@
  * the publisher on a thread of its own, so that the worker can give up on it. {@code Breaker} stops
  * claims while the broker cannot be reached, and {@code Destinations} remembers single destinations
  * that cannot. {@code Waiting} is where workers wait for work. {@code RoutingPublisher} makes
- * several publishers one, and is read apart from all this.
+ * several publishers one, and is read apart from all this. Where a {@code LongSupplier} is a clock,
+ * it is {@link System#nanoTime}.
  */
 @NullMarked
 package dev.outbox.relay;

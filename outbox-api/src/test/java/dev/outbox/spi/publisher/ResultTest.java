@@ -28,7 +28,8 @@ class ResultTest {
   }
 
   @Test
-  @DisplayName("none lacks what it is about: without a decision the message would come again and again")
+  @DisplayName(
+      "none lacks what it is about: without a decision the message would come again and again")
   void complete() {
     assertThatNullPointerException().isThrownBy(() -> new Result.Delivered(null));
   }

@@ -6,7 +6,7 @@ import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.Announcement;
 import dev.outbox.store.core.internal.AppendReport;
-import dev.outbox.store.core.internal.HandOverCandidate;
+import dev.outbox.store.core.internal.AppendReport.Candidate;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.core.internal.Row.Claimable;
@@ -205,7 +205,6 @@ final class Append implements SqlDialect.Append {
   /** The same with {@link #ALONE}. */
   private final List<String> asking;
 
-  /** By user, for good. */
   private final Map<String, Boolean> mayRead = new ConcurrentHashMap<>();
 
   /** By user that lacked the rights, when it was asked. */
@@ -222,9 +221,6 @@ final class Append implements SqlDialect.Append {
     this(names, System::nanoTime);
   }
 
-  /**
-   * @param clock as {@link System#nanoTime}
-   */
   Append(PrefixedNames names, LongSupplier clock) {
     this.clock = clock;
     plain = forFew(names, "", "");
@@ -399,7 +395,7 @@ final class Append implements SqlDialect.Append {
 
   private static AppendReport report(
       List<OutboxMessage> messages, ResultSet rows, boolean asksAlone) throws SQLException {
-    List<HandOverCandidate> alone = new ArrayList<>();
+    List<Candidate> alone = new ArrayList<>();
     Map<Long, Integer> buckets = new HashMap<>();
     for (OutboxMessage message : messages) {
       boolean ignored = rows.next();
@@ -414,11 +410,11 @@ final class Append implements SqlDialect.Append {
     return new AppendReport(alone, new Announcement(buckets));
   }
 
-  private static HandOverCandidate alone(OutboxMessage message, ResultSet rows, String[] lease)
+  private static Candidate alone(OutboxMessage message, ResultSet rows, String[] lease)
       throws SQLException {
     long sequence = rows.getLong(1);
     Instant createdAt = rows.getObject(4, OffsetDateTime.class).toInstant();
-    return new HandOverCandidate(
+    return new Candidate(
         new Claimable(
             rows.getInt(2),
             sequence,

@@ -53,7 +53,6 @@ final class BatchStatements {
     }
   }
 
-  /** Binds parameters. */
   interface Binder {
     void bind(Parameters parameters) throws SQLException;
   }
@@ -137,7 +136,6 @@ final class BatchStatements {
     }
   }
 
-  /** A preamble and the statement that follows it. */
   private record First(Preamble preamble, String text) {}
 
   /**

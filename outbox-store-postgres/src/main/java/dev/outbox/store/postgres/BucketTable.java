@@ -70,7 +70,6 @@ final class BucketTable {
     }
   }
 
-  /** Whether the table is long. */
   static List<Finding> findings(Handle handle) {
     return Finding.orFine(
         "bucket table",

@@ -54,7 +54,6 @@ final class CertifiedSequences {
    * @param beside what was certified then, but for some transactions
    */
   record Sample(String history, long next, long transaction, long below, Beside beside) {
-    /** The sample with this as certified. */
     Sample with(long certified, Beside some) {
       return new Sample(history, next, transaction, certified, some);
     }
@@ -106,7 +105,6 @@ final class CertifiedSequences {
   private long askedAt;
 
   /**
-   * @param clock as {@link System#nanoTime}
    * @param patience as {@link #PATIENCE}
    */
   CertifiedSequences(LongSupplier clock, Duration patience) {

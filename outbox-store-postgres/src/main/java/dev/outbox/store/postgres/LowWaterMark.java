@@ -113,7 +113,6 @@ record LowWaterMark(long low, Ahead ahead, CertifiedSequences.Sample sample, Rea
     return new LowWaterMark(low, ahead, sample, Read.NOTHING);
   }
 
-  /** The mark of the bucket that the lease is for. */
   static LowWaterMark of(Lease lease) {
     return (LowWaterMark) lease.state();
   }

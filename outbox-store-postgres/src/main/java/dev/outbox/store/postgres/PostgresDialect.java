@@ -13,12 +13,8 @@ import java.time.Duration;
 final class PostgresDialect {
   private PostgresDialect() {}
 
-  static SqlDialect of(PrefixedNames names, Pooler pooler, Archive kept) {
-    return of(names, pooler, kept, CertifiedSequences.PATIENCE);
-  }
-
   /**
-   * @param patience as {@link CertifiedSequences#PATIENCE}
+   * @param patience of {@link CertifiedSequences}
    */
   static SqlDialect of(PrefixedNames names, Pooler pooler, Archive kept, Duration patience) {
     PostgresServer server = new PostgresServer(names, TableKind.outbox(kept), pooler);

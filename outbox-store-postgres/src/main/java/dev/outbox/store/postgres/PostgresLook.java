@@ -107,7 +107,6 @@ final class PostgresLook {
     }
   }
 
-  /** What was read, as it was read. */
   private record Found(List<Row> rows, Moment moment) {}
 
   /** See {@link dev.outbox.store.core.internal.Database.Reads#look}. */

@@ -60,7 +60,9 @@ public final class PostgresOutboxStore extends JdbcOutboxStore implements Keepin
   private PostgresOutboxStore(Builder b) {
     super(
         b,
-        (names, archive) -> PostgresDialect.of(names, new Pooler(b.poolerKeepsSessions), archive));
+        (names, archive) ->
+            PostgresDialect.of(
+                names, new Pooler(b.poolerKeepsSessions), archive, CertifiedSequences.PATIENCE));
   }
 
   /** A store with the default names, for relays and for appending. */

@@ -116,7 +116,6 @@ final class PostgresText {
 
   private PostgresText() {}
 
-  /** Fills the parts in. */
   static String fill(String sql) {
     return sql.replace("${columns}", MessageRows.COLUMNS)
         .replace("${history}", HISTORY)

@@ -16,7 +16,6 @@ record Snapshots(BatchStatements statements, CertifiedSequences certified) {
       from (select pg_current_snapshot() as now) s left join pg_snapshot_xip(s.now) x on true
       """;
 
-  /** Asks for a snapshot when it is time for one. */
   void ask(Handle handle, Sample sample) {
     if (certified.asks(sample)) {
       certified.answered(sample, snapshot(handle));

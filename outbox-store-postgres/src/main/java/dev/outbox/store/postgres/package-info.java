@@ -9,7 +9,8 @@
  * PostgresReadText} share. {@code LowWaterMark} is where reading begins in a bucket, and {@code
  * CertifiedSequences} says how far it may move. {@code PostgresServer} says what errors mean, and
  * begins transactions: {@code TransactionSettings} has what each of them sets, and {@code
- * BatchStatements} sends that along with the first statement.
+ * BatchStatements} sends that along with the first statement. Where a {@code LongSupplier} is a
+ * clock, it is {@link System#nanoTime}.
  */
 @NullMarked
 package dev.outbox.store.postgres;

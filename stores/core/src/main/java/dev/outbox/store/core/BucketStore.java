@@ -83,7 +83,6 @@ public abstract class BucketStore<T>
    */
   protected abstract void checkSchema();
 
-  /** As {@link #migrate}. */
   protected abstract void migrateSchema();
 
   @Override

@@ -42,7 +42,6 @@ final class BatchReader<H> {
   /** The leased buckets, those whose turn comes first in front. */
   private final List<Bucket> buckets = new ArrayList<>();
 
-  /** The same by number. */
   private final @Nullable Bucket[] byNumber = new Bucket[Database.BUCKETS];
 
   private final Set<Integer> more = new HashSet<>();
@@ -119,7 +118,6 @@ final class BatchReader<H> {
     return found < ceil(request.maxMessages(), 2) && bytes < ceil(request.maxBytes(), 2);
   }
 
-  /** How many messages there is room for. */
   int room() {
     return request.maxMessages() - found;
   }
@@ -309,7 +307,6 @@ final class BatchReader<H> {
     return inTurn;
   }
 
-  /** Chooses what fits, in sequence order. */
   private List<Claimable> inOrder(List<Claimable> inTurn) {
     List<Claimable> chosen = chosen(inTurn);
     List<Claimable> inOrder = new ArrayList<>(chosen);

@@ -64,9 +64,6 @@ final class Claims<H> {
   private final Transactions<H> transactions;
   private final LongSupplier clock;
 
-  /**
-   * @param clock as {@link System#nanoTime}
-   */
   Claims(Database<H> database, Transactions<H> transactions, LongSupplier clock) {
     this.database = database;
     this.leases = database.leases();

@@ -50,7 +50,6 @@ public record Database<H>(
     Administration<H> administration,
     Inspection<H> inspection) {
 
-  /** How many buckets there are. */
   public static final int BUCKETS = 64;
 
   /** Who holds which buckets. */
@@ -195,7 +194,6 @@ public record Database<H>(
    * @param holder a relay's number, {@link #FREE} or {@link #ANONYMOUS}
    */
   public record SeenBucket(int bucket, long token, long holder) {
-    /** Nobody's number. */
     public static final long FREE = 0;
 
     /** The holder of a lease that names none: it lasts until its end. */
@@ -340,39 +338,25 @@ public record Database<H>(
    */
   public record Expired(long last, int removed) {}
 
-  /** What people and housekeeping ask. */
+  /**
+   * What people and housekeeping ask. A method without a comment does as that of {@link
+   * DeadLetterStore}, {@link ArchiveStore}, {@link PauseStore} or {@link StatisticsStore}. What is
+   * removed goes into the archive, where there is one.
+   */
   public interface Administration<H> {
-
-    /** As {@link DeadLetterStore#deadLetters}. */
     List<DeadLetter> deadLetters(H handle, long afterSequence, int limit);
 
-    /**
-     * As {@link DeadLetterStore#requeue(Set, Who)}.
-     *
-     * @param by whom the audit names, as {@link ArchiveStore}; null: no entry is written
-     */
     Set<Long> requeue(H handle, Set<Long> sequences, @Nullable Who by);
 
-    /**
-     * As {@link DeadLetterStore#discard(Set, Who)}; into the archive, where there is one.
-     *
-     * @param by whom the audit names, as {@link ArchiveStore}; null: no entry is written
-     */
     Set<Long> discard(H handle, Set<Long> sequences, @Nullable Who by);
 
     /**
-     * As {@link DeadLetterStore#cancel(Set, Who)}; into the archive, where there is one. A claim
-     * locks a bucket before it reads what is SCHEDULED in it. So a message that is not due once its
-     * bucket is locked here was in no claim, and will be in none.
-     *
-     * @param by whom the audit names, as {@link ArchiveStore}; null: no entry is written
+     * A claim locks a bucket before it reads what is SCHEDULED in it. So a message that is not due
+     * once its bucket is locked here was in no claim, and will be in none.
      */
     Set<Long> cancel(H handle, Set<Long> sequences, @Nullable Who by);
 
-    /**
-     * Removes messages that expired (C10), which this transaction has made dead letters; into the
-     * archive, where there is one.
-     */
+    /** Removes messages that expired (C10), which this transaction has made dead letters. */
     void expire(H handle, Collection<Claimable> expired);
 
     /** Writes an entry about each into the audit. */
@@ -380,25 +364,19 @@ public record Database<H>(
       throw new UnsupportedOperationException();
     }
 
-    /** As {@link ArchiveStore#audit}. */
     default List<Entry> audit(H handle, Instant from, int limit) {
       throw new UnsupportedOperationException();
     }
 
     /**
-     * As {@link PauseStore#pause}.
-     *
      * @param name as {@link PauseStore#name}
      */
     void pause(H handle, String name, Who by);
 
-    /** As {@link PauseStore#resume}. */
     boolean resume(H handle, String name);
 
-    /** As {@link PauseStore#pauses}. */
     List<Pause> pauses(H handle);
 
-    /** As {@link ArchiveStore#archived}. */
     default List<Archived> archived(H handle, Search search, int limit) {
       throw new UnsupportedOperationException();
     }
@@ -424,23 +402,18 @@ public record Database<H>(
     }
 
     /**
-     * As {@link StatisticsStore#statistics}.
-     *
      * @param relays how many live; null where that cannot be seen
      */
     Statistics statistics(H handle, int cap, @Nullable Integer relays);
 
-    /** As {@link StatisticsStore#flow}. */
     default Optional<Flow> flow(H handle) {
       return Optional.empty();
     }
 
-    /** As {@link StatisticsStore#findings}. */
     default List<Finding> findings(H handle) {
       return List.of();
     }
 
-    /** As {@link StatisticsStore#leases}. */
     List<WorkerLease> leases(H handle);
 
     /**
@@ -487,16 +460,12 @@ public record Database<H>(
   /** What an entry is about, as {@link Entry#sequence} and {@link Entry#id}. */
   public record Noted(long sequence, String id) {}
 
-  /** What people look at. It changes nothing, and locks nothing. */
+  /** As {@link InspectionStore}. It changes nothing, and locks nothing. */
   public interface Inspection<H> {
-
-    /** As {@link InspectionStore#messages}. */
     Page<Listed> messages(H handle, Query query);
 
-    /** As {@link InspectionStore#message}. */
     Optional<Inspected> message(H handle, long sequence);
 
-    /** As {@link InspectionStore#waitingKeys}. */
     Page<WaitingKey> waitingKeys(H handle, boolean halted, @Nullable String after, int limit);
   }
 }

@@ -1,5 +1,6 @@
 package dev.outbox.store.core.internal;
 
+import dev.outbox.store.core.internal.AppendReport.Candidate;
 import dev.outbox.store.core.internal.Row.Claimable;
 import java.util.List;
 
@@ -37,14 +38,13 @@ record HeldBucket(Lease lease, long endsAt, long servedAt, List<Claimable> hande
    * there yet. By the token it is the lease that their append saw, so nobody else has read them.
    * They are above all that workers here have read, so none of these has read them either.
    */
-  HeldBucket and(List<HandOverCandidate> messages, long read) {
-    HandOverCandidate first = messages.get(0);
+  HeldBucket and(List<Candidate> messages, long read) {
+    Candidate first = messages.get(0);
     return handed.isEmpty()
             && !lease.single()
             && first.token() == lease.token()
             && first.row().sequence() > read
-        ? new HeldBucket(
-            lease, endsAt, servedAt, messages.stream().map(HandOverCandidate::row).toList())
+        ? new HeldBucket(lease, endsAt, servedAt, messages.stream().map(Candidate::row).toList())
         : this;
   }
 }

@@ -1,6 +1,7 @@
 package dev.outbox.store.core.internal;
 
 import dev.outbox.spi.store.Claim;
+import dev.outbox.store.core.internal.AppendReport.Candidate;
 import dev.outbox.store.core.internal.Database.SeenBucket;
 import dev.outbox.store.core.internal.HoldingRules.Load;
 import dev.outbox.store.core.internal.Row.Claimable;
@@ -91,8 +92,8 @@ final class HeldBuckets {
    * @param taking the number of the claim: the lease's token is the same for all of them
    */
   private record InHand(
-      Lease lease, List<HandOverCandidate> meanwhile, Set<Long> found, boolean wanted, int taking) {
-    InHand and(List<HandOverCandidate> messages) {
+      Lease lease, List<Candidate> meanwhile, Set<Long> found, boolean wanted, int taking) {
+    InHand and(List<Candidate> messages) {
       return new InHand(lease, messages, found, wanted, taking);
     }
 
@@ -136,7 +137,6 @@ final class HeldBuckets {
 
   /**
    * @param unclaimed when no worker has claimed for so long, nothing is held
-   * @param clock as {@link System#nanoTime}
    */
   HeldBuckets(Duration unclaimed, LongSupplier clock) {
     this.unclaimed = unclaimed.toNanos();
@@ -367,7 +367,7 @@ final class HeldBuckets {
 
   private void back(HeldBucket one, InHand was) {
     inHand.remove(one.bucket());
-    List<HandOverCandidate> meanwhile = was.meanwhile;
+    List<Candidate> meanwhile = was.meanwhile;
     HeldBucket now = meanwhile.isEmpty() ? one : one.and(meanwhile, read[one.bucket()]);
     waiting.put(one.bucket(), now);
     List<Long> missed =
@@ -451,8 +451,8 @@ final class HeldBuckets {
    * Messages of one bucket are put beside its lease, when that waits here or comes back. A bucket
    * has room for one append at a time.
    */
-  private boolean handOver(List<HandOverCandidate> ofBucket) {
-    HandOverCandidate first = ofBucket.get(0);
+  private boolean handOver(List<Candidate> ofBucket) {
+    Candidate first = ofBucket.get(0);
     int bucket = first.row().bucket();
     HeldBucket one = waiting.get(bucket);
     return isShown
@@ -461,7 +461,7 @@ final class HeldBuckets {
         && (one == null ? untilBack(bucket, ofBucket) : beside(one, ofBucket));
   }
 
-  private boolean untilBack(int bucket, List<HandOverCandidate> ofBucket) {
+  private boolean untilBack(int bucket, List<Candidate> ofBucket) {
     InHand taken = inHand.get(bucket);
     if (taken == null || !taken.wanted || !taken.meanwhile.isEmpty()) {
       return false;
@@ -470,7 +470,7 @@ final class HeldBuckets {
     return true;
   }
 
-  private boolean beside(HeldBucket one, List<HandOverCandidate> ofBucket) {
+  private boolean beside(HeldBucket one, List<Candidate> ofBucket) {
     HeldBucket now = one.and(ofBucket, read[one.bucket()]);
     waiting.put(one.bucket(), now);
     return now != one;

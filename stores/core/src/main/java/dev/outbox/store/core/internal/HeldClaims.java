@@ -63,9 +63,6 @@ final class HeldClaims<H> {
   /** Whether what the last look brought was durable: what the next one brings mostly is, too. */
   private volatile boolean durable = true;
 
-  /**
-   * @param clock as {@link System#nanoTime}
-   */
   HeldClaims(
       Database<H> database, Transactions<H> transactions, HeldBuckets held, LongSupplier clock) {
     this.database = database;

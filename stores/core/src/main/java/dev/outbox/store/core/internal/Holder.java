@@ -103,7 +103,6 @@ final class Holder<H> {
 
   /**
    * @param restore what to do when buckets are missing
-   * @param clock as {@link System#nanoTime}
    */
   Holder(
       Transactions<H> transactions,

@@ -24,7 +24,6 @@ public interface InboxTaking<E extends InboxTaking.Known, X extends Exception> {
   /** How often another may be quicker before the caller is told. */
   int TRIES = 20;
 
-  /** Where a key stands. */
   enum State {
     /** Somebody has the lock, or had it until it ran out. */
     STARTED,
@@ -34,7 +33,6 @@ public interface InboxTaking<E extends InboxTaking.Known, X extends Exception> {
     DONE
   }
 
-  /** What is known of a key. */
   interface Known {
     State state();
 

@@ -31,7 +31,6 @@ public record Lease(
   /** The state of a database that has none. */
   public static final Object STATELESS = new Object();
 
-  /** A lease that begins now. */
   public static Lease begins(
       int bucket,
       long token,
@@ -43,7 +42,6 @@ public record Lease(
     return new Lease(bucket, token, state, scheduled, blocked, single, lease, 0, System.nanoTime());
   }
 
-  /** The lease after it was prolonged. */
   Lease lasts(Duration newLeft) {
     return new Lease(bucket, token, state, scheduled, blocked, single, newLeft, batches, since);
   }

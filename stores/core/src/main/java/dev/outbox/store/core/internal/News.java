@@ -41,9 +41,6 @@ final class News {
   private boolean isFollowed;
   private long followedSince;
 
-  /**
-   * @param clock as {@link System#nanoTime}
-   */
   News(LongSupplier clock) {
     this.clock = clock;
   }

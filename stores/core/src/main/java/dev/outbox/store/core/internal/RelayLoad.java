@@ -20,9 +20,6 @@ final class RelayLoad {
   private boolean full;
   private long fullSince;
 
-  /**
-   * @param clock as {@link System#nanoTime}
-   */
   RelayLoad(LongSupplier clock) {
     this.clock = clock;
     askedAt = clock.getAsLong();

@@ -25,7 +25,6 @@ public final class RelayPresence {
     return ThreadLocalRandom.current().nextInt(1, 1 << NUMBER_BITS);
   }
 
-  /** The number that a code has. */
   public static int number(int code) {
     return code >> NUMBER_SHIFT;
   }

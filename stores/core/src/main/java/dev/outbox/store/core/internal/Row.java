@@ -20,7 +20,6 @@ public sealed interface Row {
    */
   sealed interface OfMessage extends Row {
 
-    /** The status it has. */
     Status status();
 
     /**

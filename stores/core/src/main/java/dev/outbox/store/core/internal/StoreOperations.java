@@ -192,7 +192,6 @@ public final class StoreOperations<H> {
         });
   }
 
-  /** As {@link #pause}. */
   public boolean resume(@Nullable String aggregateType, Who by, boolean noted) {
     String name = PauseStore.name(aggregateType);
     return run(

@@ -11,7 +11,6 @@ import org.jspecify.annotations.Nullable;
  */
 public interface Transactions<H> extends AutoCloseable {
 
-  /** What is done in a transaction. */
   interface Work<H, R extends @Nullable Object> {
     R in(H handle);
   }

@@ -8,7 +8,7 @@
  * it is asked; a {@code Lease} is a bucket that is held, and a {@code Row} what a read found.
  * {@code BatchReader} reads the leased buckets and chooses a batch. {@code Settlement} turns the
  * decisions, which {@code DecidedMessages} has by message, into writes. {@code InboxTaking} is the
- * algorithm of an inbox.
+ * algorithm of an inbox. Where a {@code LongSupplier} is a clock, it is {@link System#nanoTime}.
  */
 @NullMarked
 package dev.outbox.store.core.internal;

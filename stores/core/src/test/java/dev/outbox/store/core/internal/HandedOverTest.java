@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
+import dev.outbox.store.core.internal.AppendReport.Candidate;
 import dev.outbox.store.core.internal.Row.Claimable;
 import java.time.Duration;
 import java.util.List;
@@ -44,17 +45,17 @@ class HandedOverTest extends HeldTests {
     database.clock += time.toNanos();
   }
 
-  private HandOverCandidate append() {
+  private Candidate append() {
     return append(1, held.claimId());
   }
 
   /** And commits. */
-  private HandOverCandidate append(long token, UUID claimId) {
+  private Candidate append(long token, UUID claimId) {
     database.add(1, ++last, false);
-    return new HandOverCandidate((Claimable) FakeDatabase.row(1, last, false), token, claimId);
+    return new Candidate((Claimable) FakeDatabase.row(1, last, false), token, claimId);
   }
 
-  private boolean handOver(HandOverCandidate message) {
+  private boolean handOver(Candidate message) {
     AppendReport report = new AppendReport(List.of(message), place(message.row().sequence()));
     return held.committed(1, report).handed() == 1;
   }
@@ -71,7 +72,7 @@ class HandedOverTest extends HeldTests {
     assertThat(asked()).containsExactly("lockHeldAndDelete");
   }
 
-  private void isRead(HandOverCandidate message) {
+  private void isRead(Candidate message) {
     boolean ignored = handOver(message);
     Claim claim = claim();
     assertThat(sequences(claim)).containsExactly(last);
@@ -110,7 +111,7 @@ class HandedOverTest extends HeldTests {
     database.add(1, ++last, false);
     Claim before = claim();
     assertThat(held.open()).as("its lease may be asked for").hasSize(1);
-    HandOverCandidate message = append();
+    Candidate message = append();
     assertThat(handOver(message)).isTrue();
     assertThat(claim().messages()).isEmpty();
     Claim claim = settleAndClaim(before);
@@ -190,7 +191,7 @@ class HandedOverTest extends HeldTests {
   @Test
   @DisplayName("is not claimed again when the worker that has the lease has read it")
   void readMeanwhile() {
-    HandOverCandidate message = append();
+    Candidate message = append();
     Claim read = claim();
     assertThat(sequences(read)).containsExactly(last);
     assertThat(handOver(message)).as("it waits for the lease").isTrue();
@@ -210,8 +211,7 @@ class HandedOverTest extends HeldTests {
     database.add(1, slow, false);
     assertThat(
             handOver(
-                new HandOverCandidate(
-                    (Claimable) FakeDatabase.row(1, slow, false), 1, held.claimId())))
+                new Candidate((Claimable) FakeDatabase.row(1, slow, false), 1, held.claimId())))
         .as("it waits for the lease")
         .isTrue();
     assertThat(sequences(settleAndClaim(other))).containsExactly(slow);
@@ -221,7 +221,7 @@ class HandedOverTest extends HeldTests {
   @DisplayName(
       "makes the next claim look where it is not the only one, and is not asked for before")
   void missed() {
-    HandOverCandidate first = append();
+    Candidate first = append();
     database.add(1, last + 1, false);
     AppendReport report = new AppendReport(List.of(first), Announcement.ANYTHING);
     assertThat(held.committed(2, report).count()).isEqualTo(1);
@@ -249,7 +249,7 @@ class HandedOverTest extends HeldTests {
   @Test
   @DisplayName("is read while others cannot see that the relay lives")
   void notShown() {
-    HandOverCandidate message = append();
+    Candidate message = append();
     assertThat(handOver(message)).isTrue();
     held.shown(false);
     assertThat(held.open()).isEmpty();

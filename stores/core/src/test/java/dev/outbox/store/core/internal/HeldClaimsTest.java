@@ -142,8 +142,7 @@ class HeldClaimsTest extends HeldTests {
   void unknownSequence() {
     Claim empty = claim();
     assertThat(empty.messages()).isEmpty();
-    assertThatThrownBy(
-            () -> claims.settleAndClaim(empty, Map.of(9L, Decision.delivered()), FOUR))
+    assertThatThrownBy(() -> claims.settleAndClaim(empty, Map.of(9L, Decision.delivered()), FOUR))
         .isInstanceOf(IllegalArgumentException.class);
   }
 

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
+import dev.outbox.store.core.internal.AppendReport.Candidate;
 import dev.outbox.store.core.internal.FakeDatabase.Trouble;
 import dev.outbox.store.core.internal.HeldBuckets.Found;
 import dev.outbox.store.core.internal.Row.Claimable;
@@ -177,9 +178,7 @@ class NewsTest extends HeldTests {
     announce(add(2), 2);
     AppendReport alone =
         new AppendReport(
-            List.of(
-                new HandOverCandidate(
-                    (Claimable) FakeDatabase.row(1, 8, false), 1, held.claimId())),
+            List.of(new Candidate((Claimable) FakeDatabase.row(1, 8, false), 1, held.claimId())),
             new Announcement(Map.of(8L, 1)));
     assertThat(held.committed(1, alone).handed()).isEqualTo(1);
     assertThat(sequences(claim())).containsExactly(8L);
@@ -187,9 +186,7 @@ class NewsTest extends HeldTests {
     held.took(database.clock, List.of(database.take(3, held.claimId())));
     AppendReport other =
         new AppendReport(
-            List.of(
-                new HandOverCandidate(
-                    (Claimable) FakeDatabase.row(3, 9, false), 2, held.claimId())),
+            List.of(new Candidate((Claimable) FakeDatabase.row(3, 9, false), 2, held.claimId())),
             new Announcement(Map.of(9L, 3)));
     assertThat(held.committed(1, other).handed()).isEqualTo(1);
     assertThat(sequences(claim()))
