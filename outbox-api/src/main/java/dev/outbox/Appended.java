@@ -1,6 +1,6 @@
 package dev.outbox;
 
-import java.util.LinkedHashSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -30,12 +30,9 @@ public record Appended(Set<UUID> stored, Set<UUID> duplicates, Map<UUID, Long> s
   /** For a store that learns the sequences of what it has stored. */
   public static Appended of(
       List<OutboxMessage> messages, Set<UUID> duplicates, Map<UUID, Long> sequences) {
-    Set<UUID> stored = new LinkedHashSet<>();
-    for (OutboxMessage message : messages) {
-      if (!duplicates.contains(message.id())) {
-        stored.add(message.id());
-      }
-    }
+    Set<UUID> stored = new HashSet<>();
+    messages.forEach(message -> stored.add(message.id()));
+    stored.removeAll(duplicates);
     return new Appended(stored, duplicates, sequences);
   }
 

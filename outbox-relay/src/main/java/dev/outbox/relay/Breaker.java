@@ -7,16 +7,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The relay's circuit breaker on a broker that cannot be reached. While it is open nobody claims;
  * then one worker at a time tries with few messages, more each time, until something is delivered
- * or a whole batch was no trouble.
- *
- * <p>Why an outage costs no attempts: what the broker as a whole could not take gets no decision,
- * so that the store releases it without writing to it. Nothing is counted, moved or dead-lettered,
- * however long it takes, and the order of every key stays as it is.
- *
- * <p>The exception is what a test tried in vain: it is set aside for the length of a pause, without
- * counting, because the publisher may be wrong about the broker. A publisher that hears nothing
- * from one topic may blame the whole broker. A test that always began with the same oldest message
- * would never find out that others get through.
+ * or a whole batch was no trouble. What the broker as a whole could not take gets no decision, and
+ * so nothing is written to it. Only what a test tried in vain is set aside for the length of a
+ * pause, without counting, because the publisher may be wrong about the broker:
+ * docs/design/relay.md.
  */
 final class Breaker {
   static final Duration FIRST_PAUSE = Duration.ofMillis(100);

@@ -19,21 +19,17 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What operators have paused (F3). The store is asked at most once a second: by a worker that is
- * about to publish, and while something is paused by each that looks for work. What cannot be read
- * now stays as it was. Nothing is published before it was read once, nor where it may not be read.
- *
- * <p>While all is paused nobody claims. A message of a paused type is set aside as if its
- * destination were away, without counting, and looked at again after a second; where that would be
- * more than {@value #LOOKS_PER_SECOND} messages a second, later, after {@value #MOST_SECONDS}
- * seconds at most. So a pause of any length costs little, and its end is noticed soon.
+ * What operators have paused (F3), read at most once a second. While all is paused nobody claims. A
+ * message of a paused type is set aside as if its destination were away, without counting.
+ * docs/design/relay.md says when the store is asked, and when a message is looked at again.
  */
 final class OperatorPauses {
   static final long READ_AGAIN = Duration.ofSeconds(1).toNanos();
-  private static final int LOOKS_PER_SECOND = 200;
-  private static final int MOST_SECONDS = 30;
-  private static final long STEP = Duration.ofSeconds(1).toNanos() / LOOKS_PER_SECOND;
-  private static final long LONGEST = Duration.ofSeconds(MOST_SECONDS).toNanos();
+
+  /** At most 200 messages of paused types are looked at in a second. */
+  private static final long STEP = Duration.ofSeconds(1).toNanos() / 200;
+
+  private static final long LONGEST = Duration.ofSeconds(30).toNanos();
 
   private static final String NOT_TRIED = "not tried: ";
 

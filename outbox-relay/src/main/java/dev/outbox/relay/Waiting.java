@@ -10,24 +10,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Where workers wait, and what ends the wait: work that was found, messages that are announced in
- * this process, or the relay's stop.
- *
- * <p>Of the workers without work one polls, and the others wait: so what an idle relay asks of the
- * store does not depend on their number. Whoever finds work while polling hands the turn to one
- * that waits, and does the work. A poller that does not come back, because the store does not
- * answer it, loses its turn.
- *
- * <p>After a commit that is announced the poller polls at once. Where the claim of another relay
- * may have kept the messages from that poll, it goes on quickly, at first after {@value
- * #QUICK_MICROS} microseconds, until as many messages were found as were announced, or for {@value
- * #EXPECTED_MILLIS} ms. Announced messages do not change how often it polls for others: where all
- * is announced, it polls as if there were no work.
+ * this process, or the relay's stop. Of the workers without work one polls, and the others wait for
+ * their turn; docs/design/relay.md says when it polls. So what an idle relay asks of the store does
+ * not depend on their number.
  */
 final class Waiting {
-  private static final long EXPECTED_MILLIS = 50;
-  private static final long QUICK_MICROS = 750;
-  private static final long EXPECTED_FOR = TimeUnit.MILLISECONDS.toNanos(EXPECTED_MILLIS);
-  private static final long QUICK_PAUSE = TimeUnit.MICROSECONDS.toNanos(QUICK_MICROS);
+  private static final long EXPECTED_FOR = TimeUnit.MILLISECONDS.toNanos(50);
+  private static final long QUICK_PAUSE = TimeUnit.MICROSECONDS.toNanos(750);
 
   /** How much longer than its pause a poller may be away. */
   private static final long GRACE = Duration.ofSeconds(1).toNanos();

@@ -112,15 +112,16 @@ final class Worker {
 
   /** Works until the relay stops, whatever is thrown, and leaves no claim behind. */
   void run() {
-    SupervisedLoop work = new SupervisedLoop(this::work, this::failed);
-    SupervisedLoop pause = new SupervisedLoop(() -> rest(Round.TROUBLE), this::failed);
+    Consumer<RuntimeException> teller = e -> failed("work", e);
+    SupervisedLoop work = new SupervisedLoop(this::work, teller);
+    SupervisedLoop pause = new SupervisedLoop(() -> rest(Round.TROUBLE), teller);
     while (!waiting.stopping()) {
       if (!work.again() && !pause.again()) {
         LockSupport.parkNanos(FIRST_TROUBLE.toNanos()); // needs no memory
       }
     }
     release();
-    letGo();
+    tellKeeper(Keeper::close); // the other workers give back what they have
   }
 
   /** An interrupt that is not the relay's stop is trouble like any other. */
@@ -392,11 +393,6 @@ final class Worker {
     tellKeeper(Keeper::giveBackUnused);
   }
 
-  /** Gives back what is kept and in no worker's hands; the other workers give back theirs. */
-  private void letGo() {
-    tellKeeper(Keeper::close);
-  }
-
   private void tellKeeper(Consumer<Keeper> what) {
     if (source instanceof Keeper keeper) {
       try {
@@ -406,10 +402,6 @@ final class Worker {
             new RelayEvent.StoreFailed(name, "let go", SupervisedLoop.asRuntimeException(e)));
       }
     }
-  }
-
-  private void failed(RuntimeException error) {
-    boolean ignored = failed("work", error);
   }
 
   /** Returns whether trying again will not help. */

@@ -10,6 +10,7 @@ import dev.outbox.PermanentOutboxException;
 import dev.outbox.Texts;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.UUID;
@@ -188,19 +189,19 @@ public interface ArchiveStore extends DeadLetterStore {
                         : "its payload was not archived, keep a full archive for that"));
       }
       OutboxMessage old = message.message();
-      OutboxMessage.Builder again =
-          OutboxMessage.builder()
-              .aggregate(old.aggregateType(), old.aggregateId())
-              .eventType(old.eventType())
-              .partitionKey(old.partitionKey())
-              .payload(old.payload())
-              .contentType(old.contentType())
-              .correlationId(old.correlationId())
-              .maxAttempts(old.maxAttempts());
-      old.headers().stream()
-          .filter(header -> !header.name().equals(Header.REPLAY_OF))
-          .forEach(header -> again.header(header.name(), header.value()));
-      return again.header(Header.REPLAY_OF, old.id().toString()).build();
+      List<Header> headers = new ArrayList<>(old.headers());
+      headers.removeIf(header -> header.name().equals(Header.REPLAY_OF));
+      return OutboxMessage.builder()
+          .aggregate(old.aggregateType(), old.aggregateId())
+          .eventType(old.eventType())
+          .partitionKey(old.partitionKey())
+          .payload(old.payload())
+          .contentType(old.contentType())
+          .addHeaders(headers)
+          .header(Header.REPLAY_OF, old.id().toString())
+          .correlationId(old.correlationId())
+          .maxAttempts(old.maxAttempts())
+          .build();
     }
   }
 

@@ -104,18 +104,8 @@ final class Append implements SqlDialect.Append {
 
   /**
    * Returns for each message the lease that holds its bucket where the message may be handed over,
-   * and null where not. A message may be handed over when all of this is true:
-   *
-   * <ul>
-   *   <li>Its bucket has no other messages and no key that waits, in this statement's snapshot.
-   *       That snapshot must not be from before the aggregate was locked: so READ COMMITTED.
-   *   <li>The commit waits for the disk.
-   *   <li>Nothing but the whole transaction can be rolled back: a row of a subtransaction has
-   *       another xmin.
-   * </ul>
-   *
-   * <p>It looks at the buckets from their mark on, as a read does, and only in the mark's own
-   * history.
+   * and null where not: docs/design/handover.md has the conditions. It looks at the buckets from
+   * their mark on, as a read does, and only in the mark's own history.
    */
   private static final String ALONE =
       PLACE

@@ -8,13 +8,10 @@ import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
 
 /**
- * The table of the buckets, of which each lease reads every page. Beside an open transaction no old
- * version of a row can be removed, and new ones go to the end; there the rows stay when it is over,
- * because an update stays on its row's page. A vacuum can cut off what is behind the last row only.
- *
- * <p>A row that is deleted and inserted goes where the last vacuum has found room, from the front
- * on. That needs the whole table for a moment: a relay that waits for its bucket's row must not
- * find it deleted.
+ * The table of the buckets, of which each lease reads every page. Beside an open transaction its
+ * rows go to the end, and stay there: docs/design/postgresql.md says why, and how they come to the
+ * front again. That needs the whole table for a moment: a relay that waits for its bucket's row
+ * must not find it deleted.
  */
 final class BucketTable {
   /** Rows on later pages are moved. Without open transactions there are about ten. */

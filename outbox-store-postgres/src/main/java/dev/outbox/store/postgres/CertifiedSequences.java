@@ -10,22 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Up to where a store knows the sequences: every row below {@link #below} is visible to each later
- * snapshot, or never will be. The model is {@code docs/design/model/certify.pml}.
- *
- * <ol>
- *   <li>The first statement of a transaction samples the next sequence, and then draws the
- *       transaction's own id. A row with a lower sequence drew that before the sample, and its
- *       writer's id before the sequence, because the column {@code txid} stands before {@code seq}.
- *       So its writer has a lower id than this transaction.
- *   <li>A read's own snapshot says that all other transactions up to some id are over ({@code
- *       horizon}). When that is beyond the transaction of a sample, all those writers are over, and
- *       the sample is certified: for this read, and for each one that is sent from now on. It is
- *       not for one that is on its way, whose snapshot may be older.
- *   <li>Beside a transaction that stays open no such horizon comes. Then a snapshot is asked for,
- *       once in a while, and says of an earlier sample that all its writers are over but those
- *       which the snapshot names ({@link Beside}). A read may begin there as long as its own
- *       snapshot has all of these as open: what they append it cannot see anyway.
- * </ol>
+ * snapshot, or never will be. How it gets to know that is in docs/design/postgresql.md; the model
+ * is {@code docs/design/model/certify.pml}.
  *
  * <p>Kept in memory, shared by the workers of a store. Losing it costs time and nothing else. Safe
  * for use by many threads.

@@ -16,18 +16,11 @@ import java.util.function.ToIntFunction;
 
 /**
  * A bucket's low-water mark. Reading begins at {@link #low} and not at the first index entry: those
- * of delivered messages stay until vacuum removes them, and vacuum may be held up for hours.
- *
- * <p>The mark must not pass a message whose transaction has drawn a low sequence and commits late.
- * So it passes only what is certified ({@link CertifiedSequences}): all of that when a read brought
- * everything from the mark on, or else what it brought. And it passes no message that was brought
- * before that is deleted.
- *
- * <p>Beside transactions that stay open there is a second one, {@link Ahead}, which passes also
- * what is certified but for these.
- *
- * <p>The holder of the lease keeps it in memory, which nothing contradicts because nothing returns
- * to PENDING, and stores it when it lets go. Losing it costs time and nothing else.
+ * of delivered messages stay until vacuum removes them, and vacuum may be held up for hours. The
+ * mark passes only what is certified ({@link CertifiedSequences}), and no message that was brought
+ * before that is deleted. Beside transactions that stay open there is a second one, {@link Ahead}.
+ * The holder of the lease keeps it in memory and stores it when it lets go; losing it costs time
+ * and nothing else.
  *
  * @param low nothing below this sequence is PENDING
  * @param ahead where reading begins beside transactions that stay open

@@ -14,16 +14,13 @@ import org.postgresql.PGConnection;
 import org.postgresql.PGStatement;
 
 /**
- * Refuses a connection whose prepared statements a pooler would mix up.
+ * Refuses a connection whose prepared statements a pooler would mix up: docs/design/postgresql.md
+ * says how that shows.
  *
  * <p>The driver numbers its statements for each connection and prepares those that come back,
  * {@code commit} among them. Some poolers give every transaction another server process, as
  * PgBouncer does in transaction mode. Then it runs what another client prepared there under the
  * same name, mostly without an error, and a commit that was none is acknowledged.
- *
- * <p>A pooler shows in the process that the driver was told, which is not the server's. One that
- * carries statements along shows in their names, which are not the driver's. One that keeps a
- * session on its process shows in nothing, and has to be named by the user.
  */
 final class Pooler {
   /** What to do, also when the database refuses a statement for this reason. */

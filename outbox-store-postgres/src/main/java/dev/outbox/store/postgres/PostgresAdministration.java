@@ -250,7 +250,8 @@ final class PostgresAdministration extends SqlAdministration {
       steps.add(PostgresAdministration::catchUpSequence);
     }
     steps.add(BucketTable::moveForward);
-    steps.add(handle -> forgetMark(handle, Math.floorMod(round, Database.BUCKETS)));
+    int bucket = Math.floorMod(round, Database.BUCKETS);
+    steps.add(handle -> handle.createUpdate(FORGET_ONE_MARK).bind("bucket", bucket).execute());
     return steps;
   }
 
@@ -282,11 +283,6 @@ final class PostgresAdministration extends SqlAdministration {
       handle.execute(CATCH_UP_SEQUENCE);
       handle.createUpdate(FORGET_MARK).execute();
     }
-  }
-
-  /** The read after the bucket's next lease begins at the first message. */
-  private static void forgetMark(Handle handle, int bucket) {
-    handle.createUpdate(FORGET_ONE_MARK).bind("bucket", bucket).execute();
   }
 
   @Override

@@ -25,10 +25,7 @@ import org.jdbi.v3.core.transaction.TransactionException;
 import org.postgresql.PGConnection;
 
 /**
- * Which relays live: each holds a shared advisory lock of two numbers, the oid of the table of
- * buckets and its sign. Whoever may connect can see in {@code pg_locks} which of them are held. The
- * lock is shared, so that a relay that comes back need not wait until the server has noticed that
- * its last session is gone.
+ * Which relays live, by shared advisory locks: docs/design/holding.md.
  */
 final class PostgresHolding implements Holding<Handle> {
   private static final String TABLE = "'${q}${p}bucket'::regclass::oid";

@@ -24,13 +24,9 @@ import org.jdbi.v3.core.transaction.TransactionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at buckets that are held, without locking them, and says whether what it found is durable.
- *
- * <p>It is when all of the server's log is on its disk up to where it ended after the look's
- * snapshot: then so is whatever committed before, also where producers do not wait for that. Beside
- * producers it is mostly not yet so, because another of them has just written something, and is so
- * as soon as the next of them commits. So the look asks again, for a moment, unless whoever
- * announced all that it found has waited for the commit. The same process of the server has to
+ * Looks at buckets that are held, without locking them, and says whether what it found is durable:
+ * docs/design/holding.md. It is when all of the server's log is on its disk up to where it ended
+ * after the look's snapshot. When that is asked again, the same process of the server has to
  * answer, because none outlives a crash, and a log that was lost in one may have grown again. Where
  * a standby has to have the log, only a commit that waits tells.
  */

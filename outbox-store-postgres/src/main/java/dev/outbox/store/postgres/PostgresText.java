@@ -9,16 +9,8 @@ import java.util.Collection;
 import java.util.UUID;
 
 /**
- * The texts that several statements share.
- *
- * <p>A status is always a literal: with a parameter a generic plan could not use the partial
- * indexes. A scalar subquery asks whether there is something, in the order of the index that is
- * meant. A correlated EXISTS may be planned as one hash of all that is due. Without the order,
- * another index looks as good as a partial one while the table is small. A read in order says
- * {@code seq + 0}, as the partial indexes do: the primary key, which has {@code seq} alone, is then
- * for finding rows by their number and for nothing else. Time is {@code statement_timestamp()}:
- * {@code now()} is the transaction's start, and {@code clock_timestamp()} cannot be an index
- * condition.
+ * The texts that several statements share. They are written for the plans that
+ * docs/design/postgresql.md speaks of.
  */
 final class PostgresText {
   /** A message's key, as the index of BLOCKED messages has it. */

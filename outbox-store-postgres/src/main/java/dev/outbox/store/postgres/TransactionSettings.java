@@ -6,26 +6,8 @@ import java.sql.SQLException;
 import java.time.Duration;
 
 /**
- * Sets what each transaction of ours needs, in one round trip. All of it ends with the transaction,
- * because behind PgBouncer a session belongs to nobody.
- *
- * <ul>
- *   <li>READ COMMITTED: the reads of a claim must see what was committed before its lease.
- *   <li>A client that stops inside a transaction would hold its bucket rows for ever, and others
- *       would skip them for ever. When it owes a statement, {@code
- *       idle_in_transaction_session_timeout} ends it. When it stops while a large result is on its
- *       way, the server is not idle but writing, and only {@code tcp_user_timeout} ends it. Behind
- *       a Unix socket {@link PostgresAdministration#ownSteps} ends it; so that the housekeeping
- *       that does so never waits for such a client for ever, there is a {@code lock_timeout}.
- *   <li>{@code synchronous_commit}, where it is off: a lease must be durable before its messages
- *       are published, and with it all that those messages' own transactions wrote.
- *   <li>No sequential scans: a plan that was cached while a table was empty would stay when it is
- *       long. A statement that is meant to read all of a small table says {@code ctid >= '(0,0)'}:
- *       where there is nothing but a sequential scan, the planner takes it at a cost that makes the
- *       server compile the statement each time.
- *   <li>No compilation ({@code jit}): of statements as short as ours it costs a hundred times what
- *       it gains.
- * </ul>
+ * Sets what each transaction of ours needs, in one round trip: docs/design/postgresql.md says why.
+ * All of it ends with the transaction, because behind PgBouncer a session belongs to nobody.
  */
 final class TransactionSettings {
   private static final Duration LEAST = Duration.ofSeconds(1);

@@ -45,22 +45,8 @@ import org.jspecify.annotations.Nullable;
  * inbox_schema    version
  * }</pre>
  *
- * <ol>
- *   <li><b>firstTime</b>, in the caller's transaction: an {@code insert} that does nothing where
- *       the key is there already, and waits while it is in another open transaction (I2). A first
- *       time is this one statement. Else the row is read: done is done, a live lock is told,
- *       another one is taken over.
- *   <li><b>begin</b>, one transaction: the same {@code insert}, of a row with a lock; else the row
- *       decides, too.
- *   <li><b>taking over</b>: an {@code update} of the row with the token that was read, if its lock
- *       is over at this moment; when nothing changes, somebody was quicker, and all begins anew.
- *       The row has another token from then on, so that the old lock changes nothing any more (I4).
- *   <li><b>complete, renew, release</b>: an {@code update} of the row that is started and has the
- *       lock's token. When nothing changes, the row says whether this lock did the same before.
- *   <li><b>housekeep</b>: deletes what has expired, some rows a transaction, and skips what is
- *       locked. A row expires a retention after it was done, after its lock ends, or after its
- *       release; so one with a live lock never has (I8).
- * </ol>
+ * <p>A row expires a retention after it was done, after its lock ends, or after its release; so one
+ * with a live lock never has (I8). docs/design/inbox.md has the statements' protocol.
  *
  * <p>{@code firstTime} and {@code complete} with a transaction work on the caller's connection.
  * Everything else takes connections from the data source, one at a time for each call, and needs no

@@ -88,12 +88,12 @@ record MemoryInspection(Collection<Key> keys, Instant now) {
   Optional<Inspected> message(long sequence) {
     return keys.stream()
         .filter(key -> key.rows.containsKey(sequence))
-        .map(key -> inspected(key, requireNonNull(key.rows.get(sequence))))
-        .findFirst();
-  }
-
-  private Inspected inspected(Key key, Row row) {
-    return Inspected.of(listed(key, row), row.toStored(), waiting(key));
+        .findFirst()
+        .map(
+            key -> {
+              Row row = requireNonNull(key.rows.get(sequence));
+              return Inspected.of(listed(key, row), row.toStored(), waiting(key));
+            });
   }
 
   Page<WaitingKey> waitingKeys(boolean halted, @Nullable String after, int limit) {

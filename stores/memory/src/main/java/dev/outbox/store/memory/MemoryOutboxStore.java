@@ -285,16 +285,13 @@ public class MemoryOutboxStore extends MemoryKeys
 
   @Override
   public synchronized Set<Long> cancel(Set<Long> sequences, @Nullable Who by) {
-    return decide(undue(), sequences, noting(Action.DISCARDED, by).andThen(this::cancel));
+    Instant now = now();
+    NavigableMap<Long, Row> undue = rows(row -> mayBeCancelled(row, now));
+    return decide(undue, sequences, noting(Action.DISCARDED, by).andThen(this::cancel));
   }
 
   void cancel(Row row) {
     remove(row, Outcome.DISCARDED);
-  }
-
-  private NavigableMap<Long, Row> undue() {
-    Instant now = now();
-    return rows(row -> mayBeCancelled(row, now));
   }
 
   /** No claim has had it: its time has not come. */

@@ -35,12 +35,6 @@ import java.util.function.LongSupplier;
  *       sequences of their messages are returned as lost.
  *   <li><b>settle and let go</b>: lock and apply in the same way; give all back; commit.
  * </ol>
- *
- * <p>A message that fails leaves PENDING and its key is recorded among the blocked keys. While that
- * record is there, a claim moves the key's messages to BLOCKED, so that they stand in nobody's way,
- * and takes them from there in order when the key's time has come. The head is always the lowest
- * BLOCKED sequence; nothing else says who is head. Only the holder of the bucket moves messages and
- * removes blocked keys.
  */
 final class Claims<H> {
 

@@ -28,19 +28,9 @@ import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 
 /**
- * Delivering from buckets that a relay holds: look, and settle. Neither leases nor gives back; that
- * is the {@link Holder}'s.
- *
- * <ol>
- *   <li><b>look</b>: one statement without a lock reads the first messages of the buckets, and says
- *       of its own snapshot that they are held as they were, that nothing else is due in them, and
- *       that what it read is durable. Where it cannot say so, the buckets are locked and read in a
- *       transaction, as a claim that stands for itself does it.
- *   <li><b>settle</b>: one statement locks the buckets that are still ours by claim id and token,
- *       and deletes what was delivered. More than that is a transaction that locks first.
- * </ol>
- *
- * <p>What an append has handed over is claimed without a look (C9).
+ * Delivering from buckets that a relay holds: look, and settle, as docs/design/holding.md says.
+ * Neither leases nor gives back; that is the {@link Holder}'s. What an append has handed over is
+ * claimed without a look (C9).
  */
 final class HeldClaims<H> {
 
@@ -109,7 +99,7 @@ final class HeldClaims<H> {
   private OfHeld claimOnce(Claim.Request request) {
     Taken taken = held.take();
     if (taken.ones().isEmpty()) {
-      return new OfHeld(this, Batch.empty(false), request.lease());
+      return nothing(request);
     }
     try {
       List<HeldBucket> handed = held.handed(taken, request);
@@ -284,12 +274,10 @@ final class HeldClaims<H> {
     if (!(done instanceof OfHeld own) || own.claims != this || own.isOver()) {
       return Optional.empty();
     }
-    return Optional.of(new Settled(own.settle(decisions), next(request)));
-  }
-
-  /** While nothing says that there is more, what comes next is found by the next claim. */
-  private Claim next(Claim.Request request) {
-    return held.haveMore() && held.claims(request) ? claimOrNothing(request) : nothing(request);
+    Set<Long> lost = own.settle(decisions);
+    // While nothing says that there is more, what comes next is found by the next claim.
+    boolean goesOn = held.haveMore() && held.claims(request);
+    return Optional.of(new Settled(lost, goesOn ? claimOrNothing(request) : nothing(request)));
   }
 
   /** After a settle: what is settled is settled, also when the claim fails. */
@@ -301,7 +289,7 @@ final class HeldClaims<H> {
     }
   }
 
-  private Claim nothing(Claim.Request request) {
+  private OfHeld nothing(Claim.Request request) {
     return new OfHeld(this, Batch.empty(false), request.lease());
   }
 

@@ -30,12 +30,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Holds buckets for one relay: shows by a session of its own that the relay lives, looks about once
  * a second who has what, and takes and gives buckets by {@link HoldingRules}. So the keys of a
- * process that was killed stand still for a second or two, and not until its leases end.
- *
- * <p>A session may also end while its process lives. Then the relay comes back with another within
- * some hundred milliseconds; so what it holds is only taken when it has been missed for longer. If
- * that is a mistake, messages come twice but in order: who has the key next begins at its oldest
- * message, and what the old holder settles late is fenced by the token.
+ * process that was killed stand still for a second or two, and not until its leases end. What it
+ * costs when only the session ends is in docs/design/holding.md.
  */
 final class Holder<H> {
 
@@ -190,7 +186,8 @@ final class Holder<H> {
     } finally {
       held.shown(false);
     }
-    endHolding();
+    left.countDown();
+    claims.close();
   }
 
   private void hold(Transactions<H> session) throws InterruptedException {
@@ -215,11 +212,6 @@ final class Holder<H> {
       held.shown(false);
       session.close();
     }
-  }
-
-  private void endHolding() {
-    left.countDown();
-    claims.close();
   }
 
   void begin(Transactions<H> session) {
@@ -304,15 +296,10 @@ final class Holder<H> {
     boolean listened = listens;
     listen(session, holds > 0);
     if (taken > 0 || listens && !listened) {
-      lookAgain(); // what waits in them was announced to others, or to nobody
+      held.mustLook(); // what waits in them was announced to others, or to nobody
+      heard.run();
     }
     return request == null ? next : min(next, keep(session, request.lease()));
-  }
-
-  /** There may be something to claim that nobody has handed over. */
-  private void lookAgain() {
-    held.mustLook();
-    heard.run();
   }
 
   private void listen(Transactions<H> session, boolean on) {

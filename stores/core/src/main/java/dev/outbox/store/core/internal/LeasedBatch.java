@@ -4,9 +4,8 @@ import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.BatchReader.Batch;
+import dev.outbox.store.core.internal.Row.Claimable;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -26,9 +25,7 @@ abstract class LeasedBatch implements Claim {
     this.claimId = claimId;
     this.batch = batch;
     this.lease = lease;
-    List<StoredMessage> all = new ArrayList<>(batch.rows().size());
-    batch.rows().forEach(row -> all.add(row.message()));
-    messages = Collections.unmodifiableList(all);
+    messages = batch.rows().stream().map(Claimable::message).toList();
   }
 
   /** Settles, and returns the buckets that were still ours. */
