@@ -9,33 +9,19 @@ import java.util.Optional;
  * is logged within seconds, even when nothing waits to be published. Nothing else depends on the
  * answer.
  */
-final class BrokerCheck {
+record BrokerCheck(
+    String relay,
+    MessagePublisher publisher,
+    String address,
+    Waiting waiting,
+    RelayListener listener) {
   static final Duration PATIENCE = Duration.ofSeconds(5);
   private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
   private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
 
-  private final String relay;
-  private final MessagePublisher publisher;
-  private final String address;
-  private final Waiting waiting;
-  private final RelayListener listener;
-  private final Backoff pauses = new Backoff(FIRST_PAUSE, LONGEST_PAUSE, () -> 0);
-
-  BrokerCheck(
-      String relay,
-      MessagePublisher publisher,
-      String address,
-      Waiting waiting,
-      RelayListener listener) {
-    this.relay = relay;
-    this.publisher = publisher;
-    this.address = address;
-    this.waiting = waiting;
-    this.listener = listener;
-  }
-
   /** Until the broker answers, or the relay stops. */
   void run() throws InterruptedException {
+    Backoff pauses = new Backoff(FIRST_PAUSE, LONGEST_PAUSE, () -> 0);
     while (!waiting.stopping()) {
       Optional<String> trouble = publisher.unreachable(PATIENCE);
       if (trouble.isEmpty()) {

@@ -16,6 +16,7 @@ import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -123,21 +124,11 @@ public record Diagnosis(
     Finding waiting = blocked(statistics, blocked, pauses);
     others.addAll(deadLetters(store, statistics));
     others.addAll(store.findings());
-    return new Diagnosis(
-        now,
-        statistics,
-        leases,
-        pauses,
+    boolean hasMoved = hasMoved(statistics, now, oldestBefore);
+    Finding delivery =
         paused(store, statistics, pauses, failed)
-            .orElseGet(
-                () ->
-                    delivery(
-                        statistics,
-                        holds,
-                        isAlone,
-                        hasMoved(statistics, now, oldestBefore),
-                        waiting)),
-        List.copyOf(others));
+            .orElseGet(() -> delivery(statistics, holds, isAlone, hasMoved, waiting));
+    return new Diagnosis(now, statistics, leases, pauses, delivery, List.copyOf(others));
   }
 
   /**
@@ -331,17 +322,13 @@ public record Diagnosis(
     if (first.isEmpty()) {
       return List.of(Finding.warning(DEAD_LETTERS, all, "outbox dead-letters list"));
     }
-    DeadLetter letter = first.get(0);
+    StoredMessage message = first.get(0).message();
     return List.of(
         Finding.warning(
             DEAD_LETTERS,
             "%s, as %s of key %s%s"
-                .formatted(
-                    all,
-                    letter.message().sequence(),
-                    letter.message().key(),
-                    error(letter.error())),
-            decide(letter.message().sequence()) + "; outbox dead-letters list names all"));
+                .formatted(all, message.sequence(), message.key(), error(first.get(0).error())),
+            decide(message.sequence()) + "; outbox dead-letters list names all"));
   }
 
   private static String decide(long sequence) {

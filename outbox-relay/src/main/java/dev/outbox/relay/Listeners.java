@@ -5,13 +5,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Tells several listeners; what one throws reaches neither the relay nor the others. */
-final class Listeners implements RelayListener {
+record Listeners(List<RelayListener> all) implements RelayListener {
   private static final Logger log = LoggerFactory.getLogger(Listeners.class);
 
-  private final List<RelayListener> all;
-
-  Listeners(List<RelayListener> all) {
-    this.all = List.copyOf(all);
+  Listeners {
+    all = List.copyOf(all);
   }
 
   @Override

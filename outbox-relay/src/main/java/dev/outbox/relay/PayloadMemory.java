@@ -6,8 +6,10 @@ import dev.outbox.OutboxMessage;
  * What the payloads of all workers may take of the heap. A claim reads up to three times the bytes
  * asked for. Each payload exists in several copies at a time: the driver's, the message's and the
  * broker client's, and those of the batch that is not settled yet.
+ *
+ * @param most as {@link Runtime#maxMemory}
  */
-final class PayloadMemory {
+record PayloadMemory(long most) {
   private static final long MIB = 1 << 20;
 
   /** For all but payloads. */
@@ -18,15 +20,6 @@ final class PayloadMemory {
 
   /** The least of a batch that is chosen for somebody: room for large payloads. */
   static final long LEAST_BATCH = 2L * OutboxMessage.MAX_PAYLOAD;
-
-  private final long most;
-
-  /**
-   * @param most as {@link Runtime#maxMemory}
-   */
-  PayloadMemory(long most) {
-    this.most = most;
-  }
 
   /**
    * The bytes of a batch when nobody set them: as many as fit.

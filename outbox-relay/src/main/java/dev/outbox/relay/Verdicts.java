@@ -12,25 +12,12 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Decides about each message: before it is published, and after by the publisher's result (P3). */
-final class Verdicts {
-  private final String worker;
-  private final Function<StoredMessage, RetryPolicy> policies;
-  private final Predicate<StoredMessage> haltsKey;
-  private final Destinations destinations;
-  private final RelayListener listener;
-
-  Verdicts(
-      String worker,
-      Function<StoredMessage, RetryPolicy> policies,
-      Predicate<StoredMessage> haltsKey,
-      Destinations destinations,
-      RelayListener listener) {
-    this.worker = worker;
-    this.policies = policies;
-    this.haltsKey = haltsKey;
-    this.destinations = destinations;
-    this.listener = listener;
-  }
+record Verdicts(
+    String worker,
+    Function<StoredMessage, RetryPolicy> policies,
+    Predicate<StoredMessage> haltsKey,
+    Destinations destinations,
+    RelayListener listener) {
 
   /**
    * Says which dead letters halt their key: those of these types, and rows without a type, which

@@ -142,18 +142,9 @@ public interface InspectionStore {
     }
 
     /** The same query, from this place on. */
-    public Query after(@Nullable String newAfter) {
+    public Query after(@Nullable String from) {
       return new Query(
-          status,
-          aggregateType,
-          key,
-          eventType,
-          id,
-          dedupKey,
-          error,
-          appendedBefore,
-          newAfter,
-          limit);
+          status, aggregateType, key, eventType, id, dedupKey, error, appendedBefore, from, limit);
     }
   }
 

@@ -39,16 +39,9 @@ public final class StoredMessage {
 
   /** A message that was read whole. */
   public static StoredMessage of(
-      long sequence, int attempts, Instant createdAt, OutboxMessage message) {
+      long sequence, int attempts, Instant created, OutboxMessage message) {
     return new StoredMessage(
-        sequence,
-        message.key(),
-        message.aggregateType(),
-        attempts,
-        createdAt,
-        message,
-        null,
-        false);
+        sequence, message.key(), message.aggregateType(), attempts, created, message, null, false);
   }
 
   /** Reads a message from a row. */
@@ -93,15 +86,9 @@ public final class StoredMessage {
       int attempts,
       Instant createdAt,
       String problem) {
+    requireNonNull(problem, "problem");
     return new StoredMessage(
-        sequence,
-        key,
-        aggregateType,
-        attempts,
-        createdAt,
-        null,
-        requireNonNull(problem, "problem"),
-        false);
+        sequence, key, aggregateType, attempts, createdAt, null, problem, false);
   }
 
   /** Given by the store at append, unique in it; order within a key is sequence order. */

@@ -27,7 +27,8 @@ import org.postgresql.PGConnection;
 /**
  * Which relays live, by shared advisory locks: docs/design/holding.md.
  */
-final class PostgresHolding implements Holding<Handle> {
+record PostgresHolding(PostgresLeases leases, BatchStatements statements, Pooler pooler)
+    implements Holding<Handle> {
   private static final String TABLE = "'${q}${p}bucket'::regclass::oid";
   private static final String TABLE_AS_INT = TABLE + "::bigint::bit(32)::int";
 
@@ -119,16 +120,6 @@ final class PostgresHolding implements Holding<Handle> {
 
   private static final String ANNOUNCE =
       "select set_config('synchronous_commit', 'off', true), pg_notify(%s, ?)".formatted(CHANNEL);
-
-  private final PostgresLeases leases;
-  private final BatchStatements statements;
-  private final Pooler pooler;
-
-  PostgresHolding(PostgresLeases leases, BatchStatements statements, Pooler pooler) {
-    this.leases = leases;
-    this.statements = statements;
-    this.pooler = pooler;
-  }
 
   @Override
   public boolean begin(Handle handle, int code) {

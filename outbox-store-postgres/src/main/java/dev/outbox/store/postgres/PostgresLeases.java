@@ -12,6 +12,7 @@ import dev.outbox.store.core.internal.ServedLease;
 import dev.outbox.store.jdbc.internal.JdbcBatches;
 import dev.outbox.store.jdbc.internal.MessageRows;
 import dev.outbox.store.jdbc.internal.SqlReads.Reader;
+import dev.outbox.store.postgres.BatchStatements.Binder;
 import dev.outbox.store.postgres.BatchStatements.Parameters;
 import dev.outbox.store.postgres.CertifiedSequences.Sample;
 import dev.outbox.store.postgres.LowWaterMark.Ahead;
@@ -204,7 +205,7 @@ final class PostgresLeases implements Leases<Handle> {
   List<ServedLease> take(
       Handle handle,
       String sql,
-      BatchStatements.Binder picked,
+      Binder picked,
       UUID claimId,
       Claim.Request request) {
     return statements.query(

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * answer, because none outlives a crash, and a log that was lost in one may have grown again. Where
  * a standby has to have the log, only a commit that waits tells.
  */
-final class PostgresLook {
+record PostgresLook(MessageRows rows, Snapshots snapshots) {
   private static final String STATEMENT =
       """
       with now as materialized (
@@ -70,18 +70,6 @@ final class PostgresLook {
   /** What servers say that have no such log, or do not let everybody ask about it. */
   private static final Set<String> LACKS = Set.of("0A000", "42883", "42501");
 
-  private final MessageRows rows;
-  private final BatchStatements statements;
-  private final CertifiedSequences certified;
-  private final Snapshots snapshots;
-
-  PostgresLook(MessageRows rows, BatchStatements statements, CertifiedSequences certified) {
-    this.rows = rows;
-    this.statements = statements;
-    snapshots = new Snapshots(statements, certified);
-    this.certified = certified;
-  }
-
   /**
    * What the snapshot says beside its messages.
    *
@@ -108,7 +96,7 @@ final class PostgresLook {
   /** See {@link dev.outbox.store.core.internal.Database.Reads#look}. */
   Optional<Look> at(
       Handle handle, UUID claimId, List<Lease> kept, Limits limits, Set<Long> durable) {
-    Sample known = certified.known();
+    Sample known = snapshots.certified().known();
     snapshots.ask(handle, known);
     List<Lease> leases =
         kept.stream().map(lease -> lease.with(LowWaterMark.of(lease).knowing(known))).toList();
@@ -148,7 +136,7 @@ final class PostgresLook {
     Moment moment = found.moment;
     List<Lease> after =
         LowWaterMark.afterRead(
-            leases, found.rows, lease -> limits.messages(), certified, moment.horizon);
+            leases, found.rows, lease -> limits.messages(), snapshots.certified(), moment.horizon);
     boolean areDurable =
         moment.flushed
             || found.rows.stream().allMatch(row -> durable.contains(row.sequence()))
@@ -159,7 +147,7 @@ final class PostgresLook {
   /** Nothing when the snapshot does not have all leases as they were, or others are due. */
   private Optional<Found> read(Handle handle, UUID claimId, List<Lease> leases, Limits limits) {
     long share = limits.bytes() / limits.messages();
-    return statements.query(
+    return snapshots.statements().query(
         handle,
         STATEMENT,
         parameters ->
@@ -205,7 +193,7 @@ final class PostgresLook {
     }
     for (Duration pause : PAUSES) {
       LockSupport.parkNanos(pause.toNanos());
-      if (statements.query(
+      if (snapshots.statements().query(
           handle,
           IS_FLUSHED,
           parameters -> parameters.add(moment.pid).add(written),

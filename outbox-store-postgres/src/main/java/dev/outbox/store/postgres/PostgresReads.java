@@ -68,7 +68,7 @@ final class PostgresReads extends SqlReads {
     this.statements = statements;
     this.certified = certified;
     snapshots = new Snapshots(statements, certified);
-    look = new PostgresLook(rows, statements, certified);
+    look = new PostgresLook(rows, snapshots);
   }
 
   @Override

@@ -9,6 +9,7 @@ import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Row.OfMessage;
 import dev.outbox.store.jdbc.internal.JdbcBatches;
 import dev.outbox.store.jdbc.internal.SqlWrites;
+import dev.outbox.store.postgres.BatchStatements.Binder;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -183,7 +184,7 @@ final class PostgresWrites extends SqlWrites {
 
   /** Returns how many were deleted. */
   private int delete(
-      Handle handle, String sql, BatchStatements.Binder binder, Collection<Claimable> delivered) {
+      Handle handle, String sql, Binder binder, Collection<Claimable> delivered) {
     return !archives()
         ? statements.update(handle, sql, binder)
         : statements.query(

@@ -164,12 +164,10 @@ final class BatchReader<H> {
     List<Lease> scheduledDue = longestUnserved.stream().filter(Lease::scheduled).toList();
     List<Lease> blockedDue = longestUnserved.stream().filter(Lease::blocked).toList();
     int reserved = (scheduledDue.isEmpty() ? 0 : most / 4) + (blockedDue.isEmpty() ? 0 : most / 4);
-    int before = found;
     readPending(longestUnserved, most - reserved);
-    int rest = most - (found - before);
-    readScheduled(scheduledDue, blockedDue.isEmpty() ? rest : ceil(rest, 2));
+    readScheduled(scheduledDue, blockedDue.isEmpty() ? room() : ceil(room(), 2));
     // After the moves: what they added to a blocked key is taken along at its place.
-    readBlocked(blockedDue, most - (found - before));
+    readBlocked(blockedDue, room());
   }
 
   private void readPending(List<Lease> from, int most) {

@@ -221,13 +221,13 @@ final class Claims<H> {
   }
 
   private Step<H> goOn(H handle, Leased<H> done, DecidedMessages decided, Claim.Request request) {
-    Map<Integer, Lease> held =
-        Settlement.of(handle, database, done.claimId, done.batch.leases(), decided);
+    Settlement<H> settlement = new Settlement<>(handle, database, done.claimId, decided);
+    Map<Integer, Lease> held = settlement.of(done.batch.leases());
     List<Lease> wanted = wanted(held.values(), done.batch, decided);
     List<Lease> used = used(wanted);
     List<Lease> others = new ArrayList<>(held.values());
     others.removeAll(used);
-    Settlement.release(handle, database, done.claimId, others, decided);
+    settlement.release(others);
     UUID claimId = used.isEmpty() ? UUID.randomUUID() : done.claimId;
     boolean leasesMore =
         leases.leasesInTransaction() && (used.isEmpty() || used.size() == wanted.size());
@@ -289,9 +289,9 @@ final class Claims<H> {
         done.transactions.run(
             done.lease(),
             handle -> {
-              Map<Integer, Lease> now =
-                  Settlement.of(handle, database, done.claimId, done.batch.leases(), decided);
-              Settlement.release(handle, database, done.claimId, now.values(), decided);
+              Settlement<H> settlement = new Settlement<>(handle, database, done.claimId, decided);
+              Map<Integer, Lease> now = settlement.of(done.batch.leases());
+              settlement.release(now.values());
               return now.keySet();
             });
     done.end(transactions);

@@ -307,12 +307,11 @@ final class HeldClaims<H> {
             : transactions.run(
                 done.lease(),
                 handle -> {
-                  Collection<Lease> now =
-                      Settlement.of(handle, database, claimId, done.batch.leases(), decided)
-                          .values();
+                  Settlement<H> settlement = new Settlement<>(handle, database, claimId, decided);
+                  Collection<Lease> now = settlement.of(done.batch.leases()).values();
                   released.clear();
                   now.stream().filter(this::isToRelease).forEach(released::add);
-                  Settlement.release(handle, database, claimId, released, decided);
+                  settlement.release(released);
                   return now;
                 });
     done.over();
@@ -387,12 +386,9 @@ final class HeldClaims<H> {
       transactions.execute(
           LETS_GO,
           handle ->
-              Settlement.release(
-                  handle,
-                  database,
-                  claimId,
-                  leases.lockHeld(handle, claimId, given),
-                  new DecidedMessages(List.of(), Map.of())));
+              new Settlement<>(
+                      handle, database, claimId, new DecidedMessages(List.of(), Map.of()))
+                  .release(leases.lockHeld(handle, claimId, given)));
     } catch (RuntimeException | Error e) {
       held.keep(given);
       throw e;

@@ -17,7 +17,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,7 +30,8 @@ final class Settlement<H> {
   private final H handle;
   private final Database<H> database;
   private final Writes<H> writes;
-  private final Set<Integer> counted;
+  private final UUID claimId;
+  private final DecidedMessages decided;
   private final List<Claimable> delivered = new ArrayList<>();
   private final List<Claimable> undecidedButCounted = new ArrayList<>();
   private final List<Claimable> expired = new ArrayList<>();
@@ -39,14 +39,15 @@ final class Settlement<H> {
   private final Map<Long, Block> blockBySequence = new LinkedHashMap<>();
   private final Map<String, Key> progress = new LinkedHashMap<>();
 
-  /**
-   * @param counted buckets whose messages had their attempt counted when they were claimed
-   */
-  Settlement(H handle, Database<H> database, Set<Integer> counted) {
+  /** Buckets whose messages had their attempt counted when they were claimed. */
+  private final boolean[] counted = new boolean[Database.BUCKETS];
+
+  Settlement(H handle, Database<H> database, UUID claimId, DecidedMessages decided) {
     this.handle = handle;
     this.database = database;
     this.writes = database.writes();
-    this.counted = counted;
+    this.claimId = claimId;
+    this.decided = decided;
   }
 
   /**
@@ -54,29 +55,15 @@ final class Settlement<H> {
    *
    * @return their leases as they stand then, by bucket
    */
-  static <H> Map<Integer, Lease> of(
-      H handle,
-      Database<H> database,
-      UUID claimId,
-      Collection<Lease> leases,
-      DecidedMessages decided) {
+  Map<Integer, Lease> of(Collection<Lease> leases) {
     List<Lease> locked = database.leases().lockHeld(handle, claimId, leases);
-    Set<Integer> counted =
-        leases.stream().filter(Lease::single).map(Lease::bucket).collect(Collectors.toSet());
     Map<Integer, Lease> held = new HashMap<>();
-    new Settlement<>(handle, database, counted)
-        .apply(locked, decided)
-        .forEach(lease -> held.put(lease.bucket(), lease));
+    apply(locked).forEach(lease -> held.put(lease.bucket(), lease));
     return held;
   }
 
   /** Gives buckets back, after that. */
-  static <H> void release(
-      H handle,
-      Database<H> database,
-      UUID claimId,
-      Collection<Lease> released,
-      DecidedMessages decided) {
+  void release(Collection<Lease> released) {
     if (!released.isEmpty()) {
       database
           .leases()
@@ -93,9 +80,12 @@ final class Settlement<H> {
    * @param leases of the buckets that are locked: nothing happens to messages of others
    * @return the leases as they are after it
    */
-  Collection<Lease> apply(Collection<Lease> leases, DecidedMessages decided) {
+  Collection<Lease> apply(Collection<Lease> leases) {
     boolean[] locked = new boolean[Database.BUCKETS];
-    leases.forEach(lease -> locked[lease.bucket()] = true);
+    for (Lease lease : leases) {
+      locked[lease.bucket()] = true;
+      counted[lease.bucket()] = lease.single();
+    }
     List<Claimable> rows = decided.rows();
     for (int i = 0; i < rows.size(); i++) {
       Claimable row = rows.get(i);
@@ -120,7 +110,7 @@ final class Settlement<H> {
         failed(row, false, Status.DEAD, Decision.Expired.ERROR);
         expired.add(row);
         progressed(row);
-      } else if (counted.contains(row.bucket())) {
+      } else if (counted[row.bucket()]) {
         undecidedButCounted.add(row);
       }
     }
@@ -166,7 +156,7 @@ final class Settlement<H> {
 
   private void failed(Claimable row, boolean counts, Status status, String error) {
     int before = row.message().attempts();
-    int claimed = counted.contains(row.bucket()) ? oneMore(before) : before;
+    int claimed = counted[row.bucket()] ? oneMore(before) : before;
     failures.add(new Failure(row, claimed, counts ? oneMore(before) : before, status, error));
   }
 

@@ -16,6 +16,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -23,8 +24,6 @@ import org.junit.jupiter.api.Test;
 @DisplayName("A settlement")
 class SettlementTest {
   private static final Duration DELAY = Duration.ofMinutes(1);
-  private static final Lease LEASE =
-      Lease.begins(1, 1, Lease.STATELESS, false, false, false, DELAY);
 
   private final List<String> asked = new ArrayList<>();
   private final List<Failure> failures = new ArrayList<>();
@@ -37,7 +36,8 @@ class SettlementTest {
   private Set<Long> writtenBefore = Set.of();
 
   @SuppressWarnings("unchecked")
-  private void settle(Set<Integer> counted, List<Claimable> rows, Map<Long, Decision> decisions) {
+  private void settle(boolean counted, List<Claimable> rows, Map<Long, Decision> decisions) {
+    Lease lease = Lease.begins(1, 1, Lease.STATELESS, false, false, counted, DELAY);
     Database<String> database =
         Fakes.database(
             (proxy, method, a) -> {
@@ -67,9 +67,9 @@ class SettlementTest {
               };
             });
     Collection<Lease> after =
-        new Settlement<>("handle", database, counted)
-            .apply(List.of(LEASE), new DecidedMessages(rows, decisions));
-    assertThat(after).as("the leases after it").containsExactly(LEASE);
+        new Settlement<>("handle", database, UUID.randomUUID(), new DecidedMessages(rows, decisions))
+            .apply(List.of(lease));
+    assertThat(after).as("the leases after it").containsExactly(lease);
   }
 
   private static Claimable row(long sequence, Status status, int attempts) {
@@ -82,7 +82,7 @@ class SettlementTest {
   @DisplayName("lets a blocked key go on after a dead letter that blocks nothing")
   void dead() {
     Map<Long, Decision> dead = Map.of(1L, Decision.dead("rejected"));
-    settle(Set.of(), List.of(row(1, Status.BLOCKED, 0)), dead);
+    settle(false, List.of(row(1, Status.BLOCKED, 0)), dead);
     assertThat(asked).containsExactly("fail 1", "advance 1");
   }
 
@@ -91,7 +91,7 @@ class SettlementTest {
   void expired() {
     List<Claimable> rows = List.of(row(1, Status.BLOCKED, 2), row(2, Status.PENDING, 0));
     writtenBefore = Set.of(2L);
-    settle(Set.of(), rows, Map.of(1L, Decision.expired(), 2L, Decision.expired()));
+    settle(false, rows, Map.of(1L, Decision.expired(), 2L, Decision.expired()));
     assertThat(asked).containsExactly("fail 2", "expire 1", "advance 1");
     assertThat(failures.get(0).attemptsAfter()).isEqualTo(2);
     assertThat(failures).allMatch(failure -> failure.status() == Status.DEAD);
@@ -102,9 +102,9 @@ class SettlementTest {
   void answers() {
     Decision delivered = Decision.delivered(() -> "orders-3@1742");
     List<Claimable> rows = List.of(row(1, Status.PENDING, 0));
-    settle(Set.of(), rows, Map.of(1L, delivered));
+    settle(false, rows, Map.of(1L, delivered));
     archives = true;
-    settle(Set.of(), rows, Map.of(1L, delivered));
+    settle(false, rows, Map.of(1L, delivered));
     assertThat(deleted).extracting(Claimable::answer).containsExactly(null, "orders-3@1742");
   }
 
@@ -120,7 +120,7 @@ class SettlementTest {
   @DisplayName("of a key that got on and then failed lets it go on first, and then makes it wait")
   void gotOnAndFailed() {
     List<Claimable> rows = List.of(row(1, Status.BLOCKED, 0), row(2, Status.BLOCKED, 0));
-    settle(Set.of(), rows, Map.of(1L, Decision.delivered(), 2L, retry()));
+    settle(false, rows, Map.of(1L, Decision.delivered(), 2L, retry()));
     assertThat(asked).containsExactly("delete 1", "fail 1", "advance 1", "block 1");
     assertThat(advanced).containsExactly(new Key(1, "k", 1));
     assertThat(blocks).containsExactly(block(2, 2, DELAY, false));
@@ -131,14 +131,14 @@ class SettlementTest {
   void repeated() {
     writtenBefore = Set.of(2L);
     List<Claimable> rows = List.of(row(1, Status.BLOCKED, 0), row(2, Status.BLOCKED, 0));
-    settle(Set.of(), rows, Map.of(1L, Decision.delivered(), 2L, retry()));
+    settle(false, rows, Map.of(1L, Decision.delivered(), 2L, retry()));
     assertThat(asked).containsExactly("delete 1", "fail 1");
   }
 
   @Test
   @DisplayName("asks nothing of blocked keys when a message of a free one is delivered")
   void free() {
-    settle(Set.of(), List.of(row(1, Status.PENDING, 0)), Map.of(1L, Decision.delivered()));
+    settle(false, List.of(row(1, Status.PENDING, 0)), Map.of(1L, Decision.delivered()));
     assertThat(asked).containsExactly("delete 1");
   }
 
@@ -146,11 +146,11 @@ class SettlementTest {
   @DisplayName("of two blocks of a key keeps the halting one, read from the first message on (O3)")
   void together() {
     List<Claimable> rows = List.of(row(1, Status.PENDING, 0), row(2, Status.PENDING, 0));
-    settle(Set.of(), rows, Map.of(1L, retry(), 2L, Decision.deadHaltingKey("rejected")));
+    settle(false, rows, Map.of(1L, retry(), 2L, Decision.deadHaltingKey("rejected")));
     assertThat(blocks).containsExactly(block(2, 1, Duration.ZERO, true));
 
     blocks.clear();
-    settle(Set.of(), rows, Map.of(1L, retry(), 2L, Decision.retry(Duration.ZERO, "x")));
+    settle(false, rows, Map.of(1L, retry(), 2L, Decision.retry(Duration.ZERO, "x")));
     assertThat(blocks).as("of two retries, the head's").containsExactly(block(1, 1, DELAY, false));
   }
 
@@ -161,8 +161,8 @@ class SettlementTest {
         List.of(row(1, Status.PENDING, 2), row(2, Status.PENDING, Integer.MAX_VALUE));
     Map<Long, Decision> decisions =
         Map.of(1L, retry(), 2L, Decision.retryUncounted(DELAY, "unavailable"));
-    settle(Set.of(), rows, decisions);
-    settle(Set.of(1), rows, decisions);
+    settle(false, rows, decisions);
+    settle(true, rows, decisions);
     assertThat(failures)
         .extracting(Failure::attempts)
         .as("before")
@@ -171,7 +171,7 @@ class SettlementTest {
         .extracting(Failure::attemptsAfter)
         .as("after")
         .containsExactly(3, Integer.MAX_VALUE, 3, Integer.MAX_VALUE);
-    settle(Set.of(1), List.of(row(1, Status.PENDING, 2)), Map.of(1L, uncounted()));
+    settle(true, List.of(row(1, Status.PENDING, 2)), Map.of(1L, uncounted()));
     assertThat(failures.get(4).attemptsAfter()).as("given back").isEqualTo(2);
   }
 
@@ -182,8 +182,8 @@ class SettlementTest {
   @Test
   @DisplayName("takes back the attempt of what got no decision, where it was counted (S6)")
   void undecided() {
-    settle(Set.of(1), List.of(row(1, Status.PENDING, 0)), Map.of());
-    settle(Set.of(), List.of(row(1, Status.PENDING, 0)), Map.of());
+    settle(true, List.of(row(1, Status.PENDING, 0)), Map.of());
+    settle(false, List.of(row(1, Status.PENDING, 0)), Map.of());
     assertThat(asked).containsExactly("count 1 by -1");
   }
 }

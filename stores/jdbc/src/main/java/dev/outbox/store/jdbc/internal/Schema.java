@@ -16,20 +16,12 @@ import java.util.stream.Collectors;
 import javax.sql.DataSource;
 
 /** The tables: made by Liquibase, or printed to be made by hand; and checked. */
-public final class Schema {
-
+public record Schema(DataSource dataSource, JdbcTransactions transactions) {
   private static final Pattern LIQUIBASE = Pattern.compile("--(liquibase|changeset|comment)");
-
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-  private final DataSource dataSource;
-  private final Server server;
-  private final JdbcTransactions transactions;
-
-  public Schema(DataSource dataSource, JdbcTransactions transactions) {
-    this.dataSource = dataSource;
-    this.server = transactions.server();
-    this.transactions = transactions;
+  private Server server() {
+    return transactions.server();
   }
 
   public void migrate() {
@@ -37,7 +29,7 @@ public final class Schema {
       return; // also when it was made by hand, of which Liquibase knows nothing
     }
     try {
-      LiquibaseMigration.run(dataSource, server);
+      LiquibaseMigration.run(dataSource, server());
     } catch (SQLException e) {
       throw transactions.translate(e);
     } catch (NoClassDefFoundError e) {
@@ -58,7 +50,7 @@ public final class Schema {
 
   private int version() {
     try {
-      return transactions.runSql(PATIENCE, handle -> server.schemaVersion(handle.getConnection()));
+      return transactions.runSql(PATIENCE, handle -> server().schemaVersion(handle.getConnection()));
     } catch (PermanentOutboxException e) {
       identify();
       throw e;
@@ -74,7 +66,7 @@ public final class Schema {
       boolean autoCommit = connection.getAutoCommit();
       connection.setAutoCommit(true);
       try {
-        server.identify(connection);
+        server().identify(connection);
       } finally {
         connection.setAutoCommit(autoCommit);
       }
@@ -86,16 +78,16 @@ public final class Schema {
   /** The changelog without Liquibase's comments. */
   public String ddl() {
     String ddl =
-        server
+        server()
             .names()
             .fill(
-                PrefixedNames.resource(server.getClass(), "/" + server.changelog())
+                PrefixedNames.resource(server().getClass(), "/" + server().changelog())
                         .lines()
                         .filter(line -> !LIQUIBASE.matcher(line).lookingAt())
                         .collect(Collectors.joining("\n"))
                         .strip()
                     + "\n");
-    for (Map.Entry<String, String> parameter : server.changelogParameters().entrySet()) {
+    for (Map.Entry<String, String> parameter : server().changelogParameters().entrySet()) {
       ddl = ddl.replace("${" + parameter.getKey() + "}", parameter.getValue());
     }
     return ddl;
@@ -103,7 +95,7 @@ public final class Schema {
 
   public String place() {
     return transactions.run(
-        PATIENCE, handle -> handle.createQuery(server.place()).mapTo(String.class).one());
+        PATIENCE, handle -> handle.createQuery(server().place()).mapTo(String.class).one());
   }
 
   /** As {@link SchemaStore#missingGrants}. */
@@ -117,14 +109,14 @@ public final class Schema {
     try {
       version = version();
     } catch (SchemaException e) {
-      throw SchemaVersion.missing("table " + table(), server.tables().migrate, e);
+      throw SchemaVersion.missing("table " + table(), server().tables().migrate, e);
     }
     check(version);
   }
 
   /** As {@link #verify}, on a caller's connection. */
   public void verify(Connection connection) throws SQLException {
-    check(server.schemaVersion(connection));
+    check(server().schemaVersion(connection));
   }
 
   private void check(int version) {
@@ -134,10 +126,10 @@ public final class Schema {
           "table %s is empty, so its version is not known: run the migration again; if somebody deleted the row, put it back (insert into %s (version) values (%s))"
               .formatted(table, table, TableKind.VERSION));
     }
-    SchemaVersion.check(table, version, TableKind.VERSION, server.tables().migrate);
+    SchemaVersion.check(table, version, TableKind.VERSION, server().tables().migrate);
   }
 
   private String table() {
-    return server.names().table("schema");
+    return server().names().table("schema");
   }
 }
