@@ -210,7 +210,12 @@ public abstract class JdbcStoreProvider implements StoreProvider {
         if (problem != null) {
           throw new PermanentOutboxException(problem);
         }
-        checkSchema(connection);
+        String schema = settings.schema();
+        if (schema != null && !hasSchema(connection, schema)) {
+          throw new PermanentOutboxException(
+              "there is no schema %s that this user may use: make it with \"create schema %s\", or give this user what outbox grants prints"
+                  .formatted(schema, schema));
+        }
       } catch (SQLException e) {
         throw new PermanentOutboxException("the schemas cannot be read: " + e.getMessage(), e);
       }
@@ -224,15 +229,6 @@ public abstract class JdbcStoreProvider implements StoreProvider {
         throw settings.password().isEmpty() && provider.passwordMissing.equals(e.getSQLState())
             ? new PasswordMissingException(sentence, e)
             : new PermanentOutboxException(sentence, e);
-      }
-    }
-
-    private void checkSchema(Connection connection) throws SQLException {
-      String schema = settings.schema();
-      if (schema != null && !hasSchema(connection, schema)) {
-        throw new PermanentOutboxException(
-            "there is no schema %s that this user may use: make it with \"create schema %s\", or give this user what outbox grants prints"
-                .formatted(schema, schema));
       }
     }
 
