@@ -16,6 +16,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -85,7 +86,11 @@ final class Publication {
   long start() {
     Call first = call(current().alone);
     call.set(first);
-    future = executor.submit(this::run);
+    try {
+      future = executor.submit(this::run);
+    } catch (RejectedExecutionException e) { // the relay is closed: nothing has a result
+      finish();
+    }
     return first.deadline - timeout.toNanos();
   }
 
@@ -172,9 +177,13 @@ final class Publication {
     } catch (Throwable e) { // as an exception whose own text throws
       broken.add(new Broken("publish threw " + e.getClass().getName(), null));
     } finally {
-      finished.countDown();
-      whenFinished.run();
+      finish();
     }
+  }
+
+  private void finish() {
+    finished.countDown();
+    whenFinished.run();
   }
 
   private void oneAtATime() {

@@ -194,6 +194,15 @@ class PublicationTest {
     assertThat(publication.giveUpWhenLate()).as("it came while nobody looked").isFalse();
   }
 
+  /** As where a relay is closed just then: what was claimed is released, and not left to its lease. */
+  @Test
+  void whereNothingIsBegunAnyMoreItIsFinishedWithoutResults() throws InterruptedException {
+    executor.shutdown();
+    assertThat(finished(publisher, stored(1, "a"), stored(2, "b")).results())
+        .containsExactly(null, null);
+    assertThat(publisher.calls).isEmpty();
+  }
+
   @Test
   void oneAtATimeBeginsNoCallAfterItsTime() throws InterruptedException {
     publisher.whole =
