@@ -3,6 +3,7 @@ package dev.outbox;
 import static java.util.Objects.requireNonNull;
 
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * A header of a message. Order is kept, and a name may occur more than once (A3).
@@ -35,9 +36,9 @@ public record Header(String name, String value) {
    * {@code []} for none.
    */
   public static String toJson(List<Header> headers) {
-    StringBuilder json = new StringBuilder("[");
-    headers.forEach(header -> HeaderCodec.add(json, header.name, header.value));
-    return json.append(']').toString();
+    return headers.stream()
+        .map(header -> "[" + Texts.json(header.name) + "," + Texts.json(header.value) + "]")
+        .collect(Collectors.joining(",", "[", "]"));
   }
 
   /**

@@ -3,22 +3,13 @@ package dev.outbox;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The JSON of {@link Header#toJson} and {@link Header#fromJson}. */
+/** Reads JSON for {@link Header#fromJson}. */
 final class HeaderCodec {
   private final String json;
   private int at;
 
   private HeaderCodec(String json) {
     this.json = json;
-  }
-
-  /** Adds one to an array that has been begun. */
-  static void add(StringBuilder out, String name, String value) {
-    out.append(out.length() > 1 ? ",[" : "[")
-        .append(Texts.json(name))
-        .append(',')
-        .append(Texts.json(value))
-        .append(']');
   }
 
   static List<Header> decode(String json) {

@@ -56,10 +56,6 @@ final class Routed {
     return publisher;
   }
 
-  void close() {
-    publisher.close();
-  }
-
   /** Whether its broker answered when it was last called; not before the first call. */
   boolean answers() {
     return answers;

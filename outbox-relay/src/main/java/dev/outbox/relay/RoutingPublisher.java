@@ -182,7 +182,7 @@ public final class RoutingPublisher implements MessagePublisher {
               all,
               one ->
                   () -> {
-                    one.close();
+                    one.publisher().close();
                     return Optional.empty();
                   },
               timeout,

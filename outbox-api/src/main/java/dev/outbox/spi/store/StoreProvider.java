@@ -89,18 +89,6 @@ public interface StoreProvider {
       History history) {
     public static final String DEFAULT_PREFIX = "outbox_";
 
-    /** Settings of a store that keeps nothing of messages that leave it. */
-    public Settings(
-        String url,
-        String user,
-        String password,
-        @Nullable String schema,
-        String prefix,
-        @Nullable Duration dedupWindow,
-        int connections) {
-      this(url, user, password, schema, prefix, dedupWindow, connections, History.NONE);
-    }
-
     /** Names the settings without what may be secret. */
     @Override
     public String toString() {

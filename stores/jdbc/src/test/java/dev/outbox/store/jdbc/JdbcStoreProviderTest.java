@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.PermanentOutboxException;
+import dev.outbox.spi.store.StoreProvider.History;
 import dev.outbox.spi.store.StoreProvider.Opened;
 import dev.outbox.spi.store.StoreProvider.Settings;
 import java.lang.reflect.Proxy;
@@ -122,9 +123,14 @@ class JdbcStoreProviderTest {
     DriverManager.deregisterDriver(driver);
   }
 
+  private static Settings settings(String url, int connections) {
+    return new Settings(
+        url, "", "", null, Settings.DEFAULT_PREFIX, null, connections, History.NONE);
+  }
+
   /** The pool connects in a thread of its own. */
   private void open(String url) {
-    Settings settings = new Settings(url, "", "", null, Settings.DEFAULT_PREFIX, null, 2);
+    Settings settings = settings(url, 2);
     try (Opened ignored = new Provider().open(settings)) {
       await().until(() -> !told.isEmpty());
     }
@@ -147,7 +153,7 @@ class JdbcStoreProviderTest {
   @Test
   @DisplayName("of one connection connects when it is used, and says at once why it cannot")
   void one() {
-    Settings settings = new Settings(URL, "", "", null, Settings.DEFAULT_PREFIX, null, 1);
+    Settings settings = settings(URL, 1);
     try (Opened opened = new Provider().open(settings)) {
       refusal = "no such user";
       assertThatThrownBy(opened::check)
@@ -170,7 +176,7 @@ class JdbcStoreProviderTest {
               pool.set(source);
               throw new NoClassDefFoundError("org/jdbi/v3/core/Jdbi");
             });
-    Settings settings = new Settings(URL, "", "", null, Settings.DEFAULT_PREFIX, null, 2);
+    Settings settings = settings(URL, 2);
     assertThatThrownBy(() -> provider.open(settings)).isInstanceOf(NoClassDefFoundError.class);
     assertThat(pool.get())
         .isInstanceOfSatisfying(
