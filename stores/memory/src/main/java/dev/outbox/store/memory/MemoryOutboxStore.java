@@ -373,13 +373,9 @@ public class MemoryOutboxStore extends MemoryKeys
     List<OutboxMessage> again = messages.stream().map(Archived::again).toList();
     List<Appended> appended = new ArrayList<>();
     inTransaction(transaction -> appended.add(append(transaction, again)));
-    messages.forEach(
-        one ->
-            note(
-                Action.REPLAYED,
-                one.message().sequence(),
-                one.message().message().id().toString(),
-                by));
+    messages.stream()
+        .map(Archived::message)
+        .forEach(one -> note(Action.REPLAYED, one.sequence(), one.message().id().toString(), by));
     return appended.get(0);
   }
 

@@ -14,9 +14,8 @@ public sealed interface Row {
   String key();
 
   /**
-   * A message's row, or document. What is written later finds it by sequence <em>and</em> id: when
-   * messages were lost in a failover, or removed by hand, others may have been given their
-   * sequences.
+   * A message's row, or document. What is written later finds it by sequence <em>and</em> id:
+   * docs/design/relational.md says why.
    */
   sealed interface OfMessage extends Row {
 

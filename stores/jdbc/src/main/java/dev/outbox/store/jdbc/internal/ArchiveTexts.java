@@ -1,47 +1,27 @@
 package dev.outbox.store.jdbc.internal;
 
-import static java.util.stream.Collectors.joining;
 
 import dev.outbox.Archive;
 import dev.outbox.TransientOutboxException;
-import java.util.List;
 import java.util.UUID;
-import java.util.stream.Stream;
 
 /** What differs from database to database in what is asked of an archive. */
 public abstract class ArchiveTexts {
 
   /** What is copied of a message as it is, but for payload and headers. */
-  private static final List<String> METADATA =
-      List.of(
-          "seq",
-          "id",
-          "aggregate_type",
-          "aggregate_id",
-          "event_type",
-          "partition_key",
-          "content_type",
-          "dedup_key",
-          "correlation_id",
-          "created_at",
-          "available_at",
-          "expires_at",
-          "max_attempts");
-
-  private static final List<String> CONTENT = List.of("payload", "headers");
+  private static final String METADATA =
+      "seq, id, aggregate_type, aggregate_id, event_type, partition_key, content_type, dedup_key,"
+          + " correlation_id, created_at, available_at, expires_at, max_attempts";
 
   private final Archive archive;
-  private final List<String> kept;
+  private final String kept;
 
   /**
    * @param archive what of a message is copied; a store that keeps none only looks
    */
   protected ArchiveTexts(Archive archive) {
     this.archive = archive;
-    kept =
-        archive == Archive.FULL
-            ? Stream.concat(METADATA.stream(), CONTENT.stream()).toList()
-            : METADATA;
+    kept = archive == Archive.FULL ? METADATA + ", payload, headers" : METADATA;
   }
 
   public final boolean keepsArchive() {
@@ -54,7 +34,7 @@ public abstract class ArchiveTexts {
    * @param of before each, as {@code m.}; or empty
    */
   protected final String kept(String of) {
-    return kept.stream().map(column -> of + column).collect(joining(", "));
+    return of + kept.replace(", ", ", " + of);
   }
 
   // ---- how the database says it
