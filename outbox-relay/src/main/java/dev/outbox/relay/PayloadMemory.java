@@ -3,9 +3,7 @@ package dev.outbox.relay;
 import dev.outbox.OutboxMessage;
 
 /**
- * What the payloads of all workers may take of the heap. A claim reads up to three times the bytes
- * asked for. Each payload exists in several copies at a time: the driver's, the message's and the
- * broker client's, and those of the batch that is not settled yet.
+ * What the payloads of all workers may take of the heap: docs/design/relay.md has the copies.
  *
  * @param most as {@link Runtime#maxMemory}
  */

@@ -1,6 +1,5 @@
 package dev.outbox.relay;
 
-import dev.outbox.publisher.core.Unanswered;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
@@ -30,9 +29,6 @@ import org.jspecify.annotations.Nullable;
  * with all messages that are ready for it, and again with those that became ready meanwhile. When
  * all messages of a key in a call are delivered, the key's next ones become ready, for the next
  * publisher. When one is not delivered, the key stops.
- *
- * <p>A publisher that takes longer than its {@link Routed#patience} does not keep the others'
- * results (P3): its call goes on, and {@link Unanswered} keeps what comes of it.
  */
 final class RoutedCall {
   /** The part of the time in which publishers are called. */

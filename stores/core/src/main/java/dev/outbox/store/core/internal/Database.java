@@ -52,6 +52,8 @@ public record Database<H>(
 
   public static final int BUCKETS = 64;
 
+  static final List<Integer> ALL_BUCKETS = IntStream.range(0, BUCKETS).boxed().toList();
+
   /** Who holds which buckets. */
   public interface Leases<H> {
 
@@ -439,7 +441,7 @@ public record Database<H>(
 
     /** The buckets that have BLOCKED messages; where that costs more than it saves, all. */
     default List<Integer> blockedBuckets(H handle) {
-      return IntStream.range(0, BUCKETS).boxed().toList();
+      return ALL_BUCKETS;
     }
 
     /**

@@ -29,7 +29,6 @@ import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,9 +50,6 @@ public final class StoreOperations<H> {
 
   /** How much of the archive is removed in one round; the next one goes on. */
   static final int ARCHIVE_STEPS = 1_000;
-
-  private static final List<Integer> ALL_BUCKETS =
-      IntStream.range(0, Database.BUCKETS).boxed().toList();
 
   private final Claims<H> claims;
   private final Database<H> database;
@@ -161,7 +157,7 @@ public final class StoreOperations<H> {
   private boolean restore(H handle) {
     boolean wrong = administration.restore(handle);
     if (wrong) {
-      administration.restoreBlockedKeys(handle, ALL_BUCKETS);
+      administration.restoreBlockedKeys(handle, Database.ALL_BUCKETS);
     }
     return wrong;
   }
