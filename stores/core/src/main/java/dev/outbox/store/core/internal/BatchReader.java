@@ -165,7 +165,7 @@ final class BatchReader<H> {
     List<Lease> blockedDue = longestUnserved.stream().filter(Lease::blocked).toList();
     int reserved = (scheduledDue.isEmpty() ? 0 : most / 4) + (blockedDue.isEmpty() ? 0 : most / 4);
     readPending(longestUnserved, most - reserved);
-    readScheduled(scheduledDue, blockedDue.isEmpty() ? room() : ceil(room(), 2));
+    readScheduled(scheduledDue, blockedDue.isEmpty() ? room() : (int) ceil(room(), 2));
     // After the moves: what they added to a blocked key is taken along at its place.
     readBlocked(blockedDue, room());
   }
@@ -201,7 +201,7 @@ final class BatchReader<H> {
 
   private Limits limits(List<Lease> from, int most) {
     return new Limits(
-        ceil(Math.max(1, most), from.size()), Math.max(1, request.maxBytes() / from.size()));
+        (int) ceil(Math.max(1, most), from.size()), Math.max(1, request.maxBytes() / from.size()));
   }
 
   private void take(Status kind, List<Row> rows, Limits limits) {
@@ -343,10 +343,6 @@ final class BatchReader<H> {
       }
     }
     return chosen;
-  }
-
-  private static int ceil(int a, int b) {
-    return (a + b - 1) / b;
   }
 
   private static long ceil(long a, int b) {

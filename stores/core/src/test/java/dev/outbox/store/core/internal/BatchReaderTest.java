@@ -142,6 +142,15 @@ class BatchReaderTest {
     }
 
     @Test
+    @DisplayName("also of as many as an int can say")
+    void largest() {
+      BatchReader<String> reader = reader(Integer.MAX_VALUE, Long.MAX_VALUE);
+      assertThat(reader.hasRoom()).isTrue();
+      reader.read(List.of(lease(1), lease(2)));
+      assertThat(limits).containsExactly(new Limits(1 << 30, Long.MAX_VALUE / 2));
+    }
+
+    @Test
     @DisplayName("what one kind does not use, the next ones have")
     void unused() {
       gives(Status.PENDING, 10);
