@@ -290,7 +290,7 @@ public final class OutboxMessage {
           "there are %s headers, at most %s are allowed: move some into the payload"
               .formatted(headers.size(), MAX_HEADER_COUNT));
     }
-    int bytes = 0;
+    long bytes = 0;
     for (Header header : headers) {
       Texts.name("a header's name", header.name());
       Texts.storable("header " + header.name(), header.value());

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collections;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.DisplayName;
@@ -121,6 +122,10 @@ class OutboxMessageTest {
     refused(
         valid().header("a", "x".repeat(OutboxMessage.MAX_HEADERS)),
         "headers have 16001 bytes, at most 16000 are allowed");
+    Header large = new Header("a", "x".repeat(Integer.MAX_VALUE / OutboxMessage.MAX_HEADER_COUNT));
+    refused(
+        valid().addHeaders(Collections.nCopies(OutboxMessage.MAX_HEADER_COUNT, large)),
+        "headers have 2147483700 bytes, at most 16000 are allowed");
     OutboxMessage.Builder many = valid();
     for (int i = 0; i < OutboxMessage.MAX_HEADER_COUNT; i++) {
       many.header("h" + i, "");
