@@ -194,7 +194,9 @@ class PublicationTest {
     assertThat(publication.giveUpWhenLate()).as("it came while nobody looked").isFalse();
   }
 
-  /** As where a relay is closed just then: what was claimed is released, and not left to its lease. */
+  /**
+   * As where a relay is closed just then: what was claimed is released, and not left to its lease.
+   */
   @Test
   void whereNothingIsBegunAnyMoreItIsFinishedWithoutResults() throws InterruptedException {
     executor.shutdown();

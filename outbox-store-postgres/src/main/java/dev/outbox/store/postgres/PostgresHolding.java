@@ -24,9 +24,7 @@ import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.transaction.TransactionException;
 import org.postgresql.PGConnection;
 
-/**
- * Which relays live, by shared advisory locks: docs/design/holding.md.
- */
+/** Which relays live, by shared advisory locks: docs/design/holding.md. */
 record PostgresHolding(PostgresLeases leases, BatchStatements statements, Pooler pooler)
     implements Holding<Handle> {
   private static final String TABLE = "'${q}${p}bucket'::regclass::oid";

@@ -203,11 +203,7 @@ final class PostgresLeases implements Leases<Handle> {
    * @param picked binds what comes before that
    */
   List<ServedLease> take(
-      Handle handle,
-      String sql,
-      Binder picked,
-      UUID claimId,
-      Claim.Request request) {
+      Handle handle, String sql, Binder picked, UUID claimId, Claim.Request request) {
     return statements.query(
         handle,
         sql,

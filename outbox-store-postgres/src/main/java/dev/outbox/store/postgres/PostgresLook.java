@@ -147,16 +147,18 @@ record PostgresLook(MessageRows rows, Snapshots snapshots) {
   /** Nothing when the snapshot does not have all leases as they were, or others are due. */
   private Optional<Found> read(Handle handle, UUID claimId, List<Lease> leases, Limits limits) {
     long share = limits.bytes() / limits.messages();
-    return snapshots.statements().query(
-        handle,
-        STATEMENT,
-        parameters ->
-            PostgresReadText.bindPending(parameters, leases, lease -> limits.messages())
-                .integers(leases, Lease::bucket)
-                .longs(leases, Lease::token)
-                .add(claimId)
-                .add(share),
-        row -> found(row, leases));
+    return snapshots
+        .statements()
+        .query(
+            handle,
+            STATEMENT,
+            parameters ->
+                PostgresReadText.bindPending(parameters, leases, lease -> limits.messages())
+                    .integers(leases, Lease::bucket)
+                    .longs(leases, Lease::token)
+                    .add(claimId)
+                    .add(share),
+            row -> found(row, leases));
   }
 
   private Optional<Found> found(ResultSet row, List<Lease> leases) throws SQLException {
@@ -193,11 +195,13 @@ record PostgresLook(MessageRows rows, Snapshots snapshots) {
     }
     for (Duration pause : PAUSES) {
       LockSupport.parkNanos(pause.toNanos());
-      if (snapshots.statements().query(
-          handle,
-          IS_FLUSHED,
-          parameters -> parameters.add(moment.pid).add(written),
-          row -> row.next() && row.getBoolean(1))) {
+      if (snapshots
+          .statements()
+          .query(
+              handle,
+              IS_FLUSHED,
+              parameters -> parameters.add(moment.pid).add(written),
+              row -> row.next() && row.getBoolean(1))) {
         return true;
       }
     }

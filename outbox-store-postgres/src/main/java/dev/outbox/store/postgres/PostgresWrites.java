@@ -183,8 +183,7 @@ final class PostgresWrites extends SqlWrites {
   private record Range(int bucket, long lowest, long highest, int messages) {}
 
   /** Returns how many were deleted. */
-  private int delete(
-      Handle handle, String sql, Binder binder, Collection<Claimable> delivered) {
+  private int delete(Handle handle, String sql, Binder binder, Collection<Claimable> delivered) {
     return !archives()
         ? statements.update(handle, sql, binder)
         : statements.query(

@@ -386,8 +386,7 @@ final class HeldClaims<H> {
       transactions.execute(
           LETS_GO,
           handle ->
-              new Settlement<>(
-                      handle, database, claimId, new DecidedMessages(List.of(), Map.of()))
+              new Settlement<>(handle, database, claimId, new DecidedMessages(List.of(), Map.of()))
                   .release(leases.lockHeld(handle, claimId, given)));
     } catch (RuntimeException | Error e) {
       held.keep(given);

@@ -67,7 +67,8 @@ class SettlementTest {
               };
             });
     Collection<Lease> after =
-        new Settlement<>("handle", database, UUID.randomUUID(), new DecidedMessages(rows, decisions))
+        new Settlement<>(
+                "handle", database, UUID.randomUUID(), new DecidedMessages(rows, decisions))
             .apply(List.of(lease));
     assertThat(after).as("the leases after it").containsExactly(lease);
   }

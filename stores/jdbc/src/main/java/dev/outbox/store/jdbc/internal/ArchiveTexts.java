@@ -1,6 +1,5 @@
 package dev.outbox.store.jdbc.internal;
 
-
 import dev.outbox.Archive;
 import dev.outbox.TransientOutboxException;
 import java.util.UUID;

@@ -50,7 +50,8 @@ public record Schema(DataSource dataSource, JdbcTransactions transactions) {
 
   private int version() {
     try {
-      return transactions.runSql(PATIENCE, handle -> server().schemaVersion(handle.getConnection()));
+      return transactions.runSql(
+          PATIENCE, handle -> server().schemaVersion(handle.getConnection()));
     } catch (PermanentOutboxException e) {
       identify();
       throw e;
