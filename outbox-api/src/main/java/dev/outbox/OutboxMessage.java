@@ -292,8 +292,6 @@ public final class OutboxMessage {
     }
     long bytes = 0;
     for (Header header : headers) {
-      Texts.name("a header's name", header.name());
-      Texts.storable("header " + header.name(), header.value());
       bytes += header.name().getBytes(StandardCharsets.UTF_8).length;
       bytes += header.value().getBytes(StandardCharsets.UTF_8).length;
     }
@@ -301,6 +299,10 @@ public final class OutboxMessage {
       throw new InvalidMessageException(
           "headers have %s bytes, at most %s are allowed: move some into the payload"
               .formatted(bytes, MAX_HEADERS));
+    }
+    for (Header header : headers) {
+      Texts.name("a header's name", header.name());
+      Texts.storable("header " + header.name(), header.value());
     }
   }
 
