@@ -182,6 +182,28 @@ final class PatientPublisher {
         : start(publisher(), when, messages).await();
   }
 
+  /**
+   * Publishes, and hands over again what has no answer yet, as a relay does (P3).
+   *
+   * @param keys the record keys of those of which the answer is waited for
+   */
+  Published publishUntilAnswered(String when, List<StoredMessage> messages, List<String> keys) {
+    Published published = publish(when, messages);
+    Deadline deadline = new Deadline(patience.of(fixture.patience()));
+    List<Integer> open = published.unanswered(keys);
+    while (!open.isEmpty() && !deadline.isOver()) {
+      Published again = publish(when, open.stream().map(messages::get).toList());
+      if (again.results() == null || again.miscounted() != null) {
+        return again;
+      }
+      for (int i = 0; i < open.size(); i++) {
+        requireNonNull(published.results()).set(open.get(i), again.result(i));
+      }
+      open = published.unanswered(keys);
+    }
+    return published;
+  }
+
   /** After which publish has broken P5. */
   private Duration limit() {
     return fixture.timeout().plus(BUSY_MACHINE);

@@ -8,8 +8,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,6 +60,27 @@ record Published(
 
   boolean delivered(int i) {
     return result(i) instanceof Result.Delivered;
+  }
+
+  /**
+   * The numbers, from 0, of messages that are under way and have their answer when they are handed
+   * over again (P3), and of those behind them.
+   *
+   * @param keys the record keys of those that count
+   */
+  List<Integer> unanswered(Collection<String> keys) {
+    List<Integer> open = new ArrayList<>();
+    Set<String> waiting = new HashSet<>();
+    for (int i = 0; i < messages.size(); i++) {
+      String key = messages.get(i).message().recordKey();
+      if (keys.contains(key)
+          && result(i) instanceof Result.Unavailable u
+          && (u.again() != null || waiting.contains(key))) {
+        waiting.add(key);
+        open.add(i);
+      }
+    }
+    return open;
   }
 
   // ---- what is wrong with it; null is nothing

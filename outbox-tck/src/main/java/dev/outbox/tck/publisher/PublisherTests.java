@@ -94,6 +94,15 @@ abstract class PublisherTests {
    * again, because a broker that is slow now may answer after the call (P3).
    */
   void checkDelivered(Published published) {
+    checkDelivered(published, "message %s of %s was %s, and nothing is wrong with any");
+  }
+
+  /**
+   * The same in other words.
+   *
+   * @param otherwise for the message's number, how many there are, and its result
+   */
+  void checkDelivered(Published published, String otherwise) {
     List<StoredMessage> messages = published.messages();
     List<StoredMessage> unavailable = new ArrayList<>();
     for (int i = 0; i < messages.size(); i++) {
@@ -101,8 +110,7 @@ abstract class PublisherTests {
         unavailable.add(messages.get(i));
       } else if (!published.delivered(i)) {
         throw new AssertionError(
-            "message %s of %s was %s, and nothing is wrong with any"
-                .formatted(i + 1, messages.size(), Published.words(published.result(i))),
+            otherwise.formatted(i + 1, messages.size(), Published.words(published.result(i))),
             published.thrown());
       }
     }
@@ -115,26 +123,32 @@ abstract class PublisherTests {
   /** The second and the fourth message are of one key, "bad", the second is the bad one. */
   Beside besideRejected() {
     PublisherFixture.BrokerRejects broker = tck.fixture(PublisherFixture.BrokerRejects.class);
-    return beside(PublisherRun.BESIDE_REJECTED, broker.rejected(tck.message("bad")));
+    return beside(
+        PublisherRun.BESIDE_REJECTED, broker.rejected(tck.message("bad")), List.of("good", "bad"));
   }
 
   /** The same with one to a missing destination. */
   Beside besideMissing() {
     PublisherFixture.DestinationMissing broker =
         tck.fixture(PublisherFixture.DestinationMissing.class);
-    return beside(PublisherRun.BESIDE_MISSING, broker.toMissing(tck.message("bad")));
+    return beside(
+        PublisherRun.BESIDE_MISSING, broker.toMissing(tck.message("bad")), List.of("good", "bad"));
   }
 
   /** The same with one to a destination that hangs. */
   Beside besideHanging(PublisherFixture.DestinationHangs broker) {
-    return beside(PublisherRun.BESIDE_HANGING, broker.toHanging(tck.message("bad")));
+    return beside(
+        PublisherRun.BESIDE_HANGING, broker.toHanging(tck.message("bad")), List.of("good"));
   }
 
-  private Beside beside(String when, OutboxMessage.Builder bad) {
+  /**
+   * @param answered the keys whose late answers are waited for (P3)
+   */
+  private Beside beside(String when, OutboxMessage.Builder bad, List<String> answered) {
     List<StoredMessage> messages =
         tck.batch(
             tck.message("good"), bad, tck.message("good"), tck.message("bad"), tck.message("good"));
-    Published published = tck.publish(when, messages);
+    Published published = tck.publishUntilAnswered(when, messages, answered);
     return new Beside(published, PatientPublisher.ids(tck.receive()));
   }
 
@@ -357,18 +371,29 @@ abstract class PublisherTests {
     @Sentence("when the broker crashes during a call, nothing delivered is lost, and keys in order")
     void crashDuringCall() {
       PublisherFixture.BrokerCrashes broker = tck.fixture(PublisherFixture.BrokerCrashes.class);
-      AtomicBoolean killed = new AtomicBoolean();
+      duringCall("while the broker crashed", broker::killBroker, broker::startBroker);
+    }
+
+    @Rule({"P1", "P2"})
+    @Sentence("when the broker hangs during a call, nothing delivered is lost, and keys in order")
+    void hangDuringCall() {
+      PublisherFixture.BrokerHangs broker = tck.fixture(PublisherFixture.BrokerHangs.class);
+      duringCall("while the broker began to hang", broker::pauseBroker, broker::resumeBroker);
+    }
+
+    private void duringCall(String when, Runnable begin, Runnable end) {
+      AtomicBoolean begun = new AtomicBoolean();
       List<StoredMessage> first = manyOfSomeKeys();
       InThread<List<Published>> publishing =
-          new InThread<>("publisher tck", () -> publishUntil(killed, first));
+          new InThread<>("publisher tck", () -> publishUntil(begun, when, first));
       List<Published> calls;
       try {
-        broker.killBroker();
+        begin.run();
       } finally {
-        killed.set(true);
+        begun.set(true);
         calls = publishing.join();
       }
-      broker.startBroker();
+      end.run();
       for (Published call : calls) {
         check("P1", call.inTime().miscounted());
       }
@@ -378,17 +403,18 @@ abstract class PublisherTests {
       for (Published call : calls) {
         check("P1", call.notThere(arrived));
       }
-      check(outOfOrder(all, arrived));
+      check("P2", outOfOrder(all, arrived));
     }
 
     /** Call after call, until one has not delivered all. */
-    private List<Published> publishUntil(AtomicBoolean killed, List<StoredMessage> first) {
+    private List<Published> publishUntil(
+        AtomicBoolean begun, String when, List<StoredMessage> first) {
       List<Published> calls = new ArrayList<>();
       List<StoredMessage> next = first;
       do {
-        calls.add(tck.publish("while the broker crashed", next));
+        calls.add(tck.publish(when, next));
         next = manyOfSomeKeys();
-      } while (!killed.get() && undelivered(calls).isEmpty());
+      } while (!begun.get() && undelivered(calls).isEmpty());
       return calls;
     }
 

@@ -166,13 +166,9 @@ abstract class PublisherTroubleTests extends PublisherTests {
     List<StoredMessage> messages = tck.batch(tck.message("a"), tck.message("b"), tck.message("a"));
     Published.because("P1", tck.publishUntilDelivered(messages));
     Published again = tck.publish(messages).honest(PatientPublisher.ids(tck.receive()));
-    for (int i = 0; i < messages.size(); i++) {
-      check(
-          again.delivered(i),
-          "message %s was %s when it was published again: a relay that stopped before its settle repeats what was delivered, and must be told so. What the broker knows already is delivered",
-          i + 1,
-          Published.words(again.result(i)));
-    }
+    checkDelivered(
+        again,
+        "message %1$s was %3$s when it was published again: a relay that stopped before its settle repeats what was delivered, and must be told so. What the broker knows already is delivered");
   }
 
   // ---- P5

@@ -14,6 +14,9 @@ import dev.outbox.tck.publisher.PublisherFixture.Received;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -139,6 +142,29 @@ class BrokenPublishersTest {
     assertThat(Failure.of(results)).as("tests that a right publisher fails").isEmpty();
     assertThat(results.testEvents().aborted().count()).as("skipped tests").isZero();
     assertThat(results.testEvents().succeeded().count()).as("tests").isGreaterThan(10);
+  }
+
+  /** Tells what came of a message when it is handed over again, as one does that is left (P3). */
+  static final class AnswersLate extends PublisherInMemory {
+    private final Map<UUID, Result> answers = new ConcurrentHashMap<>();
+
+    @Override
+    Result send(StoredMessage message) throws InterruptedException {
+      UUID id = message.message().id();
+      Result known = answers.remove(id);
+      Result now = known == null ? super.send(message) : known;
+      if (known != null || now.equals(down())) {
+        return now;
+      }
+      answers.put(id, now);
+      return new Result.Unavailable("not answered yet", "a queue", Duration.ZERO);
+    }
+  }
+
+  @Test
+  @DisplayName("a right publisher passes whose answers come late, as on a busy machine")
+  void lateAnswers() {
+    assertThat(Failure.of(run(Suite.class, AnswersLate.class))).isEmpty();
   }
 
   @Test
