@@ -52,7 +52,8 @@ public final class OutboxTracing {
 
   /**
    * An outbox whose messages carry the context of the span that is current at the append. A message
-   * with a {@code traceparent} of its own keeps it; without a current span nothing is added.
+   * with a {@code traceparent} of its own keeps it; without a current span, or where a message has
+   * as many headers as it may have, nothing is added.
    */
   public <T> Outbox<T> outbox(Outbox<T> outbox) {
     return (transaction, messages) -> outbox.append(transaction, traced(messages));

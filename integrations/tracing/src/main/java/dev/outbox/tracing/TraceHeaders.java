@@ -1,6 +1,7 @@
 package dev.outbox.tracing;
 
 import dev.outbox.Header;
+import dev.outbox.InvalidMessageException;
 import dev.outbox.OutboxMessage;
 import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
 import io.opentelemetry.context.Context;
@@ -21,7 +22,7 @@ final class TraceHeaders {
 
   private TraceHeaders() {}
 
-  /** The message with the current context, unless there is none, or it brings its own. */
+  /** The message with the current context, unless there is none, it brings its own, or is full. */
   static OutboxMessage withCurrent(OutboxMessage message) {
     if (GETTER.get(message, TRACEPARENT) != null) {
       return message;
@@ -35,7 +36,11 @@ final class TraceHeaders {
             builder.header(name, value);
           }
         });
-    return traced.build();
+    try {
+      return traced.build();
+    } catch (InvalidMessageException e) { // the limit of headers: a trace is worth no append
+      return message;
+    }
   }
 
   /** The context in which the message was appended; without a span when it has none. */

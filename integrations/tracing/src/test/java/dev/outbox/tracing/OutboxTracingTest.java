@@ -108,20 +108,22 @@ class OutboxTracingTest {
   }
 
   @Test
-  @DisplayName("is not stored when the message has one, and when there is none")
+  @DisplayName("is not stored when the message has one or no room for one, and when there is none")
   void unlessSet() {
     RecordingOutbox<String> outbox = new RecordingOutbox<>();
     OutboxMessage own = message("1").header("traceparent", traceparent(append())).build();
+    OutboxMessage full =
+        message("3").header("h", "x".repeat(OutboxMessage.MAX_HEADERS - 1)).build();
     OutboxMessage plain = message("2").build();
     JoinedOutbox joined = tracing.outbox((JoinedOutbox) messages -> outbox.append("tx", messages));
     Span span = tracer.spanBuilder("request").startSpan();
     try (Scope current = span.makeCurrent()) {
-      joined.append(own);
+      joined.append(List.of(own, full));
     } finally {
       span.end();
     }
     joined.append(plain);
-    assertThat(outbox.messages()).containsExactly(own, plain);
+    assertThat(outbox.messages()).containsExactly(own, full, plain);
   }
 
   @Test
