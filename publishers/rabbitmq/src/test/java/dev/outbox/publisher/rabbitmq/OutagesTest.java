@@ -15,7 +15,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -98,32 +97,6 @@ class OutagesTest {
     }
     publishUntilDelivered(publisher, messages);
     assertThat(TestRabbit.sequences(exchange)).hasSizeLessThanOrEqualTo(21);
-  }
-
-  @Test
-  @DisplayName("a write that hangs, because the broker reads nothing, is ended in time")
-  void hangingWrite() throws Exception {
-    publishUntilDelivered(publisher, many(1, 10));
-    List<StoredMessage> large = many(40, OutboxMessage.MAX_PAYLOAD);
-    alarm(true);
-    try {
-      List<Result> results =
-          CompletableFuture.supplyAsync(() -> publish(large)).get(30, TimeUnit.SECONDS);
-      assertWholeBroker(results, "RabbitMQ at");
-    } finally {
-      alarm(false);
-    }
-    publishUntilDelivered(publisher, large);
-    assertThat(TestRabbit.sequences(exchange))
-        .containsAll(large.stream().map(StoredMessage::sequence).toList());
-  }
-
-  private List<Result> publish(List<StoredMessage> messages) {
-    try {
-      return publisher.publish(messages);
-    } catch (InterruptedException e) {
-      throw new IllegalStateException(e);
-    }
   }
 
   @Test

@@ -125,17 +125,6 @@ class RabbitPublisherTest {
   }
 
   @Test
-  @DisplayName("the order of headers is kept, which a table has not")
-  void headersInOrder() throws Exception {
-    OutboxMessage.Builder message = message(exchange, "Happened", "k");
-    IntStream.range(0, 30).forEach(i -> message.header("name" + (i * 7) % 30, "" + i));
-    assertAll(publisher.publish(List.of(stored(message))), Result.delivered());
-    GetResponse arrived = TestRabbit.read(exchange).get(0);
-    assertThat(TestRabbit.headers(arrived)).isEqualTo(message.build().headers());
-    assertThat(TestRabbit.header(arrived, "name7")).isEqualTo("1");
-  }
-
-  @Test
   @DisplayName("the most headers that a message may have fit, however they have to be written")
   void mostHeaders() throws Exception {
     String text = "\ud83d\ude00".repeat(OutboxMessage.MAX_TEXT);
