@@ -74,15 +74,6 @@ class MappingTest {
   }
 
   @Test
-  @DisplayName("a replay says in a header of its own what it repeats")
-  void replay() {
-    Headers headers = of(STANDARD, order().header(Header.REPLAY_OF, ID.toString())).headers();
-    assertThat(headers.get("replay-of")).containsExactly(ID.toString());
-    assertThat(headers.get("outbox-headers"))
-        .containsExactly("[[\"replay-of\",\"%s\"]]".formatted(ID));
-  }
-
-  @Test
   @DisplayName("nothing of a message becomes a header of the server's or of ours, or ends a line")
   void hostile() {
     String attack = "x\r\nNats-Rollup: all\r\n\r\n";

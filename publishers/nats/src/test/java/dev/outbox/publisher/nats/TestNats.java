@@ -116,8 +116,4 @@ final class TestNats {
         ? null
         : URLDecoder.decode(value.replace("+", "%2B"), StandardCharsets.UTF_8);
   }
-
-  static List<Long> sequences(String stream) {
-    return read(stream).stream().map(m -> Long.valueOf(header(m, "outbox-sequence"))).toList();
-  }
 }
