@@ -74,16 +74,6 @@ class HandlerPublisherTest {
   // ---- results
 
   @Test
-  @DisplayName("who returns has handled, and sees the whole message")
-  void returns() throws Exception {
-    List<StoredMessage> seen = new ArrayList<>();
-    publisher = builder(LONG).on("Placed", seen::add).build();
-    StoredMessage message = stored("Placed", "k");
-    assertThat(publisher.publish(List.of(message))).containsExactly(Result.delivered());
-    assertThat(seen).containsExactly(message);
-  }
-
-  @Test
   @DisplayName("what a handler throws has failed, and says what and where")
   void fails() throws Exception {
     assertThat(resultOf(throwing(new IOException("no disk"))))
@@ -114,20 +104,6 @@ class HandlerPublisherTest {
         .isInstanceOfSatisfying(
             Result.Failed.class,
             failed -> assertThat(failed.error()).contains(unreadable.getClass().getName()));
-  }
-
-  @Test
-  @DisplayName("a handler says that no try will help, or that something is away")
-  void says() throws Exception {
-    assertThat(resultOf(throwing(new RejectedException("no such product"))))
-        .isInstanceOf(Result.Rejected.class);
-    assertThat(resultOf(throwing(new UnavailableException("no mail server"))))
-        .isInstanceOfSatisfying(
-            Result.Unavailable.class,
-            away -> {
-              assertThat(away.destination()).isEqualTo("the handler of the event type Placed");
-              assertThat(away.error()).contains("no mail server");
-            });
   }
 
   @Test
@@ -251,27 +227,6 @@ class HandlerPublisherTest {
   }
 
   @Test
-  @DisplayName("behind a message that failed none of its key begins")
-  void stops() throws Exception {
-    publisher =
-        builder(LONG)
-            .on("Bad", throwing(new IOException()))
-            .on("Placed", message -> runs.incrementAndGet())
-            .build();
-    List<Result> results =
-        publisher.publish(
-            List.of(
-                stored("Placed", "a"),
-                stored("Bad", "a"),
-                stored("Placed", "a"),
-                stored("Placed", "b")));
-    assertThat(results.get(1)).isInstanceOf(Result.Failed.class);
-    assertThat(results.get(2)).isInstanceOf(Result.Unavailable.class);
-    assertThat(results.get(3)).isEqualTo(Result.delivered());
-    assertThat(runs).hasValue(2);
-  }
-
-  @Test
   @DisplayName("handlers run in the threads that are given")
   void threads() throws Exception {
     List<Thread> made = Collections.synchronizedList(new ArrayList<>());
@@ -360,28 +315,6 @@ class HandlerPublisherTest {
             });
     assertThat(((Result.Unavailable) results.get(0)).error()).contains("no mail server");
     assertThat(runs).hasValue(1);
-  }
-
-  @Test
-  @DisplayName("a handler that hangs slows no other handler")
-  void hangs() throws Exception {
-    publisher =
-        builder(LONG)
-            .concurrency(1)
-            .on("Hangs", message -> end.await())
-            .on("Placed", message -> runs.incrementAndGet())
-            .build();
-    FutureTask<List<Result>> call =
-        new FutureTask<>(
-            () -> publisher.publish(List.of(stored("Hangs", "a"), stored("Hangs", "b"))));
-    new Thread(call).start();
-    assertThat(
-            publisher.publish(
-                IntStream.range(0, 100).mapToObj(i -> stored("Placed", "k" + i)).toList()))
-        .containsOnly(Result.delivered());
-    assertThat(call).isNotDone();
-    end.countDown();
-    assertThat(call.get()).containsOnly(Result.delivered());
   }
 
   @Test
