@@ -176,6 +176,9 @@ final class RequestSlots {
   }
 
   private synchronized void giveBack(Slot slot) {
+    if (slot.isFree) {
+      return;
+    }
     slot.isFree = true;
     if (slot.isLeft) {
       left--;
@@ -187,8 +190,13 @@ final class RequestSlots {
   private void serve() {
     for (User user = next(); user != null; user = next()) {
       Slot slot = new Slot();
-      if (!user.use(slot)) {
-        giveBack(slot);
+      boolean isUsed = false;
+      try {
+        isUsed = user.use(slot);
+      } finally { // also where an error ends this
+        if (!isUsed) {
+          giveBack(slot);
+        }
       }
     }
   }

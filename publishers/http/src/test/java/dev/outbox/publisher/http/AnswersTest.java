@@ -29,6 +29,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What comes of an endpoint's answers (P3), and how it is left alone. */
@@ -60,53 +61,34 @@ class AnswersTest {
     return both(other).build();
   }
 
-  private static Result answered(int status) throws InterruptedException {
-    receiver.answer = request -> new Reply(status, Map.of(), status == 304 ? "" : "because");
-    return publishOne(publisher(), message("k"));
-  }
-
   @ParameterizedTest
-  @ValueSource(ints = {200, 201, 202, 299})
-  @DisplayName("2xx is delivered")
-  void delivered(int status) throws InterruptedException {
-    Result result = answered(status);
-    assertThat(result).isEqualTo(Result.delivered());
-    assertThat(((Result.Delivered) result).decision().answer())
-        .as("what the archive gets")
-        .contains("" + status);
-  }
-
-  @ParameterizedTest
-  @ValueSource(ints = {400, 413, 414, 415, 422, 431})
-  @DisplayName("what is wrong with the message rejects it, and the endpoint's words are told")
-  void rejected(int status) throws InterruptedException {
-    assertThat(answered(status))
-        .isEqualTo(
-            Result.rejected("%s answered %d: because".formatted(receiver.url("/events"), status)));
-  }
-
-  @ParameterizedTest
-  @ValueSource(ints = {402, 406, 409, 418, 600})
-  @DisplayName("anything else has failed")
-  void failed(int status) throws InterruptedException {
-    assertThat(answered(status)).isInstanceOf(Result.Failed.class);
-    assertThat(receiver.requests).hasSize(1);
-  }
-
-  @ParameterizedTest
-  @ValueSource(
-      ints = {
-        401, 403, 404, 405, 407, 408, 410, 421, 423, 425, 429, 502, 503, 504, 507, 509, 511, 520,
-        521, 522, 523, 524, 525, 526, 527, 530
-      })
-  @DisplayName(
-      "what is wrong with the endpoint is unavailable: all there is, while it is the only one")
-  void unavailable(int status) throws InterruptedException {
-    Result result = answered(status);
-    assertThat(result)
-        .isEqualTo(
-            Result.unavailable(
-                "%s answered %d: because".formatted(receiver.url("/events"), status)));
+  @CsvSource({
+    "Delivered, 200 201 202 299",
+    "Rejected, 400 413 414 415 422 431",
+    "Failed, 402 406 409 418 600",
+    "Unavailable, 401 403 404 405 407 408 410 421 511",
+    "Unavailable, 423 425 429 502 503 504 507 509 520 521 522 523 524 525 526 527 530",
+  })
+  @DisplayName("a status says what became of a message, which is sent once, and its words are told")
+  void statuses(String kind, String all) throws InterruptedException {
+    for (String status : all.split(" ")) {
+      receiver.requests.clear();
+      receiver.answer = request -> new Reply(Integer.parseInt(status), Map.of(), "because");
+      String text = "%s answered %s: because".formatted(receiver.url("/events"), status);
+      Result result = publishOne(publisher(), message("k"));
+      assertThat(result)
+          .isEqualTo(
+              switch (kind) {
+                case "Delivered" -> Result.delivered();
+                case "Rejected" -> Result.rejected(text);
+                case "Failed" -> Result.failed(text);
+                default -> Result.unavailable(text); // all there is, while it is the only one
+              });
+      if (result instanceof Result.Delivered delivered) {
+        assertThat(delivered.decision().answer()).as("what the archive gets").contains(status);
+      }
+      assertThat(receiver.requests).hasSize(1);
+    }
   }
 
   @ParameterizedTest

@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -78,46 +77,6 @@ class OrderTest {
       Long before = last.put(request.field("ce-subject"), sequence);
       assertThat(before == null || before < sequence).isTrue();
     }
-  }
-
-  @Test
-  @DisplayName("whatever is answered, a key's requests end at the first that was not delivered")
-  void stops() throws InterruptedException {
-    long seed = Long.getLong("outbox.test.seed", System.nanoTime());
-    Random random = new Random(seed);
-    List<Integer> answers = List.of(204, 204, 204, 204, 404, 422, 500);
-    Map<String, Integer> answered = new ConcurrentHashMap<>();
-    receiver.answer =
-        request -> {
-          int status;
-          synchronized (random) {
-            status = answers.get(random.nextInt(answers.size()));
-          }
-          answered.put(request.field("outbox-sequence"), status);
-          return Reply.of(status);
-        };
-    List<StoredMessage> messages = many(300, 20, "k");
-    List<Result> results = TestMessages.publisher(receiver.url("/")).build().publish(messages);
-    Map<String, Integer> stopped = new HashMap<>();
-    for (int i = 0; i < messages.size(); i++) {
-      StoredMessage message = messages.get(i);
-      Integer status = answered.get(Long.toString(message.sequence()));
-      String what = "message %d, seed %d".formatted(i, seed);
-      if (stopped.containsKey(message.key())) {
-        assertThat(status).as(what).isNull();
-        assertThat(error(results.get(i))).as(what).startsWith("not sent, because message ");
-      } else {
-        boolean delivered = Integer.valueOf(204).equals(status);
-        assertThat(results.get(i) instanceof Result.Delivered).as(what).isEqualTo(delivered);
-        if (status == null) { // while the endpoint answers 500 to all others, too
-          assertThat(error(results.get(i))).as(what).startsWith("not sent for now: ");
-        }
-        if (!delivered) {
-          stopped.put(message.key(), i);
-        }
-      }
-    }
-    assertThat(stopped).isNotEmpty();
   }
 
   @Test

@@ -103,19 +103,6 @@ class RequestsTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  @DisplayName("a replay says what it repeats: with all headers, and where asked for in a field")
-  void replay(boolean structured) throws InterruptedException {
-    OutboxMessage.Builder message = order().header(Header.REPLAY_OF, ID.toString());
-    HttpPublisher.Builder publisher = structured ? publisher().structured() : publisher();
-    assertThat(sent(publisher.build(), message).fields())
-        .containsEntry("outbox-headers", List.of("[[\"replay-of\",\"%s\"]]".formatted(ID)))
-        .doesNotContainKey("replay-of");
-    assertThat(sent(publisher.copiedHeaders(Header.REPLAY_OF).build(), message).fields())
-        .containsEntry("replay-of", List.of(ID.toString()));
-  }
-
-  @ParameterizedTest
-  @ValueSource(booleans = {false, true})
   @DisplayName("the SDK of CloudEvents reads every attribute, Unicode included, in both modes")
   void readBySdk(boolean structured) throws InterruptedException {
     HttpPublisher.Builder publisher = publisher();

@@ -99,6 +99,7 @@ class SenderTest {
           .isInstanceOfSatisfying(
               Result.Failed.class,
               failed -> assertThat(failed.error()).contains("StackOverflowError"));
+      assertThat(line.isIdle()).as("and who threw keeps no slot").isTrue();
     }
   }
 }

@@ -3,7 +3,6 @@ package dev.outbox.publisher.http;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.publisher.core.Destination;
 import dev.outbox.publisher.http.Receiver.Reply;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.PublisherProvider;
@@ -140,8 +139,6 @@ class SettingsTest {
   void refusedProperties() {
     assertThatThrownBy(() -> open(Map.of()))
         .hasMessageStartingWith("destination is missing: give the URL");
-    assertThatThrownBy(() -> open(Map.of("destination", "https://h/")))
-        .hasMessageStartingWith("cloudEvents is missing");
     assertThatThrownBy(() -> open(properties("https://h/", "destination.bill", "bills")))
         .hasMessageContaining("the URL bills does not begin with");
     assertThatThrownBy(() -> open(properties("https://h/", "http.mode", "json")))
@@ -151,18 +148,5 @@ class SettingsTest {
     assertThatThrownBy(
             () -> open(properties("https://h/", "publisher.cloudEventsSource", "not a URI")))
         .hasMessage("publisher.cloudEventsSource is not a URI, which is no URI");
-  }
-
-  @Test
-  @DisplayName("a function chooses the URL of each message")
-  void function() throws InterruptedException {
-    try (Receiver receiver = Receiver.start()) {
-      HttpPublisher publisher =
-          TestMessages.publisher("https://unused.example/")
-              .destination(Destination.by(m -> receiver.url("/" + m.message().aggregateId())))
-              .build();
-      assertThat(publisher.publish(TestMessages.batch("a"))).containsOnly(Result.delivered());
-      assertThat(receiver.next().path()).isEqualTo("/a");
-    }
   }
 }
