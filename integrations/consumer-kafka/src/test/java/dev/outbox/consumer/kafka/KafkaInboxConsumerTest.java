@@ -188,41 +188,6 @@ class KafkaInboxConsumerTest {
   }
 
   @Test
-  @DisplayName("gives a record up that ends its handler by an Error, also after a restart")
-  void error() throws Exception {
-    CountDownLatch tried = new CountDownLatch(3);
-    RecordHandler<Connection, String, String> handler =
-        (connection, record) -> {
-          Effects.add(connection, record); // which is rolled back
-          if (record.value().equals("a1")) {
-            tried.countDown();
-            assertThat(TroubleTest.nest(0)).isNegative();
-          }
-        };
-    KafkaInboxConsumer<Connection, String, String> first =
-        start(builder().handler(handler).build());
-    Servers.send(topic, 0, ids("a", 4));
-    Servers.send(topic, 1, ids("b", 4));
-    tried.await();
-    awaitEffects(1, ids("b", 4));
-    assertThat(first.status().state()).isEqualTo(ConsumerStatus.State.RUNNING);
-    first.close();
-    assertThat(effects.ids(0)).containsExactly("a0");
-
-    start(
-        builder()
-            .handler(handler)
-            .giveUpAfter(
-                3,
-                (connection, record, why) ->
-                    Effects.letter(connection, record, new Exception(why.toString())))
-            .build());
-    awaitEffects(0, List.of("a0", "a2", "a3"));
-    awaitCommitted(Map.of(0, 4L, 1, 4L));
-    assertThat(effects.letters()).containsExactly("a1: java.lang.StackOverflowError");
-  }
-
-  @Test
   @DisplayName("tells where the record is that has no id")
   void withoutId() throws Exception {
     List<String> ids = new ArrayList<>();

@@ -9,7 +9,7 @@ import net.jqwik.api.Property;
 
 class AsciiJsonTest {
 
-  @Property
+  @Property(tries = 200)
   void anyTextComesBackFromAscii(@ForAll List<String> texts) {
     List<Header> headers = texts.stream().map(text -> new Header(text, text + "'s value")).toList();
     String json = AsciiJson.headers(headers);

@@ -40,7 +40,7 @@ class ClientTroubleTest {
   private static final Timing timing = Timing.of(Duration.ofMinutes(1));
 
   /** For calls that last until they give up. */
-  private static final Timing brief = Timing.of(Duration.ofSeconds(2));
+  private static final Timing brief = Timing.of(Duration.ofSeconds(1));
 
   private final Queue<FakeProducer> next = new ArrayDeque<>();
   private final List<FakeProducer> made = new ArrayList<>();
@@ -241,8 +241,8 @@ class ClientTroubleTest {
     }
     assertThat(impatient.publish(messages(keys))).hasOnlyElementsOfType(Result.Unavailable.class);
     assertThat(producer.sent)
-        .as("what was given to a full buffer in a call of two seconds")
-        .hasSizeLessThan(2_000);
+        .as("what was given to a full buffer in a call of a second")
+        .hasSizeLessThan(1_000);
   }
 
   @Test

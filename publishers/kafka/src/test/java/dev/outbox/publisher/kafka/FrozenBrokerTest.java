@@ -13,22 +13,21 @@ import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** Two real brokers, of which one stops answering and is not known to be gone. */
 class FrozenBrokerTest {
-  private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int ROUNDS = 10;
 
-  private EmbeddedKafka healthy;
-  private EmbeddedKafka freezes;
-  private KafkaPublisher publisher;
+  private static EmbeddedKafka healthy;
+  private static EmbeddedKafka freezes;
 
-  @BeforeEach
-  void start() throws Exception {
+  @BeforeAll
+  static void start() throws Exception {
     healthy =
         EmbeddedKafka.builder()
             .setting("broker.session.timeout.ms", "3600000")
@@ -46,11 +45,27 @@ class FrozenBrokerTest {
           .all()
           .get();
     }
-    publisher =
+  }
+
+  @AfterAll
+  static void stop() {
+    freezes.close();
+    healthy.close();
+  }
+
+  @AfterEach
+  void resume() {
+    healthy.resume();
+    freezes.resume();
+  }
+
+  /** One that has published to each of the two. */
+  private static KafkaPublisher publisher(Duration timeout) throws Exception {
+    KafkaPublisher publisher =
         KafkaPublisher.builder()
             .property(
                 "bootstrap.servers", healthy.bootstrapServers() + "," + freezes.bootstrapServers())
-            .timeout(TIMEOUT)
+            .timeout(timeout)
             .partition((m, partitions) -> m.key().equals("frozen") ? partitions - 1 : 0)
             .build();
     KafkaPublisherTest.publishUntilDelivered(
@@ -60,31 +75,31 @@ class FrozenBrokerTest {
             stored(message("T", "frozen")),
             stored(message("both", "a")),
             stored(message("both", "frozen"))));
-  }
-
-  @AfterEach
-  void stop() {
-    publisher.close();
-    freezes.close();
-    healthy.close();
+    return publisher;
   }
 
   @Test
   @DisplayName(
       "what goes to the others is delivered each time, and only the frozen ones are blamed")
   void frozen() throws Exception {
+    try (KafkaPublisher publisher = publisher(Duration.ofSeconds(20))) {
+      frozen(publisher);
+    }
+  }
+
+  private static void frozen(KafkaPublisher publisher) throws Exception {
     freezes.pause();
     List<StoredMessage> frozen = new ArrayList<>();
     for (int round = 0; round < ROUNDS; round++) {
       frozen.add(stored(message(round % 2 == 0 ? "T" : "both", "frozen")));
       List<StoredMessage> ofT = List.copyOf(frozen.subList(0, 1));
-      assertThat(publishUntilOneAnswers(ofT))
+      assertThat(publishUntilOneAnswers(publisher, ofT))
           .allSatisfy(r -> assertThat(TestKafka.destination(r)).isEqualTo("T/0"));
 
       List<StoredMessage> mixed = new ArrayList<>(frozen);
       mixed.add(stored(message("U", "u" + round)));
       mixed.add(stored(message("both", "b" + round)));
-      List<Result> results = publishUntilOneAnswers(mixed);
+      List<Result> results = publishUntilOneAnswers(publisher, mixed);
       assertThat(results.subList(frozen.size(), results.size())).containsOnly(Result.delivered());
       assertThat(results.subList(0, frozen.size()))
           .allSatisfy(r -> assertThat(TestKafka.destination(r)).isIn("T/0", "both/1"));
@@ -109,8 +124,8 @@ class FrozenBrokerTest {
   }
 
   /** On a busy machine the healthy one may not answer in time either. */
-  private List<Result> publishUntilOneAnswers(List<StoredMessage> messages)
-      throws InterruptedException {
+  private static List<Result> publishUntilOneAnswers(
+      KafkaPublisher publisher, List<StoredMessage> messages) throws InterruptedException {
     List<Result> results = publisher.publish(messages);
     for (int tries = 1;
         tries < 5 && results.stream().anyMatch(FrozenBrokerTest::isOfAll);
@@ -127,23 +142,25 @@ class FrozenBrokerTest {
   @Test
   @DisplayName("when no broker answers any more, it is the cluster as a whole")
   void allFrozen() throws Exception {
-    freezes.pause();
-    healthy.pause();
-    for (int i = 0; i < 2; i++) {
-      List<Result> results =
-          publisher.publish(List.of(stored(message("T", "frozen")), stored(message("U", "u" + i))));
-      assertThat(results)
-          .allSatisfy(r -> assertThat(TestKafka.destination(r)).as("%s", r).isNull())
-          .allSatisfy(
-              r ->
-                  assertThat(((Result.Unavailable) r).error())
-                      .contains(healthy.bootstrapServers()));
+    try (KafkaPublisher publisher = publisher(Duration.ofSeconds(8))) {
+      freezes.pause();
+      healthy.pause();
+      for (int i = 0; i < 2; i++) {
+        assertThat(
+                publisher.publish(
+                    List.of(stored(message("T", "frozen")), stored(message("U", "u" + i)))))
+            .allSatisfy(r -> assertThat(TestKafka.destination(r)).as("%s", r).isNull())
+            .allSatisfy(
+                r ->
+                    assertThat(((Result.Unavailable) r).error())
+                        .contains(healthy.bootstrapServers()));
+      }
+      assertThat(publisher.unreachable(Duration.ofSeconds(5)).orElseThrow())
+          .contains(healthy.bootstrapServers())
+          .contains("does not answer");
+      healthy.resume();
+      KafkaPublisherTest.publishUntilDelivered(publisher, List.of(stored(message("U", "u"))));
+      assertThat(publisher.unreachable(Duration.ofSeconds(60))).isEmpty();
     }
-    assertThat(publisher.unreachable(Duration.ofSeconds(5)).orElseThrow())
-        .contains(healthy.bootstrapServers())
-        .contains("does not answer");
-    healthy.resume();
-    KafkaPublisherTest.publishUntilDelivered(publisher, List.of(stored(message("U", "u"))));
-    assertThat(publisher.unreachable(Duration.ofSeconds(60))).isEmpty();
   }
 }

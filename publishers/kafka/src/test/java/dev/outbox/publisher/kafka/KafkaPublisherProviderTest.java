@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.spi.publisher.PublisherProvider;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.ServiceLoader;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class KafkaPublisherProviderTest {
 
@@ -32,44 +35,20 @@ class KafkaPublisherProviderTest {
         .isEqualTo(Map.of("bootstrap.servers", "k:9092", "linger.ms", "5"));
   }
 
-  @Test
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "kafka.acks | 1 | acks is 1, it must be all",
+        "destination.order | {type} | the property destination.order is {type}, and there is no",
+        "publisher.cloudEventsSource | no uri | publisher.cloudEventsSource is no uri, which is no URI",
+      })
   @DisplayName("a setting that would break the contract is refused")
-  void refused() {
-    assertThatThrownBy(
-            () ->
-                new KafkaPublisherProvider()
-                    .open(
-                        Map.of("kafka.bootstrap.servers", "127.0.0.1:1", "kafka.acks", "1"),
-                        Duration.ofSeconds(5)))
+  void refused(String name, String value, String sentence) {
+    Map<String, String> properties = new HashMap<>(Map.of("kafka.bootstrap.servers", "127.0.0.1:1"));
+    properties.put(name, value);
+    assertThatThrownBy(() -> new KafkaPublisherProvider().open(properties, Duration.ofSeconds(5)))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageStartingWith("acks is 1, it must be all");
-    assertThatThrownBy(
-            () ->
-                new KafkaPublisherProvider()
-                    .open(
-                        Map.of(
-                            "kafka.bootstrap.servers",
-                            "127.0.0.1:1",
-                            "destination.order",
-                            "{type}"),
-                        Duration.ofSeconds(5)))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageStartingWith(
-            "the property destination.order is {type}, and there is no placeholder {type}: ");
-    assertThatThrownBy(
-            () ->
-                new KafkaPublisherProvider()
-                    .open(
-                        Map.of(
-                            "kafka.bootstrap.servers",
-                            "127.0.0.1:1",
-                            "publisher.cloudEventsSource",
-                            "no uri"),
-                        Duration.ofSeconds(5)))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("publisher.cloudEventsSource is no uri, which is no URI");
-    assertThatThrownBy(() -> new KafkaPublisherProvider().open(Map.of(), Duration.ofSeconds(5)))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageStartingWith("bootstrap.servers is missing");
+        .hasMessageStartingWith(sentence);
   }
 }

@@ -183,31 +183,6 @@ class KafkaPublisherTest {
   }
 
   @Test
-  @DisplayName("the hole of idempotent producers: nothing of a key gets through after a failure")
-  void hole() throws Exception {
-    String topic = topic(Map.of("max.message.bytes", "2000"));
-    List<StoredMessage> messages = new ArrayList<>();
-    for (int i = 0; i < 10; i++) {
-      messages.add(stored(message(topic, "k").payload(i == 3 ? new byte[5_000] : new byte[] {1})));
-    }
-    StoredMessage other = stored(message(topic, "other"));
-    messages.add(other);
-    try (KafkaPublisher publisher = build()) {
-      List<Result> results = publisher.publish(messages);
-      assertThat(results.subList(0, 3)).containsOnly(Result.delivered());
-      assertThat(results.get(3)).isInstanceOf(Result.Rejected.class);
-      assertThat(results.subList(4, 10)).hasOnlyElementsOfType(Result.Unavailable.class);
-      assertThat(results.get(10)).isEqualTo(Result.delivered());
-      assertThat(sequences(topic))
-          .containsExactlyInAnyOrder(
-              messages.get(0).sequence(),
-              messages.get(1).sequence(),
-              messages.get(2).sequence(),
-              other.sequence());
-    }
-  }
-
-  @Test
   @DisplayName("an invalid topic name and no topic are rejected, and the others go on")
   void badTopics() throws Exception {
     String live = topic(Map.of());
@@ -232,20 +207,6 @@ class KafkaPublisherTest {
               Result.Rejected.class,
               r -> assertThat(r.error()).contains("shop.{header.tenant} needs the header tenant"));
       assertThat(results.get(2)).isEqualTo(Result.delivered());
-    }
-  }
-
-  @Test
-  @DisplayName("no broker there from the start: all is unavailable as a whole")
-  void unreachable() throws Exception {
-    try (KafkaPublisher publisher =
-        KafkaPublisher.builder()
-            .property("bootstrap.servers", "127.0.0.1:1")
-            .timeout(Duration.ofSeconds(2))
-            .build()) {
-      List<Result> results =
-          publisher.publish(List.of(stored(message("t", "a")), stored(message("t", "a"))));
-      assertThat(results).hasSize(2).allSatisfy(r -> assertThat(destination(r)).isNull());
     }
   }
 

@@ -163,18 +163,20 @@ class RecordsTest {
   }
 
   @Test
-  @DisplayName("as a CloudEvent in binary mode")
+  @DisplayName("as a CloudEvent in binary mode, whose headers stand between the message's and ours")
   void cloudEvent() {
     Records records = cloudEvents("https://shop.example/orders");
     assertThat(headers(of(records, stored())))
         .containsSequence(
+            "replay-of=the id before",
             "ce_specversion=1.0",
             "ce_id=" + ID,
             "ce_source=https://shop.example/orders",
             "ce_type=OrderPlaced",
             "ce_subject=4711",
             "ce_time=2026-11-20T08:09:10.123456Z",
-            "ce_partitionkey=4711");
+            "ce_partitionkey=4711",
+            "outbox-id=" + ID);
   }
 
   private static StoredMessage withSchema(String... schemas) {

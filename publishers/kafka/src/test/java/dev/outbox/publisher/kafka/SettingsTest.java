@@ -103,11 +103,14 @@ class SettingsTest {
   }
 
   @Test
-  @DisplayName("a wrong address is said with the address, without a message to publish")
+  @DisplayName("a wrong address is said with the address, and all is unavailable as a whole")
   void wrongAddress() throws Exception {
-    try (KafkaPublisher publisher = builder().build()) {
+    try (KafkaPublisher publisher = builder().timeout(Duration.ofSeconds(1)).build()) {
       assertThat(publisher.address()).isEqualTo("127.0.0.1:1");
-      assertThat(publisher.unreachable(Duration.ofSeconds(3)).orElseThrow())
+      assertThat(publisher.publish(List.of(stored(message("t", "a")), stored(message("t", "a")))))
+          .hasSize(2)
+          .allSatisfy(r -> assertThat(TestKafka.destination(r)).isNull());
+      assertThat(publisher.unreachable(Duration.ofSeconds(1)).orElseThrow())
           .contains("127.0.0.1:1")
           .contains("does not answer");
     }
