@@ -3,6 +3,7 @@ package dev.outbox.publisher.http;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,11 +21,12 @@ final class RequestSlots {
 
   private final int most;
   private final Timing timing;
+  private final LongSupplier clock;
   private final Queue<User> line = new ArrayDeque<>();
   private int allowed = 1;
   private int taken;
   private int left;
-  private long used = System.nanoTime();
+  private long used;
 
   /** Whether a request was left, and none answered since. */
   private boolean silent;
@@ -33,14 +35,17 @@ final class RequestSlots {
   private long answeredAt;
 
   /** When the line last moved: by an answer, or because its first request was left. */
-  private long moved = System.nanoTime();
+  private long moved;
 
   private long last;
   private long usual;
 
-  RequestSlots(int most, Timing timing) {
+  RequestSlots(int most, Timing timing, LongSupplier clock) {
     this.most = most;
     this.timing = timing;
+    this.clock = clock;
+    used = clock.getAsLong();
+    moved = used;
   }
 
   /** Who waits for a slot. */
@@ -51,7 +56,7 @@ final class RequestSlots {
 
   /** One request's. */
   final class Slot {
-    private final long since = System.nanoTime();
+    private final long since = clock.getAsLong();
     private final boolean mayReuse = hasAnswered();
     private boolean isLeft;
     private boolean isFree;
@@ -69,7 +74,7 @@ final class RequestSlots {
         }
         was = silent;
         silent = true;
-        moved = was ? moved : System.nanoTime();
+        moved = was ? moved : clock.getAsLong();
         isLeft = true;
         taken--;
         left++;
@@ -85,7 +90,7 @@ final class RequestSlots {
      */
     void free(boolean answered) {
       synchronized (RequestSlots.this) {
-        used = System.nanoTime();
+        used = clock.getAsLong();
         if (answered) {
           answered(used - since);
         } else if (!isLeft) {
@@ -112,7 +117,7 @@ final class RequestSlots {
   /** Runs it once a slot is free, in this thread or in that of whoever frees one. */
   void ask(User user) {
     synchronized (this) {
-      if (isIdle() && System.nanoTime() - used > IDLE.toNanos()) {
+      if (isIdle() && clock.getAsLong() - used > IDLE.toNanos()) {
         allowed = 1;
       }
       line.add(user);

@@ -121,7 +121,7 @@ final class Sender {
       slots.values().removeIf(RequestSlots::isIdle);
     }
     return slots.computeIfAbsent(
-        endpoint.origin(), origin -> new RequestSlots(maxInFlight, timing));
+        endpoint.origin(), origin -> new RequestSlots(maxInFlight, timing, System::nanoTime));
   }
 
   /** What was sent by calls that have left it. */

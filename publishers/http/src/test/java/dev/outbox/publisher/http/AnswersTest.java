@@ -1,7 +1,8 @@
 package dev.outbox.publisher.http;
 
+import static dev.outbox.embedded.TestMessages.error;
+import static dev.outbox.embedded.TestMessages.stored;
 import static dev.outbox.publisher.http.TestMessages.batch;
-import static dev.outbox.publisher.http.TestMessages.error;
 import static dev.outbox.publisher.http.TestMessages.message;
 import static dev.outbox.publisher.http.TestMessages.publishOne;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -113,9 +114,7 @@ class AnswersTest {
     HttpPublisher publisher = toTwo(receiver.url("/bad?token=s3cret"));
     List<Result> results =
         publisher.publish(
-            List.of(
-                TestMessages.stored(message("a")),
-                TestMessages.stored(message("b").aggregateType("other"))));
+            List.of(stored(message("a")), stored(message("b").aggregateType("other"))));
     assertThat(results)
         .containsExactly(
             Result.delivered(),
@@ -131,10 +130,7 @@ class AnswersTest {
     }
     List<Result> results =
         toTwo(closed + "/events")
-            .publish(
-                List.of(
-                    TestMessages.stored(message("a")),
-                    TestMessages.stored(message("b").aggregateType("other"))));
+            .publish(List.of(stored(message("a")), stored(message("b").aggregateType("other"))));
     assertThat(results.get(0)).isEqualTo(Result.delivered());
     assertThat(results.get(1))
         .isInstanceOfSatisfying(
@@ -193,9 +189,7 @@ class AnswersTest {
     for (int i = 0; i < 2; i++) {
       assertThat(
               publisher.publish(
-                  List.of(
-                      TestMessages.stored(message("b").aggregateType("other")),
-                      TestMessages.stored(message("a")))))
+                  List.of(stored(message("b").aggregateType("other")), stored(message("a")))))
           .element(1)
           .isEqualTo(Result.delivered());
     }
@@ -208,8 +202,8 @@ class AnswersTest {
     try (RawServer silent = RawServer.silent()) {
       HttpPublisher publisher = both(silent.url()).requestTimeout(Duration.ofSeconds(2)).build();
       assertThat(publishOne(publisher, message("a"))).isEqualTo(Result.delivered());
-      StoredMessage stuck = TestMessages.stored(message("b").aggregateType("other"));
-      List<Result> first = publisher.publish(List.of(stuck, TestMessages.stored(message("a"))));
+      StoredMessage stuck = stored(message("b").aggregateType("other"));
+      List<Result> first = publisher.publish(List.of(stuck, stored(message("a"))));
       assertThat(first.get(0)).matches(TestMessages::isOpen);
       assertThat(error(first.get(0)))
           .isEqualTo("sent to %s, which has not answered yet".formatted(silent.url()));
@@ -233,7 +227,7 @@ class AnswersTest {
       assertThat(publishOne(publisher, message("a"))).isEqualTo(Result.delivered());
       List<StoredMessage> stuck =
           IntStream.range(0, 5)
-              .mapToObj(i -> TestMessages.stored(message("k" + i).aggregateType("other")))
+              .mapToObj(i -> stored(message("k" + i).aggregateType("other")))
               .toList();
       await()
           .until(() -> publisher.publish(stuck).stream().filter(TestMessages::isOpen).count() == 3);
@@ -292,7 +286,7 @@ class AnswersTest {
   void poison() throws InterruptedException {
     receiver.answer = request -> Reply.of(isPoison(request) ? 500 : 204);
     HttpPublisher publisher = publisher();
-    StoredMessage poison = TestMessages.stored(message("poison"));
+    StoredMessage poison = stored(message("poison"));
     for (int i = 1; i < Suspects.ENOUGH; i++) {
       assertThat(publishOne(publisher, poison)).isInstanceOf(Result.Unavailable.class);
       assertThat(publishOne(publisher, message("k"))).isEqualTo(Result.delivered());
@@ -318,7 +312,7 @@ class AnswersTest {
   void sameNumber() throws InterruptedException {
     receiver.answer = request -> Reply.of(isPoison(request) ? 500 : 204);
     HttpPublisher publisher = publisher();
-    StoredMessage poison = TestMessages.stored(message("poison"));
+    StoredMessage poison = stored(message("poison"));
     StoredMessage ofTheOther =
         StoredMessage.of(poison.sequence(), 0, poison.createdAt(), message("k").build());
     for (int i = 1; i < Suspects.ENOUGH; i++) {
@@ -347,11 +341,11 @@ class AnswersTest {
         TestMessages.publisher(receiver.url("/events"))
             .requestTimeout(Duration.ofMillis(500))
             .build();
-    StoredMessage poison = TestMessages.stored(message("poison"));
+    StoredMessage poison = stored(message("poison"));
     Result result = Result.unavailable("");
     for (int i = 0; result instanceof Result.Unavailable; i++) {
       result = publisher.publish(List.of(poison)).get(0);
-      StoredMessage other = TestMessages.stored(message("k"));
+      StoredMessage other = stored(message("k"));
       // On a busy machine its answer may take longer than a call waits beside one that hangs.
       await().until(() -> publishOne(publisher, other), Result.delivered()::equals);
     }

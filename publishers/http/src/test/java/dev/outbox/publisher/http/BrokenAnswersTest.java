@@ -1,6 +1,7 @@
 package dev.outbox.publisher.http;
 
-import static dev.outbox.publisher.http.TestMessages.error;
+import static dev.outbox.embedded.TestMessages.error;
+import static dev.outbox.embedded.TestMessages.stored;
 import static dev.outbox.publisher.http.TestMessages.message;
 import static dev.outbox.publisher.http.TestMessages.publishOne;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -241,7 +242,7 @@ class BrokenAnswersTest {
           };
       HttpPublisher publisher = TestMessages.publisher(receiver.url("/")).build();
       assertThat(publishOne(publisher, message("k"))).isEqualTo(Result.delivered());
-      StoredMessage poison = TestMessages.stored(message("poison"));
+      StoredMessage poison = stored(message("poison"));
       for (int i = 1; i < Suspects.ENOUGH; i++) {
         Result result = publishOne(publisher, poison);
         assertThat(result)

@@ -3,6 +3,7 @@ package dev.outbox.publisher.http;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.ChildJvm;
+import dev.outbox.embedded.EmbeddedTck;
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.StoredMessage;
@@ -12,7 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.TestInstance;
@@ -105,12 +105,8 @@ abstract class HttpPublisherTck extends PublisherTck
   }
 
   private Received received(Receiver.Request request) {
-    Received received = Received.of(key(request), payload(request), request.headers());
-    for (Attribute attribute : Attribute.values()) {
-      String name = "outbox-" + attribute.name().toLowerCase(Locale.ROOT).replace('_', '-');
-      received = received.with(attribute, request.decoded(name));
-    }
-    return received;
+    return EmbeddedTck.withAttributes(
+        Received.of(key(request), payload(request), request.headers()), request::decoded);
   }
 
   abstract String key(Receiver.Request request);

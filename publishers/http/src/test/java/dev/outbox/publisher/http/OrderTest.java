@@ -1,6 +1,7 @@
 package dev.outbox.publisher.http;
 
-import static dev.outbox.publisher.http.TestMessages.error;
+import static dev.outbox.embedded.TestMessages.error;
+import static dev.outbox.embedded.TestMessages.stored;
 import static dev.outbox.publisher.http.TestMessages.message;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -34,7 +35,7 @@ class OrderTest {
   private static List<StoredMessage> many(int count, int keys, String prefix) {
     List<StoredMessage> messages = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      messages.add(TestMessages.stored(message(prefix + i % keys)));
+      messages.add(stored(message(prefix + i % keys)));
     }
     return messages;
   }

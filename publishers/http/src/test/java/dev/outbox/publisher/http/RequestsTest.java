@@ -1,5 +1,6 @@
 package dev.outbox.publisher.http;
 
+import static dev.outbox.embedded.TestMessages.error;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -262,7 +263,7 @@ class RequestsTest {
     for (HttpPublisher one : List.of(publisher, broken)) {
       Result result = TestMessages.publishOne(one, order());
       assertThat(result).isInstanceOf(Result.Unavailable.class);
-      assertThat(TestMessages.error(result)).contains("Authorization").doesNotContain("s3cret");
+      assertThat(error(result)).contains("Authorization").doesNotContain("s3cret");
     }
   }
 
@@ -333,7 +334,7 @@ class RequestsTest {
       HttpPublisher publisher = publisher().destination(Destination.by(m -> url)).build();
       Result result = TestMessages.publishOne(publisher, order());
       assertThat(result).as(url).isInstanceOf(Result.Rejected.class);
-      assertThat(TestMessages.error(result)).doesNotContain("s3cret");
+      assertThat(error(result)).doesNotContain("s3cret");
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.outbox.publisher.http;
 
+import static dev.outbox.embedded.TestMessages.stored;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -9,6 +10,7 @@ import dev.outbox.spi.store.StoredMessage;
 import java.net.http.HttpClient;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -37,7 +39,7 @@ class SenderTest {
           };
       HttpPublisher publisher =
           TestMessages.publisher(receiver.url("/")).requestTimeout(Duration.ofSeconds(2)).build();
-      StoredMessage left = TestMessages.stored(TestMessages.message("left"));
+      StoredMessage left = stored(TestMessages.message("left"));
       assertThat(publisher.publish(List.of(left))).allMatch(TestMessages::isOpen);
       Set<Thread> its = clients();
       its.removeAll(before);
@@ -64,10 +66,7 @@ class SenderTest {
         .collect(Collectors.toSet());
   }
 
-  /** Else its key would be "not answered yet" for ever. */
-  @Test
-  @DisplayName("a message has a result also when an answer cannot be processed")
-  void errorAfterTheAnswer() throws Exception {
+  private static Sender sender(String url) {
     Timing timing = Timing.of(TestMessages.TIMEOUT, null);
     Requests requests =
         new Requests(
@@ -78,13 +77,43 @@ class SenderTest {
             Map.of(),
             timing.head(),
             Clock.systemUTC());
+    return new Sender(HttpClient.newBuilder(), Destination.pattern(url), requests, timing, 1);
+  }
+
+  private static Sender.Sent sent(
+      Sender sender, RequestSlots.Slot slot, CompletableFuture<Result> result) {
+    StoredMessage message = TestMessages.batch("k").get(0);
+    return new Sender.Sent(message, sender.endpoint(message), slot, result);
+  }
+
+  @Test
+  @DisplayName("a message that was left is hardly waited for, nor is another one at its endpoint")
+  void left() {
+    Sender sender = sender("http://localhost:1/events");
+    List<Sender.Sent> left = new ArrayList<>();
+    sender
+        .slots(sender.endpoint(TestMessages.batch("k").get(0)))
+        .ask(slot -> left.add(sent(sender, slot, new CompletableFuture<>())));
+    StoredMessage poison = left.get(0).message();
+    Endpoint endpoint = left.get(0).endpoint();
+    StoredMessage other = TestMessages.batch("other").get(0);
+    long patience = sender.timing().patience().toNanos();
+    assertThat(sender.waitsUntil(endpoint, poison, true, 7)).isEqualTo(7 + patience);
+    assertThat(sender.leave(left.get(0))).matches(TestMessages::isOpen);
+    for (StoredMessage message : List.of(poison, other)) {
+      assertThat(sender.waitsUntil(endpoint, message, true, 7))
+          .isEqualTo(7 + Timing.IMPATIENCE.toNanos());
+    }
+    assertThat(sender.waitsUntil(endpoint, other, false, 7)).as("no slot is left").isEqualTo(7);
+  }
+
+  /** Else its key would be "not answered yet" for ever. */
+  @Test
+  @DisplayName("a message has a result also when an answer cannot be processed")
+  void errorAfterTheAnswer() throws Exception {
     try (RawServer server = RawServer.saying("HTTP/1.1 204 No Content\r\n\r\n")) {
-      Sender sender =
-          new Sender(
-              HttpClient.newBuilder(), Destination.pattern(server.url()), requests, timing, 1);
-      StoredMessage message = TestMessages.batch("k").get(0);
-      Endpoint endpoint = sender.endpoint(message);
-      RequestSlots line = sender.slots(endpoint);
+      Sender sender = sender(server.url());
+      RequestSlots line = sender.slots(sender.endpoint(TestMessages.batch("k").get(0)));
       CompletableFuture<Result> result = new CompletableFuture<>();
       line.ask(
           slot -> {
@@ -92,7 +121,7 @@ class SenderTest {
                 next -> {
                   throw new StackOverflowError();
                 });
-            sender.send(new Sender.Sent(message, endpoint, slot, result));
+            sender.send(sent(sender, slot, result));
             return true;
           });
       assertThat(result.get(1, TimeUnit.MINUTES))

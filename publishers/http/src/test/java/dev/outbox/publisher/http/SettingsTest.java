@@ -1,5 +1,6 @@
 package dev.outbox.publisher.http;
 
+import static dev.outbox.embedded.TestMessages.stored;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -121,8 +122,8 @@ class SettingsTest {
       List<Result> results =
           publisher.publish(
               List.of(
-                  TestMessages.stored(TestMessages.message("a").header("tenant", "t")),
-                  TestMessages.stored(TestMessages.message("b").aggregateType("bill"))));
+                  stored(TestMessages.message("a").header("tenant", "t")),
+                  stored(TestMessages.message("b").aggregateType("bill"))));
       assertThat(results).containsOnly(Result.delivered());
       Receiver.Request order = receiver.next();
       assertThat(order.path()).isEqualTo("/order");

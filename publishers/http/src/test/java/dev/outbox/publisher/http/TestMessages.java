@@ -1,23 +1,20 @@
 package dev.outbox.publisher.http;
 
+import static dev.outbox.embedded.TestMessages.stored;
+
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import java.net.URI;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 
 /** Messages to publish, and publishers for them. */
 final class TestMessages {
   static final Duration TIMEOUT = Duration.ofSeconds(60);
   static final URI SOURCE = URI.create("https://shop.example/orders");
-
-  private static final AtomicLong sequences = new AtomicLong();
 
   private TestMessages() {}
 
@@ -27,12 +24,7 @@ final class TestMessages {
   }
 
   static OutboxMessage.Builder message(String key) {
-    return OutboxMessage.builder().aggregate("order", key).eventType("Happened").payload("{}");
-  }
-
-  static StoredMessage stored(OutboxMessage.Builder message) {
-    Instant now = Instant.now().truncatedTo(ChronoUnit.MICROS);
-    return StoredMessage.of(sequences.incrementAndGet(), 0, now, message.build());
+    return dev.outbox.embedded.TestMessages.message("order", key);
   }
 
   /** One message of each key, in this order. */
@@ -59,14 +51,5 @@ final class TestMessages {
   /** Whether the message was sent and has no answer yet. */
   static boolean isOpen(Result result) {
     return result instanceof Result.Unavailable unavailable && unavailable.again() != null;
-  }
-
-  static String error(Result result) {
-    if (result instanceof Result.Failed failed) {
-      return failed.error();
-    } else if (result instanceof Result.Rejected rejected) {
-      return rejected.error();
-    }
-    return ((Result.Unavailable) result).error();
   }
 }

@@ -1,22 +1,18 @@
 package dev.outbox.publisher.http;
 
+import static dev.outbox.embedded.TestMessages.error;
 import static dev.outbox.publisher.http.TestMessages.batch;
-import static dev.outbox.publisher.http.TestMessages.error;
 import static dev.outbox.publisher.http.TestMessages.message;
 import static dev.outbox.publisher.http.TestMessages.publishOne;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.embedded.SelfSigned;
 import dev.outbox.spi.publisher.Result;
-import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.IntStream;
-import javax.net.ssl.KeyManagerFactory;
-import javax.net.ssl.SSLContext;
-import javax.net.ssl.TrustManagerFactory;
 import org.eclipse.jetty.alpn.server.ALPNServerConnectionFactory;
 import org.eclipse.jetty.http2.server.HTTP2ServerConnectionFactory;
 import org.eclipse.jetty.io.Content;
@@ -38,69 +34,18 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Encrypted connections, and with them HTTP/2. */
 class TlsTest {
-  private static final char[] PASSWORD = "changeit".toCharArray();
-
   @TempDir private static Path directory;
-  private static KeyStore store;
+  private static KeyStore keys;
 
-  /** Signed by itself, for localhost. */
   @BeforeAll
   static void makeCertificate() throws Exception {
-    Path file = directory.resolve("server.p12");
-    Process keytool =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
-                "-genkeypair",
-                "-alias",
-                "server",
-                "-keyalg",
-                "EC",
-                "-dname",
-                "CN=test",
-                "-ext",
-                "san=dns:localhost",
-                "-validity",
-                "2",
-                "-storetype",
-                "PKCS12",
-                "-storepass",
-                new String(PASSWORD),
-                "-keystore",
-                file.toString())
-            .redirectErrorStream(true)
-            .start();
-    String said = new String(keytool.getInputStream().readAllBytes());
-    assertThat(keytool.waitFor()).as(said).isZero();
-    store = KeyStore.getInstance("PKCS12");
-    try (InputStream in = Files.newInputStream(file)) {
-      store.load(in, PASSWORD);
-    }
-  }
-
-  private static SSLContext serverContext() throws Exception {
-    KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-    keys.init(store, PASSWORD);
-    SSLContext context = SSLContext.getInstance("TLS");
-    context.init(keys.getKeyManagers(), null, null);
-    return context;
-  }
-
-  private static SSLContext trusting() throws Exception {
-    KeyStore trusted = KeyStore.getInstance("PKCS12");
-    trusted.load(null, null);
-    trusted.setCertificateEntry("server", store.getCertificate("server"));
-    TrustManagerFactory trust =
-        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-    trust.init(trusted);
-    SSLContext context = SSLContext.getInstance("TLS");
-    context.init(null, trust.getTrustManagers(), null);
-    return context;
+    keys = SelfSigned.keys(directory, "dns:localhost");
   }
 
   @Test
   @DisplayName("a certificate that nobody we trust has signed is refused: unavailable")
   void selfSigned() throws Exception {
-    try (Receiver receiver = Receiver.start(serverContext())) {
+    try (Receiver receiver = Receiver.start(SelfSigned.server(keys))) {
       HttpPublisher publisher = TestMessages.publisher(receiver.url("/")).build();
       Result result = publishOne(publisher, message("k"));
       assertThat(result).isInstanceOf(Result.Unavailable.class);
@@ -113,12 +58,13 @@ class TlsTest {
   @Test
   @DisplayName("a context of the user's is used, and a certificate for another host refused")
   void ownContext() throws Exception {
-    try (Receiver receiver = Receiver.start(serverContext())) {
+    try (Receiver receiver = Receiver.start(SelfSigned.server(keys))) {
       HttpPublisher publisher =
-          TestMessages.publisher(receiver.url("/")).sslContext(trusting()).build();
+          TestMessages.publisher(receiver.url("/")).sslContext(SelfSigned.trusting(keys)).build();
       assertThat(publishOne(publisher, message("k"))).isEqualTo(Result.delivered());
       String other = receiver.url("/").replace("localhost", "127.0.0.1");
-      HttpPublisher wrongHost = TestMessages.publisher(other).sslContext(trusting()).build();
+      HttpPublisher wrongHost =
+          TestMessages.publisher(other).sslContext(SelfSigned.trusting(keys)).build();
       assertThat(error(publishOne(wrongHost, message("k")))).contains("SSLHandshakeException");
     }
   }
@@ -133,7 +79,7 @@ class TlsTest {
       int port = ((ServerConnector) server.getConnectors()[0]).getLocalPort();
       HttpPublisher publisher =
           TestMessages.publisher("https://localhost:%d/".formatted(port))
-              .sslContext(trusting())
+              .sslContext(SelfSigned.trusting(keys))
               .build();
       String[] keys = IntStream.range(0, 200).mapToObj(i -> "k" + i % 100).toArray(String[]::new);
       assertThat(publisher.publish(batch(keys))).hasSize(200).containsOnly(Result.delivered());
@@ -147,8 +93,8 @@ class TlsTest {
   /** Notes version, body and connection of each request. */
   private static Server http2Server(Queue<String> seen) {
     SslContextFactory.Server ssl = new SslContextFactory.Server();
-    ssl.setKeyStore(store);
-    ssl.setKeyStorePassword(new String(PASSWORD));
+    ssl.setKeyStore(keys);
+    ssl.setKeyStorePassword(SelfSigned.PASSWORD);
     HttpConfiguration http = new HttpConfiguration();
     http.addCustomizer(new SecureRequestCustomizer());
     HttpConnectionFactory http1 = new HttpConnectionFactory(http);
