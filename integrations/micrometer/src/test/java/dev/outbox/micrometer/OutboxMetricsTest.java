@@ -247,16 +247,6 @@ class OutboxMetricsTest {
   }
 
   @Test
-  void aStoreThatCouldNeverBeReadHasAnAge() {
-    store.fails = true;
-    try (OutboxMetrics other = bound(OutboxMetrics.builder(store).prefix("other"))) {
-      nanos.addAndGet(Duration.ofSeconds(200).toNanos());
-      assertThat(gauge("other.reading.age")).isCloseTo(200, within(1e-6));
-      assertThat(gauge("other.keys", "state", "halted")).isNaN();
-    }
-  }
-
-  @Test
   void aScrapeReadsNothingAndTheStartOfARelayDoes() {
     AtomicInteger asked = new AtomicInteger();
     StatisticsStore counting =

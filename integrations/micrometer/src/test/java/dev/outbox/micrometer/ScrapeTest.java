@@ -139,24 +139,6 @@ class ScrapeTest {
     return found.size() == 1 ? found.get(0) : Double.NaN;
   }
 
-  @Test
-  void theScrapeTellsWhatHappened() {
-    assertThat(value("outbox_delivered_total", Map.of("aggregate_type", "invoice"))).isEqualTo(1);
-    assertThat(value("outbox_deadlettered_total", Map.of("reason", "rejected"))).isEqualTo(1);
-    assertThat(value("outbox_messages", Map.of("status", "dead"))).isEqualTo(1);
-    assertThat(value("outbox_keys", Map.of("state", "retrying"))).isEqualTo(1);
-    assertThat(value("outbox_unavailable_total", Map.of())).isPositive();
-    assertThat(value("outbox_retried_total", Map.of())).isPositive();
-    assertThat(value("outbox_delivery_lag_seconds_count", Map.of())).isEqualTo(3);
-    assertThat(value("outbox_delivery_lag_seconds_bucket", Map.of("le", "3600.0"))).isEqualTo(3);
-    assertThat(value("outbox_publish_seconds_count", Map.of())).isPositive();
-    assertThat(value("outbox_claim_messages_sum", Map.of())).isGreaterThanOrEqualTo(7);
-    assertThat(value("outbox_oldest_age_seconds", Map.of("state", "free"))).isZero();
-    assertThat(value("outbox_oldest_age_seconds", Map.of("state", "blocked"))).isPositive();
-    assertThat(value("outbox_reading_age_seconds", Map.of())).isBetween(0.0, 60.0);
-    assertThat(value("outbox_breaker_open", Map.of())).isZero();
-  }
-
   private static Map<String, Object> yaml(String file) throws IOException {
     return new Yaml().load(Files.readString(DOCS.resolve(file))); // JSON is YAML too
   }

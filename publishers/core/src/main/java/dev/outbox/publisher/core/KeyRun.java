@@ -98,11 +98,6 @@ public abstract class KeyRun<I extends KeyRun.Item> {
     return delivered < end;
   }
 
-  /** The messages without a result. */
-  public final List<I> open() {
-    return items.subList(delivered, end);
-  }
-
   public final I item(int position) {
     return items.get(position);
   }

@@ -41,7 +41,7 @@ class LimitedTckTest extends HandlerTck {
   MessagePublisher publisher(MessageHandler handler) {
     return new Counting(
         LimitedPublisher.builder(HandlerTckTest.handlers(handler, timeout()))
-            .limit("odd", Rate.perSecond(20), message -> message.sequence() % 2 == 1)
+            .limit("odd", Rate.perSecond(50), message -> message.sequence() % 2 == 1)
             .build());
   }
 }

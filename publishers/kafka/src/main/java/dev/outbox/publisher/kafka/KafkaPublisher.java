@@ -127,7 +127,11 @@ public final class KafkaPublisher implements MessagePublisher {
 
     private Builder() {}
 
-    /** A setting of Kafka's producer; {@code bootstrap.servers} is required. */
+    /**
+     * A setting of Kafka's producer; {@code bootstrap.servers} is required. A {@code
+     * partitioner.class} throws no KafkaException: as with {@link #aroundSend}, that would say that
+     * the producer is broken.
+     */
     public Builder property(String name, Object value) {
       properties.put(requireNonNull(name, "name"), requireNonNull(value, "value of " + name));
       return this;

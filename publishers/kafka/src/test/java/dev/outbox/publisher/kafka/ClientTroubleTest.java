@@ -1,7 +1,7 @@
 package dev.outbox.publisher.kafka;
 
-import static dev.outbox.publisher.kafka.TestMessages.message;
-import static dev.outbox.publisher.kafka.TestMessages.stored;
+import static dev.outbox.embedded.TestMessages.message;
+import static dev.outbox.embedded.TestMessages.stored;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -52,7 +52,7 @@ class ClientTroubleTest {
   private final ProducerHolder holder = holder(this::make);
   private final Cluster cluster =
       new Cluster(new ProducerSettings(Map.of("bootstrap.servers", "127.0.0.1:1"), timing), clock);
-  private final Records records = TestMessages.records(false);
+  private final Records records = RecordsTest.records(false);
   private volatile FakeProducer single = new Delivers();
 
   /** Of the producer that is not for single records. */
@@ -258,7 +258,7 @@ class ClientTroubleTest {
             if (tries++ % 3 != 2) {
               record.ends(new BufferExhaustedException("full"));
             } else {
-              taken.add(TestMessages.sequence(record.record()));
+              taken.add(record.sequence());
               record.ends(null);
             }
           }
@@ -452,7 +452,7 @@ class ClientTroubleTest {
     assertThat(second.sent.poll(200, TimeUnit.MILLISECONDS)).as("what passes it").isNull();
     first.sent.peek().ends(new KafkaException("Producer is closed forcefully."));
     assertThat(results.get(1, TimeUnit.MINUTES)).containsOnly(Result.delivered());
-    assertThat(second.sent.stream().map(s -> TestMessages.sequence(s.record())).toList())
+    assertThat(second.sent.stream().map(FakeProducer.Sent::sequence).toList())
         .isEqualTo(messages.stream().map(m -> Long.toString(m.sequence())).toList());
   }
 

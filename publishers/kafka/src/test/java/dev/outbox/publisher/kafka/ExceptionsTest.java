@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.jar.JarFile;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -24,8 +23,6 @@ import org.apache.kafka.common.errors.SaslAuthenticationException;
 import org.apache.kafka.common.utils.AppInfoParser;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Each exception of Kafka's client has the result that docs/design/kafka.md gives it. */
 class ExceptionsTest {
@@ -76,7 +73,8 @@ class ExceptionsTest {
   }
 
   @Test
-  @DisplayName("the table says what each exception means; of the version it names, it has no others")
+  @DisplayName(
+      "the table says what each exception means; of the version it names, it has no others")
   void complete() throws Exception {
     Map<String, String> means = new TreeMap<>();
     for (Class<? extends Throwable> exception : exceptions()) {

@@ -1,5 +1,7 @@
 package dev.outbox.publisher.kafka;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -30,7 +32,11 @@ class FakeProducer extends MockProducer<byte[], byte[]> {
     }
 
     String key() {
-      return new String(record.key(), java.nio.charset.StandardCharsets.UTF_8);
+      return new String(record.key(), UTF_8);
+    }
+
+    String sequence() {
+      return new String(record.headers().lastHeader("outbox-sequence").value(), UTF_8);
     }
   }
 

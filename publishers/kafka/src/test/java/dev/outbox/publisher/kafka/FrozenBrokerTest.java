@@ -1,7 +1,9 @@
 package dev.outbox.publisher.kafka;
 
-import static dev.outbox.publisher.kafka.TestMessages.message;
-import static dev.outbox.publisher.kafka.TestMessages.stored;
+import static dev.outbox.embedded.TestMessages.destination;
+import static dev.outbox.embedded.TestMessages.message;
+import static dev.outbox.embedded.TestMessages.publishUntilDelivered;
+import static dev.outbox.embedded.TestMessages.stored;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.embedded.EmbeddedKafka;
@@ -68,7 +70,7 @@ class FrozenBrokerTest {
             .timeout(timeout)
             .partition((m, partitions) -> m.key().equals("frozen") ? partitions - 1 : 0)
             .build();
-    KafkaPublisherTest.publishUntilDelivered(
+    publishUntilDelivered(
         publisher,
         List.of(
             stored(message("U", "a")),
@@ -94,7 +96,7 @@ class FrozenBrokerTest {
       frozen.add(stored(message(round % 2 == 0 ? "T" : "both", "frozen")));
       List<StoredMessage> ofT = List.copyOf(frozen.subList(0, 1));
       assertThat(publishUntilOneAnswers(publisher, ofT))
-          .allSatisfy(r -> assertThat(TestKafka.destination(r)).isEqualTo("T/0"));
+          .allSatisfy(r -> assertThat(destination(r)).isEqualTo("T/0"));
 
       List<StoredMessage> mixed = new ArrayList<>(frozen);
       mixed.add(stored(message("U", "u" + round)));
@@ -102,10 +104,10 @@ class FrozenBrokerTest {
       List<Result> results = publishUntilOneAnswers(publisher, mixed);
       assertThat(results.subList(frozen.size(), results.size())).containsOnly(Result.delivered());
       assertThat(results.subList(0, frozen.size()))
-          .allSatisfy(r -> assertThat(TestKafka.destination(r)).isIn("T/0", "both/1"));
+          .allSatisfy(r -> assertThat(destination(r)).isIn("T/0", "both/1"));
     }
     freezes.resume();
-    KafkaPublisherTest.publishUntilDelivered(publisher, frozen);
+    publishUntilDelivered(publisher, frozen);
     String all = healthy.bootstrapServers();
     List<Long> arrived =
         TestKafka.read(all, List.of("T", "both")).stream()
@@ -149,7 +151,7 @@ class FrozenBrokerTest {
         assertThat(
                 publisher.publish(
                     List.of(stored(message("T", "frozen")), stored(message("U", "u" + i)))))
-            .allSatisfy(r -> assertThat(TestKafka.destination(r)).as("%s", r).isNull())
+            .allSatisfy(r -> assertThat(destination(r)).as("%s", r).isNull())
             .allSatisfy(
                 r ->
                     assertThat(((Result.Unavailable) r).error())
@@ -159,7 +161,7 @@ class FrozenBrokerTest {
           .contains(healthy.bootstrapServers())
           .contains("does not answer");
       healthy.resume();
-      KafkaPublisherTest.publishUntilDelivered(publisher, List.of(stored(message("U", "u"))));
+      publishUntilDelivered(publisher, List.of(stored(message("U", "u"))));
       assertThat(publisher.unreachable(Duration.ofSeconds(60))).isEmpty();
     }
   }

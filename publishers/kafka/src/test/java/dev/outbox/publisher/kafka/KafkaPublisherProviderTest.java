@@ -45,7 +45,8 @@ class KafkaPublisherProviderTest {
       })
   @DisplayName("a setting that would break the contract is refused")
   void refused(String name, String value, String sentence) {
-    Map<String, String> properties = new HashMap<>(Map.of("kafka.bootstrap.servers", "127.0.0.1:1"));
+    Map<String, String> properties =
+        new HashMap<>(Map.of("kafka.bootstrap.servers", "127.0.0.1:1"));
     properties.put(name, value);
     assertThatThrownBy(() -> new KafkaPublisherProvider().open(properties, Duration.ofSeconds(5)))
         .isInstanceOf(IllegalArgumentException.class)

@@ -1,16 +1,16 @@
 package dev.outbox.publisher.kafka;
 
-import static dev.outbox.publisher.kafka.TestKafka.destination;
+import static dev.outbox.embedded.TestMessages.destination;
+import static dev.outbox.embedded.TestMessages.message;
+import static dev.outbox.embedded.TestMessages.publishUntilDelivered;
+import static dev.outbox.embedded.TestMessages.stored;
 import static dev.outbox.publisher.kafka.TestKafka.publisher;
 import static dev.outbox.publisher.kafka.TestKafka.sequences;
 import static dev.outbox.publisher.kafka.TestKafka.topic;
-import static dev.outbox.publisher.kafka.TestMessages.message;
-import static dev.outbox.publisher.kafka.TestMessages.stored;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Header;
-import dev.outbox.embedded.EmbeddedKafka;
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
@@ -273,40 +273,5 @@ class KafkaPublisherTest {
     publisher.close();
     assertThat(publisher.publish(List.of(stored(message("t", "a")))))
         .allSatisfy(r -> assertThat(destination(r)).isNull());
-  }
-
-  @Test
-  @DisplayName("a broker that creates topics does so, within the first call or the next ones")
-  void autoCreation() throws Exception {
-    try (EmbeddedKafka kafka =
-            EmbeddedKafka.builder().setting("auto.create.topics.enable", "true").start();
-        KafkaPublisher publisher =
-            KafkaPublisher.builder()
-                .property("bootstrap.servers", kafka.bootstrapServers())
-                .timeout(TIMEOUT)
-                .build()) {
-      List<StoredMessage> messages =
-          List.of(stored(message("new-1", "a")), stored(message("new-2", "b")));
-      publishUntilDelivered(publisher, messages);
-      assertThat(TestKafka.read(kafka.bootstrapServers(), Set.of("new-1", "new-2"))).hasSize(2);
-    }
-  }
-
-  static void publishUntilDelivered(KafkaPublisher publisher, List<StoredMessage> messages)
-      throws Exception {
-    List<StoredMessage> open = messages;
-    long end = System.nanoTime() + Duration.ofMinutes(3).toNanos();
-    while (!open.isEmpty()) {
-      List<Result> results = publisher.publish(open);
-      List<StoredMessage> rest = new ArrayList<>();
-      for (int i = 0; i < open.size(); i++) {
-        assertThat(results.get(i)).isNotInstanceOfAny(Result.Failed.class, Result.Rejected.class);
-        if (!(results.get(i) instanceof Result.Delivered)) {
-          rest.add(open.get(i));
-        }
-      }
-      assertThat(System.nanoTime() - end).as("still not delivered: %s", results).isNegative();
-      open = rest;
-    }
   }
 }

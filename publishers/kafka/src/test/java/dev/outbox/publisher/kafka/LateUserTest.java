@@ -1,7 +1,8 @@
 package dev.outbox.publisher.kafka;
 
-import static dev.outbox.publisher.kafka.TestMessages.message;
-import static dev.outbox.publisher.kafka.TestMessages.stored;
+import static dev.outbox.embedded.TestMessages.destination;
+import static dev.outbox.embedded.TestMessages.message;
+import static dev.outbox.embedded.TestMessages.stored;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -18,14 +19,15 @@ import org.apache.kafka.clients.admin.UserScramCredentialUpsertion;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** A publisher that is there before its user is. */
+/** A publisher that is there before its user is, and before its topic. */
 class LateUserTest {
   private static final String PASSWORD = "late-7";
 
   @Test
-  @DisplayName("a user that is made after the publisher started is served without a restart")
+  @DisplayName("a user made after the publisher started is served, and the broker makes its topic")
   void late() throws Exception {
-    try (EmbeddedKafka kafka = EmbeddedKafka.builder().scram().start();
+    try (EmbeddedKafka kafka =
+            EmbeddedKafka.builder().setting("auto.create.topics.enable", "true").scram().start();
         KafkaPublisher publisher =
             KafkaPublisher.builder()
                 .property("bootstrap.servers", kafka.scramBootstrapServers())
@@ -37,11 +39,10 @@ class LateUserTest {
                         + " username=\"late\" password=\"%s\";".formatted(PASSWORD))
                 .timeout(Duration.ofSeconds(8))
                 .build()) {
-      TestKafka.create(kafka.bootstrapServers(), "t", Map.of());
       StoredMessage message = stored(message("t", "k"));
       for (int i = 0; i < 3; i++) {
         assertThat(publisher.publish(List.of(message)))
-            .allSatisfy(r -> assertThat(TestKafka.destination(r)).isNull());
+            .allSatisfy(r -> assertThat(destination(r)).isNull());
       }
       assertThat(publisher.unreachable(Duration.ofMinutes(1)).orElseThrow())
           .contains("does not let us in")

@@ -1,9 +1,9 @@
 package dev.outbox.publisher.kafka;
 
+import static dev.outbox.embedded.TestMessages.message;
+import static dev.outbox.embedded.TestMessages.stored;
 import static dev.outbox.publisher.kafka.TestKafka.sequences;
 import static dev.outbox.publisher.kafka.TestKafka.topic;
-import static dev.outbox.publisher.kafka.TestMessages.message;
-import static dev.outbox.publisher.kafka.TestMessages.stored;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.publisher.kafka.ProducerHolder.Connection;
@@ -48,7 +48,7 @@ class OrderTest {
     WallClock clock = WallClock.system();
     holder =
         new ProducerHolder(() -> new KafkaProducer<>(settings.plain()), settings::scrub, clock);
-    Records records = TestMessages.records(settings.hasPartitioner());
+    Records records = RecordsTest.records(settings.hasPartitioner());
     return new KafkaPublisher(
         holder, holder, new PublisherParts(new Cluster(settings, clock), records, timing));
   }

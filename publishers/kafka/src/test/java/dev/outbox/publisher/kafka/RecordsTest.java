@@ -24,6 +24,18 @@ class RecordsTest {
   private static final int PARTITIONS = 12;
   private static final UUID ID = UUID.fromString("01234567-89ab-cdef-0123-456789abcdef");
 
+  /** As they are where nothing is chosen, but for who chooses partitions. */
+  static Records records(boolean byClient) {
+    return new Records(
+        Destination.aggregateType(),
+        Records::keyOf,
+        Records::valueOf,
+        null,
+        byClient,
+        null,
+        Records::justSend);
+  }
+
   private static StoredMessage stored() {
     OutboxMessage message =
         OutboxMessage.builder()
@@ -72,7 +84,7 @@ class RecordsTest {
   @Test
   @DisplayName("key, value and headers, the message's own first")
   void record() {
-    ProducerRecord<byte[], byte[]> record = of(TestMessages.records(false), stored());
+    ProducerRecord<byte[], byte[]> record = of(records(false), stored());
     assertThat(record.topic()).isEqualTo("order");
     assertThat(record.key()).isEqualTo("4711".getBytes(UTF_8));
     assertThat(record.value()).isEqualTo("{}".getBytes(UTF_8));
@@ -199,7 +211,7 @@ class RecordsTest {
           .contains("dataschema=" + none)
           .noneMatch(header -> header.startsWith("ce_dataschema"));
     }
-    assertThat(headers(of(TestMessages.records(false), withSchema("urn:shop:2"))))
+    assertThat(headers(of(records(false), withSchema("urn:shop:2"))))
         .noneMatch(header -> header.startsWith("ce_"));
   }
 }

@@ -1,7 +1,8 @@
 package dev.outbox.publisher.kafka;
 
-import static dev.outbox.publisher.kafka.TestMessages.message;
-import static dev.outbox.publisher.kafka.TestMessages.stored;
+import static dev.outbox.embedded.TestMessages.destination;
+import static dev.outbox.embedded.TestMessages.message;
+import static dev.outbox.embedded.TestMessages.stored;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -109,7 +110,7 @@ class SettingsTest {
       assertThat(publisher.address()).isEqualTo("127.0.0.1:1");
       assertThat(publisher.publish(List.of(stored(message("t", "a")), stored(message("t", "a")))))
           .hasSize(2)
-          .allSatisfy(r -> assertThat(TestKafka.destination(r)).isNull());
+          .allSatisfy(r -> assertThat(destination(r)).isNull());
       assertThat(publisher.unreachable(Duration.ofSeconds(1)).orElseThrow())
           .contains("127.0.0.1:1")
           .contains("does not answer");

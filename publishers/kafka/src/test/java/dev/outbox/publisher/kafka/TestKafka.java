@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.outbox.embedded.EmbeddedServer;
 import dev.outbox.embedded.TestServer;
-import dev.outbox.spi.publisher.Result;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -123,9 +122,5 @@ final class TestKafka {
     return read(List.of(topic)).stream()
         .map(r -> Long.valueOf(header(r, "outbox-sequence")))
         .toList();
-  }
-
-  static String destination(Result result) {
-    return ((Result.Unavailable) result).destination();
   }
 }

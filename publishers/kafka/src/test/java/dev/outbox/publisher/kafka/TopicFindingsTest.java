@@ -1,7 +1,7 @@
 package dev.outbox.publisher.kafka;
 
-import static dev.outbox.publisher.kafka.TestMessages.message;
-import static dev.outbox.publisher.kafka.TestMessages.stored;
+import static dev.outbox.embedded.TestMessages.message;
+import static dev.outbox.embedded.TestMessages.stored;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.spi.store.Finding;

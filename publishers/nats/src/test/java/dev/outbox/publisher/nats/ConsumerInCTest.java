@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.DebianPackages;
+import dev.outbox.embedded.TestMessages;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import java.io.IOException;

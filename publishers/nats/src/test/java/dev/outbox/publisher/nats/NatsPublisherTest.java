@@ -1,16 +1,17 @@
 package dev.outbox.publisher.nats;
 
-import static dev.outbox.publisher.nats.TestMessages.batch;
-import static dev.outbox.publisher.nats.TestMessages.destination;
-import static dev.outbox.publisher.nats.TestMessages.error;
-import static dev.outbox.publisher.nats.TestMessages.message;
-import static dev.outbox.publisher.nats.TestMessages.publishOne;
+import static dev.outbox.embedded.TestMessages.batch;
+import static dev.outbox.embedded.TestMessages.destination;
+import static dev.outbox.embedded.TestMessages.error;
+import static dev.outbox.embedded.TestMessages.message;
+import static dev.outbox.embedded.TestMessages.publishOne;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.EmbeddedNats;
+import dev.outbox.embedded.TestMessages;
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
@@ -21,18 +22,14 @@ import io.nats.client.impl.SocketDataPort;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -178,7 +175,8 @@ class NatsPublisherTest {
   }
 
   @Test
-  @DisplayName("to who listens without a stream one message is sent now and then, until there is one")
+  @DisplayName(
+      "to who listens without a stream one message is sent now and then, until there is one")
   void nobodyAcknowledges() throws Exception {
     String silent = TestNats.name();
     BlockingQueue<String> heard = new LinkedBlockingQueue<>();

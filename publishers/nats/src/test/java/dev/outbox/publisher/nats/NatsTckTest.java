@@ -2,6 +2,8 @@ package dev.outbox.publisher.nats;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
+import dev.outbox.embedded.EmbeddedServer;
+import dev.outbox.embedded.EmbeddedTck;
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.StoredMessage;
@@ -13,26 +15,27 @@ import io.nats.client.api.DiscardPolicy;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 
 /** The TCK on a real server. */
-class NatsTckTest extends PublisherTck
-    implements PublisherTck.BrokerCrashes,
-        PublisherTck.BrokerHangs,
-        PublisherTck.BrokerRejects,
+class NatsTckTest extends EmbeddedTck
+    implements PublisherTck.BrokerRejects,
         PublisherTck.DestinationMissing,
         PublisherTck.DestinationNotDurable,
         PublisherTck.DestinationHangs {
-  private static final String GOES_TO = "test-goes-to";
   private static final String SILENT = TestNats.name();
 
   private String stream;
   private String small;
   private String full;
   private Connection listener;
+
+  @Override
+  protected EmbeddedServer server() {
+    return TestNats.embedded();
+  }
 
   @Override
   protected MessagePublisher createPublisher() {
@@ -43,13 +46,7 @@ class NatsTckTest extends PublisherTck
   }
 
   private String subject(StoredMessage message) {
-    String to =
-        message.message().headers().stream()
-            .filter(header -> header.name().equals(GOES_TO))
-            .map(Header::value)
-            .findFirst()
-            .orElse(stream);
-    return to + "." + Subjects.token(message.message().recordKey());
+    return destination(message, stream) + "." + Subjects.token(message.message().recordKey());
   }
 
   @Override
@@ -80,52 +77,23 @@ class NatsTckTest extends PublisherTck
             TestNats.header(message, Mapping.KEY),
             message.getData(),
             json == null ? List.of() : Header.fromJson(json));
-    for (Attribute attribute : Attribute.values()) {
-      String name = "outbox-" + attribute.name().toLowerCase(Locale.ROOT).replace('_', '-');
-      received = received.with(attribute, TestNats.header(message, name));
-    }
-    return received;
-  }
-
-  @Override
-  public void stopBroker() {
-    TestNats.embedded().stop();
-  }
-
-  @Override
-  public void killBroker() {
-    TestNats.embedded().kill();
-  }
-
-  @Override
-  public void startBroker() {
-    TestNats.embedded().restart();
-  }
-
-  @Override
-  public void pauseBroker() {
-    TestNats.embedded().pause();
-  }
-
-  @Override
-  public void resumeBroker() {
-    TestNats.embedded().resume();
+    return withAttributes(received, name -> TestNats.header(message, name));
   }
 
   /** Larger than its stream allows: the server lets it pass, the stream refuses it. */
   @Override
   public OutboxMessage.Builder rejected(OutboxMessage.Builder message) {
-    return message.header(GOES_TO, small).payload(new byte[5_000]);
+    return to(small, message).payload(new byte[5_000]);
   }
 
   @Override
   public OutboxMessage.Builder toMissing(OutboxMessage.Builder message) {
-    return message.header(GOES_TO, TestNats.name());
+    return to(TestNats.name(), message);
   }
 
   @Override
   public OutboxMessage.Builder toNotDurable(OutboxMessage.Builder message) {
-    return message.header(GOES_TO, full);
+    return to(full, message);
   }
 
   /** Somebody listens there, so that the server has an addressee, and never answers. */
@@ -140,7 +108,7 @@ class NatsTckTest extends PublisherTck
     } catch (IOException | InterruptedException | TimeoutException e) {
       throw new AssertionError(e);
     }
-    return message.header(GOES_TO, SILENT);
+    return to(SILENT, message);
   }
 
   @AfterEach

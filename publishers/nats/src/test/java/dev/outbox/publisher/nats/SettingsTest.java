@@ -3,6 +3,7 @@ package dev.outbox.publisher.nats;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.embedded.TestMessages;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.PublisherProvider;
 import dev.outbox.spi.publisher.Result;

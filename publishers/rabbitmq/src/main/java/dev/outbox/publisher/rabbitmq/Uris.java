@@ -22,7 +22,8 @@ final class Uris {
       }
       factory.setUri(parsed);
       if (factory.isSSL()) {
-        checkCertificates(factory);
+        factory.useSslProtocol(SSLContext.getDefault());
+        factory.enableHostnameVerification();
       }
       return factory;
     } catch (URISyntaxException | GeneralSecurityException | RuntimeException e) {
@@ -31,11 +32,6 @@ final class Uris {
           "the URI of RabbitMQ is none: it must be amqp://user:password@host:port/vhost, or amqps:"
               + " for TLS, with special characters as %40");
     }
-  }
-
-  static void checkCertificates(ConnectionFactory factory) throws GeneralSecurityException {
-    factory.useSslProtocol(SSLContext.getDefault());
-    factory.enableHostnameVerification();
   }
 
   static List<Address> addresses(String addresses) {

@@ -1,7 +1,7 @@
 package dev.outbox.publisher.rabbitmq;
 
-import static dev.outbox.publisher.rabbitmq.TestMessages.message;
-import static dev.outbox.publisher.rabbitmq.TestMessages.stored;
+import static dev.outbox.embedded.TestMessages.message;
+import static dev.outbox.embedded.TestMessages.stored;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.rabbitmq.client.Channel;
@@ -48,7 +48,7 @@ class ConfirmChannelTest {
   void manyReturned() throws IOException {
     ConfirmChannel channel = new ConfirmChannel(channel(), () -> {}, idle -> {});
     List<StoredMessage> messages =
-        Stream.generate(() -> stored(message("exchange", "Happened", "k"))).limit(MANY).toList();
+        Stream.generate(() -> stored(message("exchange", "k"))).limit(MANY).toList();
     Run run = new Outcome<>(messages, Run::new).runs().get(0);
     List<Mapping.Outgoing> returned = new ArrayList<>();
     for (int i = 0; i < MANY; i++) {

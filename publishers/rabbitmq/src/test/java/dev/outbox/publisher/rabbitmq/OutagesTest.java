@@ -1,13 +1,12 @@
 package dev.outbox.publisher.rabbitmq;
 
-import static dev.outbox.publisher.rabbitmq.TestMessages.message;
-import static dev.outbox.publisher.rabbitmq.TestMessages.stored;
-import static dev.outbox.publisher.rabbitmq.TestRabbit.destination;
-import static dev.outbox.publisher.rabbitmq.TestRabbit.error;
-import static dev.outbox.publisher.rabbitmq.TestRabbit.publishUntilDelivered;
+import static dev.outbox.embedded.TestMessages.destination;
+import static dev.outbox.embedded.TestMessages.error;
+import static dev.outbox.embedded.TestMessages.message;
+import static dev.outbox.embedded.TestMessages.publishUntilDelivered;
+import static dev.outbox.embedded.TestMessages.stored;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.EmbeddedRabbit;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
@@ -43,7 +42,7 @@ class OutagesTest {
 
   private List<StoredMessage> many(int count, int bytes) {
     return IntStream.range(0, count)
-        .mapToObj(i -> stored(message(exchange, "Happened", "k" + i).payload(new byte[bytes])))
+        .mapToObj(i -> stored(message(exchange, "k" + i).payload(new byte[bytes])))
         .toList();
   }
 
@@ -158,8 +157,8 @@ class OutagesTest {
     try (RabbitPublisher restricted =
         RabbitPublisher.builder().uri(TestRabbit.uri(user, "p")).timeout(TIMEOUT).build()) {
       List<StoredMessage> messages = new ArrayList<>(many(10, 10));
-      messages.add(5, stored(message(forbidden, "a", "f")));
-      messages.add(8, stored(message(forbidden, "b", "g")));
+      messages.add(5, stored(message(forbidden, "f").eventType("a")));
+      messages.add(8, stored(message(forbidden, "g").eventType("b")));
       List<Result> results = restricted.publish(messages);
       for (int i = 0; i < results.size(); i++) {
         if (i == 5 || i == 8) {
@@ -173,7 +172,7 @@ class OutagesTest {
       String unused = rabbit.control("set_permissions", user, "", exchange + "|" + later, "");
       List<StoredMessage> more = new ArrayList<>();
       more.add(messages.get(5));
-      IntStream.range(0, 10).forEach(i -> more.add(stored(message(later, "c", "k" + i))));
+      IntStream.range(0, 10).forEach(i -> more.add(stored(message(later, "k" + i).eventType("c"))));
       List<Result> again = restricted.publish(more);
       assertThat(destination(again.get(0))).isEqualTo(forbidden);
       assertThat(again.subList(1, 11)).containsOnly(Result.delivered());

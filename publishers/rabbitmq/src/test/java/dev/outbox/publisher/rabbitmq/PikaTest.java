@@ -1,7 +1,7 @@
 package dev.outbox.publisher.rabbitmq;
 
-import static dev.outbox.publisher.rabbitmq.TestMessages.message;
-import static dev.outbox.publisher.rabbitmq.TestMessages.stored;
+import static dev.outbox.embedded.TestMessages.message;
+import static dev.outbox.embedded.TestMessages.stored;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -40,7 +40,7 @@ class PikaTest {
     }
     StoredMessage sent =
         stored(
-            message(exchange, "Happened", "key " + UNICODE)
+            message(exchange, "key " + UNICODE)
                 .payload(payload)
                 .contentType("application/octet-stream")
                 .correlationId("c " + UNICODE)

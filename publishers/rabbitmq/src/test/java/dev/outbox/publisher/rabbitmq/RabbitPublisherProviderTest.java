@@ -1,7 +1,7 @@
 package dev.outbox.publisher.rabbitmq;
 
-import static dev.outbox.publisher.rabbitmq.TestMessages.message;
-import static dev.outbox.publisher.rabbitmq.TestMessages.stored;
+import static dev.outbox.embedded.TestMessages.message;
+import static dev.outbox.embedded.TestMessages.stored;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -54,8 +54,8 @@ class RabbitPublisherProviderTest {
       assertThat(
               publisher.publish(
                   List.of(
-                      stored(message("order", "OrderPlaced", "a")),
-                      stored(message("direct", "OrderPaid", "a")))))
+                      stored(message("order", "a").eventType("OrderPlaced")),
+                      stored(message("direct", "a").eventType("OrderPaid")))))
           .containsOnly(Result.delivered());
     }
     List<GetResponse> arrived = TestRabbit.read(name);

@@ -1,10 +1,10 @@
 package dev.outbox.publisher.rabbitmq;
 
-import static dev.outbox.publisher.rabbitmq.TestMessages.message;
-import static dev.outbox.publisher.rabbitmq.TestMessages.stored;
-import static dev.outbox.publisher.rabbitmq.TestRabbit.destination;
-import static dev.outbox.publisher.rabbitmq.TestRabbit.error;
-import static dev.outbox.publisher.rabbitmq.TestRabbit.publishUntilDelivered;
+import static dev.outbox.embedded.TestMessages.destination;
+import static dev.outbox.embedded.TestMessages.error;
+import static dev.outbox.embedded.TestMessages.message;
+import static dev.outbox.embedded.TestMessages.publishUntilDelivered;
+import static dev.outbox.embedded.TestMessages.stored;
 import static dev.outbox.publisher.rabbitmq.TestRabbit.sequences;
 import static dev.outbox.publisher.rabbitmq.TestRabbit.with;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -50,7 +50,7 @@ class RabbitPublisherTest {
   }
 
   private StoredMessage to(String name, String key) {
-    return stored(message(name, "Happened", key));
+    return stored(message(name, key));
   }
 
   private List<StoredMessage> many(int count) {
@@ -68,13 +68,14 @@ class RabbitPublisherTest {
   void properties() throws Exception {
     StoredMessage whole =
         stored(
-            message(exchange, "OrderPlaced", "k")
+            message(exchange, "k")
+                .eventType("OrderPlaced")
                 .contentType("text/plain")
                 .correlationId("c-1")
                 .header("tenant", "blue"));
     String wide = "\u00fc".repeat(200); // 400 bytes
     StoredMessage tooWide =
-        stored(message(exchange, "E", "k").contentType(wide).correlationId(wide));
+        stored(message(exchange, "k").eventType("E").contentType(wide).correlationId(wide));
     assertAll(publisher.publish(List.of(whole, tooWide)), Result.delivered());
 
     List<GetResponse> arrived = TestRabbit.read(exchange);
@@ -111,7 +112,7 @@ class RabbitPublisherTest {
             new Header("outbox-id", "mine"),
             new Header("\u00fc".repeat(200), "wide"),
             new Header("a", "\u0001 \" \\ \ud83d\ude00"));
-    OutboxMessage.Builder message = message(exchange, elsewhere, "k");
+    OutboxMessage.Builder message = message(exchange, "k").eventType(elsewhere);
     headers.forEach(h -> message.header(h.name(), h.value()));
     StoredMessage sent = stored(message);
     assertAll(publisher.publish(List.of(sent)), Result.delivered());
@@ -213,10 +214,10 @@ class RabbitPublisherTest {
     List<Result> results =
         publisher.publish(
             List.of(
-                stored(message(exchange, "good", "a")),
-                stored(message(exchange, "bad", "b")),
-                stored(message(exchange, "good", "b")),
-                stored(message(exchange, "good", "a"))));
+                stored(message(exchange, "a").eventType("good")),
+                stored(message(exchange, "b").eventType("bad")),
+                stored(message(exchange, "b").eventType("good")),
+                stored(message(exchange, "a").eventType("good"))));
     assertAll(List.of(results.get(0), results.get(3)), Result.delivered());
     assertThat(destination(results.get(1))).isEqualTo(exchange + "/bad");
     assertThat(error(results.get(1))).contains("no queue takes it").contains("NO_ROUTE");
@@ -337,8 +338,8 @@ class RabbitPublisherTest {
   void refusedByClient() throws Exception {
     String text = "\u00fc".repeat(200);
     List<StoredMessage> messages = new ArrayList<>(many(KEYS * 2));
-    messages.add(10, stored(message(exchange, text, "wide")));
-    messages.add(30, stored(message(exchange, "Happened", "wide")));
+    messages.add(10, stored(message(exchange, "wide").eventType(text)));
+    messages.add(30, stored(message(exchange, "wide")));
     List<Result> results = publisher.publish(messages);
     assertThat(results.get(10)).isInstanceOf(Result.Rejected.class);
     assertThat(error(results.get(10))).contains("the routing key has 400 bytes").contains("255");
@@ -350,7 +351,7 @@ class RabbitPublisherTest {
     small.setRequestedFrameMax(8_192);
     try (RabbitPublisher frames = RabbitPublisher.builder().connectionFactory(small).build()) {
       List<StoredMessage> more = new ArrayList<>(many(KEYS * 2));
-      more.set(20, stored(message(exchange, "Happened", "k20").header("h", "x".repeat(9_000))));
+      more.set(20, stored(message(exchange, "k20").header("h", "x".repeat(9_000))));
       List<Result> given = frames.publish(more);
       assertThat(given.get(20)).isInstanceOf(Result.Rejected.class);
       assertThat(error(given.get(20))).contains("frame size");
@@ -398,7 +399,7 @@ class RabbitPublisherTest {
         SuspendedQueue suspended = SuspendedQueue.make()) {
       List<StoredMessage> messages = new ArrayList<>();
       for (int i = 0; i < 10; i++) {
-        messages.add(stored(message("amq.default", suspended.name(), "s" + i)));
+        messages.add(stored(message("amq.default", "s" + i).eventType(suspended.name())));
         messages.add(to(exchange, "k" + i));
       }
       List<Result> results = mixed.publish(messages);

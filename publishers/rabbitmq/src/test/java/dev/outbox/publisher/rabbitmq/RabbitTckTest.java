@@ -1,28 +1,29 @@
 package dev.outbox.publisher.rabbitmq;
 
 import com.rabbitmq.client.GetResponse;
-import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
+import dev.outbox.embedded.EmbeddedServer;
+import dev.outbox.embedded.EmbeddedTck;
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.publisher.PublisherTck;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 
 /** The TCK on a real broker. */
-class RabbitTckTest extends PublisherTck
-    implements PublisherTck.BrokerCrashes,
-        PublisherTck.BrokerHangs,
-        PublisherTck.BrokerRejects,
+class RabbitTckTest extends EmbeddedTck
+    implements PublisherTck.BrokerRejects,
         PublisherTck.DestinationMissing,
         PublisherTck.DestinationNotDurable,
         PublisherTck.DestinationHangs {
-  private static final String GOES_TO = "test-goes-to";
-
   private String exchange;
   private SuspendedQueue suspended;
+
+  @Override
+  protected EmbeddedServer server() {
+    return TestRabbit.embedded();
+  }
 
   @Override
   protected MessagePublisher createPublisher() {
@@ -46,7 +47,7 @@ class RabbitTckTest extends PublisherTck
   }
 
   private static boolean is(StoredMessage message, String where) {
-    return message.message().headers().contains(new Header(GOES_TO, where));
+    return destination(message, "").equals(where);
   }
 
   @Override
@@ -69,53 +70,23 @@ class RabbitTckTest extends PublisherTck
   }
 
   private static Received received(GetResponse message) {
-    Received received =
+    return withAttributes(
         Received.of(
             TestRabbit.header(message, Mapping.KEY),
             message.getBody(),
-            TestRabbit.headers(message));
-    for (Attribute attribute : Attribute.values()) {
-      String name = attribute.name().toLowerCase(Locale.ROOT).replace('_', '-');
-      String header = attribute == Attribute.CONTENT_TYPE ? name : "outbox-" + name;
-      received = received.with(attribute, TestRabbit.header(message, header));
-    }
-    return received;
-  }
-
-  @Override
-  public void stopBroker() {
-    TestRabbit.embedded().stop();
-  }
-
-  @Override
-  public void killBroker() {
-    TestRabbit.embedded().kill();
-  }
-
-  @Override
-  public void startBroker() {
-    TestRabbit.embedded().restart();
-  }
-
-  @Override
-  public void pauseBroker() {
-    TestRabbit.embedded().pause();
-  }
-
-  @Override
-  public void resumeBroker() {
-    TestRabbit.embedded().resume();
+            TestRabbit.headers(message)),
+        name -> TestRabbit.header(message, name));
   }
 
   /** Larger than the broker allows: it closes the channel. */
   @Override
   public OutboxMessage.Builder rejected(OutboxMessage.Builder message) {
-    return message.header(GOES_TO, "large");
+    return to("large", message);
   }
 
   @Override
   public OutboxMessage.Builder toMissing(OutboxMessage.Builder message) {
-    return message.header(GOES_TO, "missing");
+    return to("missing", message);
   }
 
   /** A queue that stands still: the broker takes what goes there and confirms nothing. */
@@ -127,6 +98,6 @@ class RabbitTckTest extends PublisherTck
   @Override
   public OutboxMessage.Builder toHanging(OutboxMessage.Builder message) {
     suspended = suspended == null ? SuspendedQueue.make() : suspended;
-    return message.header(GOES_TO, "stuck");
+    return to("stuck", message);
   }
 }

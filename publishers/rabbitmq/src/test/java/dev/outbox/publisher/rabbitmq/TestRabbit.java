@@ -1,7 +1,5 @@
 package dev.outbox.publisher.rabbitmq;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import com.rabbitmq.client.BuiltinExchangeType;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
@@ -10,16 +8,11 @@ import com.rabbitmq.client.GetResponse;
 import dev.outbox.Header;
 import dev.outbox.embedded.EmbeddedRabbit;
 import dev.outbox.embedded.TestServer;
-import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.publisher.Result;
-import dev.outbox.spi.store.StoredMessage;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import org.awaitility.Awaitility;
 import org.opentest4j.TestAbortedException;
 
 /** The broker that all tests of this module share; exchanges and queues are each test's own. */
@@ -141,36 +134,5 @@ final class TestRabbit {
       }
     }
     return first;
-  }
-
-  static String destination(Result result) {
-    assertThat(result).isInstanceOf(Result.Unavailable.class);
-    return ((Result.Unavailable) result).destination();
-  }
-
-  static String error(Result result) {
-    if (result instanceof Result.Unavailable unavailable) {
-      return unavailable.error();
-    }
-    return result instanceof Result.Rejected rejected
-        ? rejected.error()
-        : ((Result.Failed) result).error();
-  }
-
-  /** As a relay does: what was not delivered is published again. */
-  static void publishUntilDelivered(MessagePublisher publisher, List<StoredMessage> messages) {
-    List<StoredMessage> open = new ArrayList<>(messages);
-    Awaitility.await()
-        .atMost(Duration.ofMinutes(2))
-        .until(
-            () -> {
-              List<Result> results = publisher.publish(List.copyOf(open));
-              for (int i = open.size() - 1; i >= 0; i--) {
-                if (results.get(i) instanceof Result.Delivered) {
-                  open.remove(i);
-                }
-              }
-              return open.isEmpty();
-            });
   }
 }

@@ -1,20 +1,20 @@
 package dev.outbox.publisher.rabbitmq;
 
-import static dev.outbox.publisher.rabbitmq.TestMessages.message;
-import static dev.outbox.publisher.rabbitmq.TestMessages.stored;
-import static dev.outbox.publisher.rabbitmq.TestRabbit.destination;
-import static dev.outbox.publisher.rabbitmq.TestRabbit.error;
+import static dev.outbox.embedded.TestMessages.destination;
+import static dev.outbox.embedded.TestMessages.error;
+import static dev.outbox.embedded.TestMessages.message;
+import static dev.outbox.embedded.TestMessages.stored;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.rabbitmq.client.ConnectionFactory;
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.EmbeddedRabbit;
+import dev.outbox.embedded.SelfSigned;
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
-import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
@@ -26,8 +26,6 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import javax.net.ssl.SSLContext;
-import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,7 +33,6 @@ import org.opentest4j.TestAbortedException;
 
 /** A broker with a certificate of its own, which the JVM does not trust. */
 class TlsTest {
-  private static final String PASSWORD = "changeit";
   private static final Duration TIMEOUT = Duration.ofSeconds(8);
 
   @TempDir Path directory;
@@ -43,10 +40,13 @@ class TlsTest {
   @Test
   @DisplayName("certificates are checked, a trusted one works, and a write that hangs is ended")
   void tls() throws Exception {
-    KeyStore keys = keys();
+    KeyStore keys = SelfSigned.keys(directory, "ip:127.0.0.1");
     try (EmbeddedRabbit rabbit = start(keys)) {
       refused(RabbitPublisher.builder().uri(rabbit.tlsUri()).timeout(TIMEOUT).build());
-      Path trusted = trusted(keys);
+      Path trusted = directory.resolve("trusted.p12");
+      try (var out = Files.newOutputStream(trusted)) {
+        SelfSigned.certificate(keys).store(out, SelfSigned.PASSWORD.toCharArray());
+      }
       Map<String, String> properties =
           Map.of(
               "rabbitmq.uri",
@@ -58,12 +58,12 @@ class TlsTest {
               "rabbitmq.ssl.trust.store.type",
               "PKCS12",
               "rabbitmq.ssl.trust.store.password",
-              PASSWORD,
+              SelfSigned.PASSWORD,
               "destination",
               "amq.fanout");
       refused(new RabbitPublisherProvider().open(without(properties, ".trust"), TIMEOUT));
       try (MessagePublisher publisher = new RabbitPublisherProvider().open(properties, TIMEOUT)) {
-        Result result = publisher.publish(List.of(stored(message("t", "Happened", "k")))).get(0);
+        Result result = publisher.publish(List.of(stored(message("t", "k")))).get(0);
         assertThat(destination(result)).as(error(result)).isEqualTo("amq.fanout/Happened");
       }
       hangs(rabbit, keys);
@@ -72,7 +72,7 @@ class TlsTest {
 
   private void refused(MessagePublisher publisher) throws Exception {
     try (publisher) {
-      Result result = publisher.publish(List.of(stored(message("t", "Happened", "k")))).get(0);
+      Result result = publisher.publish(List.of(stored(message("t", "k")))).get(0);
       assertThat(destination(result)).isNull();
       assertThat(error(result)).contains("amqps://127.0.0.1").contains("cannot be reached");
       assertThat(error(result)).containsIgnoringCase("certif");
@@ -87,22 +87,14 @@ class TlsTest {
 
   /** Closing a socket with TLS waits for the write that hangs, unless it is told not to. */
   private void hangs(EmbeddedRabbit rabbit, KeyStore keys) throws Exception {
-    TrustManagerFactory trust =
-        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-    trust.init(keys);
-    SSLContext context = SSLContext.getInstance("TLS");
-    context.init(null, trust.getTrustManagers(), null);
     ConnectionFactory factory = new ConnectionFactory();
     factory.setUri(rabbit.tlsUri());
-    factory.useSslProtocol(context);
+    factory.useSslProtocol(SelfSigned.trusting(keys));
     factory.enableHostnameVerification();
     List<StoredMessage> large =
         IntStream.range(0, 40)
             .mapToObj(
-                i ->
-                    stored(
-                        message("t", "Happened", "k" + i)
-                            .payload(new byte[OutboxMessage.MAX_PAYLOAD])))
+                i -> stored(message("t", "k" + i).payload(new byte[OutboxMessage.MAX_PAYLOAD])))
             .toList();
     try (RabbitPublisher publisher =
         RabbitPublisher.builder()
@@ -132,9 +124,10 @@ class TlsTest {
   private EmbeddedRabbit start(KeyStore keys) throws Exception {
     Path certificate = directory.resolve("certificate.pem");
     Path key = directory.resolve("key.pem");
-    Files.writeString(certificate, pem("CERTIFICATE", keys.getCertificate("rabbit").getEncoded()));
-    Files.writeString(
-        key, pem("PRIVATE KEY", keys.getKey("rabbit", PASSWORD.toCharArray()).getEncoded()));
+    byte[] certified = keys.getCertificate(SelfSigned.ALIAS).getEncoded();
+    Files.writeString(certificate, pem("CERTIFICATE", certified));
+    byte[] secret = keys.getKey(SelfSigned.ALIAS, SelfSigned.PASSWORD.toCharArray()).getEncoded();
+    Files.writeString(key, pem("PRIVATE KEY", secret));
     try {
       return EmbeddedRabbit.builder().tls(certificate, key).start();
     } catch (UnsupportedOperationException e) {
@@ -145,47 +138,5 @@ class TlsTest {
   private static String pem(String what, byte[] bytes) {
     String base64 = Base64.getMimeEncoder(64, "\n".getBytes(US_ASCII)).encodeToString(bytes);
     return "-----BEGIN %s-----\n%s\n-----END %s-----\n".formatted(what, base64, what);
-  }
-
-  private KeyStore keys() throws Exception {
-    Path file = directory.resolve("keys.p12");
-    Process keytool =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
-                "-genkeypair",
-                "-alias",
-                "rabbit",
-                "-keyalg",
-                "RSA",
-                "-dname",
-                "CN=127.0.0.1",
-                "-ext",
-                "san=ip:127.0.0.1",
-                "-storetype",
-                "PKCS12",
-                "-keystore",
-                file.toString(),
-                "-storepass",
-                PASSWORD)
-            .redirectErrorStream(true)
-            .redirectOutput(directory.resolve("keytool.log").toFile())
-            .start();
-    assertThat(keytool.waitFor()).isZero();
-    KeyStore keys = KeyStore.getInstance("PKCS12");
-    try (InputStream in = Files.newInputStream(file)) {
-      keys.load(in, PASSWORD.toCharArray());
-    }
-    return keys;
-  }
-
-  private Path trusted(KeyStore keys) throws Exception {
-    KeyStore trusted = KeyStore.getInstance("PKCS12");
-    trusted.load(null, null);
-    trusted.setCertificateEntry("rabbit", keys.getCertificate("rabbit"));
-    Path file = directory.resolve("trusted.p12");
-    try (var out = Files.newOutputStream(file)) {
-      trusted.store(out, PASSWORD.toCharArray());
-    }
-    return file;
   }
 }
