@@ -403,7 +403,7 @@ abstract class PublisherTests {
       for (Published call : calls) {
         check("P1", call.notThere(arrived));
       }
-      check("P2", outOfOrder(all, arrived));
+      check(outOfOrder(all, arrived));
     }
 
     /** Call after call, until one has not delivered all. */
