@@ -51,7 +51,7 @@ class BrokenStoresTest {
 
     @Override
     protected Duration patience() {
-      return Duration.ofSeconds(5);
+      return Duration.ofSeconds(3);
     }
 
     @Override
