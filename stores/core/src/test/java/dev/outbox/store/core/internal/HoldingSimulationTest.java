@@ -196,7 +196,7 @@ class HoldingSimulationTest {
   void twoHundredRelaysThatComeAndGo() {
     simulation.start(200);
     simulation.run(seconds(10));
-    for (int second = 0; second < 200; second++) {
+    for (int second = 0; second < 120; second++) {
       List<Process> living = simulation.living();
       Process any = living.get(random.nextInt(living.size()));
       switch (random.nextInt(12)) {
