@@ -3,6 +3,7 @@ package dev.outbox.store.mysql;
 import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.store.jdbc.TestDatabase;
+import java.util.Arrays;
 import java.util.function.Consumer;
 
 /** A database of its own on the MySQL or MariaDB that the tests run against, and a pool on it. */
@@ -38,6 +39,15 @@ public final class Database extends TestDatabase {
   /** The same database on another server of a cluster; the caller closes its pool. */
   Database on(DatabaseServer other) {
     return new Database(other, schema(), config -> {});
+  }
+
+  @Override
+  public void run(String script) {
+    execute(statements(script));
+  }
+
+  static String[] statements(String script) {
+    return Arrays.stream(script.split(";\n")).filter(s -> !s.isBlank()).toArray(String[]::new);
   }
 
   @Override

@@ -74,14 +74,14 @@ class MysqlArchiveTest extends ArchiveTests {
   @Test
   @DisplayName("a migration that was interrupted goes on: each statement commits by itself")
   void interrupted() {
-    int statements = MysqlSchemaTest.statements(store.ddl()).length;
-    int ofOutbox = MysqlSchemaTest.statements(builder(database.pool).build().ddl()).length;
+    int statements = Database.statements(store.ddl()).length;
+    int ofOutbox = Database.statements(builder(database.pool).build().ddl()).length;
     assertThat(statements - ofOutbox).as("statements of the archive").isEqualTo(4);
     for (int done = 1; done < statements - ofOutbox; done++) {
       database.empty();
       builder(database.pool).build().migrate();
       database.execute(
-          Arrays.copyOfRange(MysqlSchemaTest.statements(store.ddl()), ofOutbox, ofOutbox + done));
+          Arrays.copyOfRange(Database.statements(store.ddl()), ofOutbox, ofOutbox + done));
       JdbcOutboxStore again = builder(database.pool).archive(Archive.FULL).build();
       assertThatThrownBy(again::verify).isInstanceOf(SchemaException.class);
       again.migrate();

@@ -28,7 +28,7 @@ class MysqlDedupTest extends RepeatableReadTests {
 
   @BeforeEach
   void migrate() {
-    store.migrate();
+    createTables();
   }
 
   @AfterEach

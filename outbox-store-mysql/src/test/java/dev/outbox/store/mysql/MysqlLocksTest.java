@@ -50,7 +50,7 @@ class MysqlLocksTest extends DatabaseTests {
 
   @BeforeEach
   void migrate() {
-    store.migrate();
+    createTables();
     stalling = new Stalling(database.pool);
     stallingStore = builder(stalling.dataSource()).build();
     stallingStore.verify();

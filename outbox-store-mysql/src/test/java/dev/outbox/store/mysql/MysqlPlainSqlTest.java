@@ -35,7 +35,7 @@ class MysqlPlainSqlTest extends DatabaseTests {
 
   @BeforeEach
   void migrate() {
-    store.migrate();
+    createTables();
   }
 
   /** Columns with values, as SQL, of a row that is good but for one. */

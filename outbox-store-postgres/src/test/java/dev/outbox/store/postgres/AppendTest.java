@@ -17,7 +17,7 @@ class AppendTest extends DatabaseTest {
 
   @BeforeEach
   void migrate() {
-    store.migrate();
+    createTables();
   }
 
   @ParameterizedTest(name = "{0} messages, dedup keys: {1}, times: {2}")

@@ -114,8 +114,8 @@ class ColumnOrderTest extends DatabaseTest {
 
   /** txid's default notes how far the sequence is when it is first computed. */
   @BeforeEach
-  void createTables() {
-    database.execute(store.ddl());
+  void migrate() {
+    createTables();
     database.execute("insert into outbox_message " + COLUMNS + " values " + ROW);
     database.execute(
         """

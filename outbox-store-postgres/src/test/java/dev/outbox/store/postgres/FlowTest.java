@@ -20,7 +20,7 @@ class FlowTest extends DatabaseTest {
   @Test
   @DisplayName("is what was appended and delivered, also by others")
   void flow() {
-    store.migrate();
+    createTables();
     Flow before = store.flow().orElseThrow();
     List<OutboxMessage> messages =
         IntStream.range(0, 5)

@@ -24,8 +24,8 @@ class LowWaterTest extends DatabaseTest {
   private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   @BeforeEach
-  void createTables() {
-    database.execute(store.ddl());
+  void migrate() {
+    createTables();
   }
 
   private void append(int messages) {

@@ -33,7 +33,7 @@ class PostgresLookTest extends DatabaseTest {
 
   @BeforeEach
   void keep() throws SQLException {
-    store.migrate();
+    createTables();
     database.execute("create table other (i int)");
     producer = database.pool.getConnection();
     producer.setAutoCommit(false);

@@ -27,7 +27,7 @@ class TextLimitsTest extends DatabaseTest {
 
   @BeforeEach
   void migrate() {
-    store.migrate();
+    createTables();
   }
 
   private static OutboxMessage.Builder message(String text) {

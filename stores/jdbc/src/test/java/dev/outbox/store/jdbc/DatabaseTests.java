@@ -37,6 +37,12 @@ public abstract class DatabaseTests {
     database.close();
   }
 
+  /** Without Liquibase, which takes several times as long; {@link SchemaTests} has both. */
+  protected final void createTables() {
+    database.run(store.ddl());
+    store.verify();
+  }
+
   /** Changes the pool's settings. */
   protected void configure(HikariConfig config) {}
 

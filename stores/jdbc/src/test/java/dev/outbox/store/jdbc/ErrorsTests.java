@@ -31,7 +31,7 @@ public abstract class ErrorsTests extends DatabaseTests {
 
   @BeforeEach
   void migrate() {
-    store.migrate();
+    createTables();
   }
 
   /** A store without a pool, whose user has {@link #PASSWORD}. */

@@ -18,7 +18,7 @@ public abstract class HousekeepingTests extends DatabaseTests {
 
   @BeforeEach
   void migrate() {
-    store.migrate();
+    createTables();
   }
 
   /** An expression: some days ago. */

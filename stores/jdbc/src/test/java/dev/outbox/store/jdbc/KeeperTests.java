@@ -42,7 +42,7 @@ public abstract class KeeperTests extends HoldingTests {
 
   @BeforeEach
   void keep() {
-    store.migrate();
+    createTables();
     keeping = keeping(database.pool);
     keeper = keeperOfAll(keeping, database, LONG);
   }

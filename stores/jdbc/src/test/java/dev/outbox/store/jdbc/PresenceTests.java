@@ -105,7 +105,7 @@ public abstract class PresenceTests extends HoldingTests {
 
   @BeforeEach
   void migrate() {
-    store.migrate();
+    createTables();
     await().atMost(PATIENCE).until(this::isSettled);
   }
 

@@ -17,7 +17,7 @@ public abstract class ReadTests extends DatabaseTests {
 
   @BeforeEach
   void migrate() {
-    store.migrate();
+    createTables();
   }
 
   @Test

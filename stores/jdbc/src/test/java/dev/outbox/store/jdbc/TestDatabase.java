@@ -95,6 +95,11 @@ public abstract class TestDatabase implements AutoCloseable {
     pool.getHikariPoolMXBean().softEvictConnections();
   }
 
+  /** Runs a script, as a person does. */
+  public void run(String script) {
+    execute(script);
+  }
+
   public final void execute(String... statements) {
     Jdbc.execute(pool, statements);
   }
