@@ -104,7 +104,7 @@ class MysqlStalledClientTest extends DatabaseTests {
       left.set(1_000_000);
       CompletableFuture<Claim> claim =
           CompletableFuture.supplyAsync(
-              () -> stalled.claim(request(Duration.ofSeconds(6))), Background.THREADS);
+              () -> stalled.claim(request(Duration.ofSeconds(3))), Background.THREADS);
       hasStalled.get(1, TimeUnit.MINUTES);
       assertThat(store.claim(request(Duration.ofMinutes(5))).messages())
           .as("while its buckets are locked")

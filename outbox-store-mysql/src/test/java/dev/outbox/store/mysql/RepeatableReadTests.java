@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What comes once, in callers' transactions at REPEATABLE READ, MySQL's default. */
 abstract class RepeatableReadTests extends DatabaseTests {
-  private static final int ROUNDS = 15;
+  private static final int ROUNDS = 8;
   private static final int THREADS = 8;
   private static final int NAMES = 12;
 

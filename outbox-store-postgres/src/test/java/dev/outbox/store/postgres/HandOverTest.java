@@ -37,7 +37,7 @@ class HandOverTest extends DatabaseTest {
 
   @BeforeEach
   void keep() {
-    store.migrate();
+    createTables();
     handing = PostgresOutboxStore.of(database.pool);
     keeper = keeperOfAll(handing, database, LONG);
   }
@@ -199,13 +199,13 @@ class HandOverTest extends DatabaseTest {
           """
           insert into outbox_message (aggregate_type, aggregate_id, event_type, payload, status, available_at)
           select 'order', n::text, 'e', '{}', 'SCHEDULED', now() + interval '1 day'
-          from generate_series(1, 50000) n
+          from generate_series(1, 20000) n
           """,
           """
           insert into outbox_message (aggregate_type, aggregate_id, event_type, payload)
-          select 'order', 'a', 'e', '{}' from generate_series(1, 5000) n
+          select 'order', 'a', 'e', '{}' from generate_series(1, 2000) n
           """);
-      while (!messages().equals("50000")) {
+      while (!messages().equals("20000")) {
         settle(claim(), Decision.delivered());
       }
       List<Long> pages = new ArrayList<>();

@@ -11,11 +11,11 @@ import org.junit.jupiter.api.Test;
 
 /** Payloads at the limit, of as many buckets as there are, and a relay with little memory. */
 class SmallHeapTest {
-  private static final int MESSAGES = 250;
+  private static final int MESSAGES = 150;
   private static final int HEAP_MIB = 96;
 
   @Test
-  @DisplayName("250 payloads of 1 MB get through a relay with a heap of 96 MiB")
+  @DisplayName("150 payloads of 1 MB get through a relay with a heap of 96 MiB")
   void largePayloads() throws Exception {
     try (Database database = new Database(Postgres.server())) {
       PostgresOutboxStore store = PostgresOutboxStore.of(database.pool);
