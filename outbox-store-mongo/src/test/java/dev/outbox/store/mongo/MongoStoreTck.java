@@ -65,6 +65,11 @@ public class MongoStoreTck extends MongoOutboxStoreTck
   /** The client's settings; a variant changes them. */
   protected void configure(MongoClientSettings.Builder settings) {}
 
+  @Override
+  protected int load() {
+    return 1_000; // a message takes several times as long as on other servers
+  }
+
   /** A variant changes it. */
   @Override
   protected String prefix() {
