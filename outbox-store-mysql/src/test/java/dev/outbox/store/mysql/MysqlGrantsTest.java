@@ -61,7 +61,7 @@ class MysqlGrantsTest extends HoldingTests {
     for (String user : List.of(producer, relay)) {
       database.execute("create user %s identified by '%s'".formatted(user, PASSWORD));
     }
-    database.execute(MysqlSchemaTest.statements(store.grants(producer, relay)));
+    database.run(store.grants(producer, relay));
     producers = pool(producer);
     relays = pool(relay);
   }
@@ -210,7 +210,7 @@ class MysqlGrantsTest extends HoldingTests {
   void archive() throws SQLException {
     JdbcOutboxStore owner = builder(database.pool).archive(Archive.FULL).build();
     owner.migrate();
-    database.execute(MysqlSchemaTest.statements(owner.grants(producer, relay)));
+    database.run(owner.grants(producer, relay));
     database.inTransaction(false, c -> owner.append(c, message(null, null)));
     database.inTransaction(false, c -> owner.append(c, message(null, null)));
     JdbcOutboxStore store =
@@ -250,9 +250,7 @@ class MysqlGrantsTest extends HoldingTests {
     for (String user : List.of(consumer, housekeeper)) {
       database.execute("create user %s identified by '%s'".formatted(user, PASSWORD));
     }
-    database.execute(
-        MysqlSchemaTest.statements(
-            tested().inbox(database.pool).build().grants(consumer, housekeeper)));
+    database.run(tested().inbox(database.pool).build().grants(consumer, housekeeper));
     try (HikariDataSource consumers = pool(consumer);
         HikariDataSource housekeepers = pool(housekeeper)) {
       consumes(consumers);

@@ -83,7 +83,6 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
       "whatever the key holds, its retry holds it back, and its dead letter until it is discarded")
   void blockingWhateverTheKey() {
     for (String key : NASTY) {
-      tck.prepare();
       List<OutboxMessage> messages = committed(key, 2);
       retryFirst(claim(), Duration.ofMillis(1), true);
       Claim retried = awaitClaim("the head after its retry");
