@@ -35,8 +35,7 @@ class GaleraTest extends HoldingTests {
   }
 
   @BeforeEach
-  void migrate() throws SQLException {
-    store.migrate();
+  void prepare() throws SQLException {
     other = ((Database) database).on(Galera.nodes().get(1));
     catchUp();
     there = builder(other.pool).build();

@@ -11,7 +11,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -31,11 +30,6 @@ class MysqlAppendTest extends DatabaseTests {
   @Override
   protected void configure(HikariConfig config) {
     config.addDataSourceProperty("maxAllowedPacket", Long.toString(SMALL_PACKET));
-  }
-
-  @BeforeEach
-  void migrate() {
-    createTables();
   }
 
   private static OutboxMessage.Builder of(String key) {

@@ -9,7 +9,6 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -24,11 +23,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 class MysqlDedupTest extends RepeatableReadTests {
   MysqlDedupTest(Tested tested) {
     super(tested, "outbox_dedup");
-  }
-
-  @BeforeEach
-  void migrate() {
-    createTables();
   }
 
   @AfterEach

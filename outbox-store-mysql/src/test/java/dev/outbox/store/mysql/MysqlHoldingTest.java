@@ -57,7 +57,6 @@ class MysqlHoldingTest extends HoldingTests {
   @Test
   @DisplayName("and sees nothing that is not committed, whatever level the pool has set")
   void readUncommitted() throws SQLException {
-    store.migrate();
     HikariConfig config = new HikariConfig();
     database.pool.copyStateTo(config);
     config.setConnectionInitSql("set session " + flavor.isolation + " = 'READ-UNCOMMITTED'");
@@ -96,7 +95,6 @@ class MysqlHoldingTest extends HoldingTests {
   }
 
   private void holdsNothing(UnaryOperator<String> change) throws InterruptedException {
-    store.migrate();
     try (Keeper keeper = keeping(Rewriting.of(database.pool, change)).keeper(LONG)) {
       HoldingThread.start(keeper).join();
       append("k");
@@ -108,7 +106,6 @@ class MysqlHoldingTest extends HoldingTests {
   @Test
   @DisplayName("and reads by locking where another server answers than the one that it is seen on")
   void elsewhere() {
-    store.migrate();
     AtomicBoolean elsewhere = new AtomicBoolean();
     KeepingStore<Connection> keeping =
         keeping(

@@ -49,8 +49,7 @@ class MysqlLocksTest extends DatabaseTests {
   }
 
   @BeforeEach
-  void migrate() {
-    createTables();
+  void prepare() {
     stalling = new Stalling(database.pool);
     stallingStore = builder(stalling.dataSource()).build();
     stallingStore.verify();

@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -31,11 +30,6 @@ class MysqlPlainSqlTest extends DatabaseTests {
 
   MysqlPlainSqlTest(Tested tested) {
     super(tested);
-  }
-
-  @BeforeEach
-  void migrate() {
-    createTables();
   }
 
   /** Columns with values, as SQL, of a row that is good but for one. */

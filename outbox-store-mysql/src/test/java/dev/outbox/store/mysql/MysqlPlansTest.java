@@ -78,8 +78,7 @@ class MysqlPlansTest extends HoldingTests {
   }
 
   @BeforeEach
-  void migrate() {
-    createTables();
+  void prepare() {
     watched = builder(explained.of(database.pool)).build();
     // The tests say when the optimizer learns something.
     for (String table : List.of("message", "blocked_key", "bucket", "dedup")) {

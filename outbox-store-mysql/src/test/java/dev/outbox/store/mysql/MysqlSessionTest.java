@@ -55,7 +55,6 @@ class MysqlSessionTest extends DatabaseTests {
 
   @BeforeEach
   void openSession() throws SQLException {
-    createTables();
     connection = database.pool.getConnection();
     connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
     run("set net_write_timeout = 77, time_zone = '-03:30', innodb_lock_wait_timeout = 1");

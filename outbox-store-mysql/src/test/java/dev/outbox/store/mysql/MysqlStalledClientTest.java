@@ -22,7 +22,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -49,11 +48,6 @@ class MysqlStalledClientTest extends DatabaseTests {
 
   MysqlStalledClientTest(Tested tested) {
     super(tested);
-  }
-
-  @BeforeEach
-  void migrate() {
-    store.migrate();
   }
 
   private void append() {

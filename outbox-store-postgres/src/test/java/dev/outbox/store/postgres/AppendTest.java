@@ -6,7 +6,6 @@ import dev.outbox.OutboxMessage;
 import java.time.Instant;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -14,11 +13,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Each form of the statement has each field in its place. */
 @DisplayName("Each field in its column, in the order of the append")
 class AppendTest extends DatabaseTest {
-
-  @BeforeEach
-  void migrate() {
-    createTables();
-  }
 
   @ParameterizedTest(name = "{0} messages, dedup keys: {1}, times: {2}")
   @CsvSource({

@@ -114,8 +114,7 @@ class ColumnOrderTest extends DatabaseTest {
 
   /** txid's default notes how far the sequence is when it is first computed. */
   @BeforeEach
-  void migrate() {
-    createTables();
+  void prepare() {
     database.execute("insert into outbox_message " + COLUMNS + " values " + ROW);
     database.execute(
         """

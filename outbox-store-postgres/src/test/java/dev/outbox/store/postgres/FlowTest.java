@@ -20,7 +20,6 @@ class FlowTest extends DatabaseTest {
   @Test
   @DisplayName("is what was appended and delivered, also by others")
   void flow() {
-    createTables();
     Flow before = store.flow().orElseThrow();
     List<OutboxMessage> messages =
         IntStream.range(0, 5)

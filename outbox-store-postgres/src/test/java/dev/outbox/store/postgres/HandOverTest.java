@@ -37,7 +37,6 @@ class HandOverTest extends DatabaseTest {
 
   @BeforeEach
   void keep() {
-    createTables();
     handing = PostgresOutboxStore.of(database.pool);
     keeper = keeperOfAll(handing, database, LONG);
   }

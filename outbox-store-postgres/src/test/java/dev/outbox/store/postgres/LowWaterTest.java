@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -22,11 +21,6 @@ import org.junit.jupiter.api.Test;
 @DisplayName("Low-water marks")
 class LowWaterTest extends DatabaseTest {
   private static final Duration PATIENCE = Duration.ofMinutes(1);
-
-  @BeforeEach
-  void migrate() {
-    createTables();
-  }
 
   private void append(int messages) {
     database.inTransaction(

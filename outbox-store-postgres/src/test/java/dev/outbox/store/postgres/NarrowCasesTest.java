@@ -19,7 +19,6 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Narrow cases that once went wrong, step by step. */
@@ -28,11 +27,6 @@ class NarrowCasesTest extends DatabaseTest {
   @Override
   protected void configure(HikariConfig config) {
     config.addDataSourceProperty("socketFactory", CountedSockets.class.getName());
-  }
-
-  @BeforeEach
-  void migrate() {
-    createTables();
   }
 
   /**

@@ -47,11 +47,10 @@ class PlanCostsTest extends DatabaseTest {
   }
 
   @BeforeEach
-  void migrate() {
+  void prepare() {
     assumeTrue(
         database.query("select rolsuper from pg_roles where rolname = current_user").equals("t"),
         "auto_explain, which tells the plans, is loaded by a superuser only");
-    createTables();
     // The tests say when the planner learns something.
     database.execute(
         "alter table outbox_message set (autovacuum_enabled = false)",

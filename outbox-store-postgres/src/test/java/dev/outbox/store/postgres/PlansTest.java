@@ -38,9 +38,8 @@ class PlansTest extends DatabaseTest {
   }
 
   @BeforeEach
-  void migrate() {
+  void prepare() {
     reads = new Reads(database);
-    createTables();
     // The tests say when the planner learns something.
     database.execute("alter table outbox_message set (autovacuum_enabled = false)");
   }

@@ -33,7 +33,6 @@ class PostgresLookTest extends DatabaseTest {
 
   @BeforeEach
   void keep() throws SQLException {
-    createTables();
     database.execute("create table other (i int)");
     producer = database.pool.getConnection();
     producer.setAutoCommit(false);

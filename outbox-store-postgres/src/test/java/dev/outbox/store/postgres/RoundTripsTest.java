@@ -20,7 +20,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -29,12 +28,6 @@ class RoundTripsTest extends DatabaseTest {
   @Override
   protected void configure(HikariConfig config) {
     config.addDataSourceProperty("socketFactory", CountedSockets.class.getName());
-  }
-
-  @BeforeEach
-  void migrate() {
-    store.migrate();
-    store.verify();
   }
 
   private static List<OutboxMessage> messages(int count, boolean dedup) {

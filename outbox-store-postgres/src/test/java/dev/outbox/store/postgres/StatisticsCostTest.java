@@ -33,9 +33,8 @@ class StatisticsCostTest extends DatabaseTest {
   }
 
   @BeforeEach
-  void migrate() {
+  void prepare() {
     reads = new Reads(database);
-    createTables();
     // The tests say when the planner learns something, and what is vacuumed.
     database.execute("alter table outbox_message set (autovacuum_enabled = false)");
   }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
 import java.util.List;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -24,11 +23,6 @@ class TextLimitsTest extends DatabaseTest {
           " ".repeat(254) + "x",
           PARCEL.repeat(254) + " ",
           PARCEL.repeat(255));
-
-  @BeforeEach
-  void migrate() {
-    createTables();
-  }
 
   private static OutboxMessage.Builder message(String text) {
     return OutboxMessage.builder()

@@ -34,6 +34,11 @@ public abstract class ArchiveTests extends DatabaseTests {
     super(tested);
   }
 
+  @Override
+  protected boolean hasTables() {
+    return false;
+  }
+
   @BeforeEach
   void migrate() {
     store = builder(database.pool).archive(Archive.FULL).build();

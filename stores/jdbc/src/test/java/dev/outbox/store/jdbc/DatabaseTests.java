@@ -16,7 +16,7 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** For each test a schema of its own, with a store that is not migrated. */
+/** For each test a schema of its own, with the outbox's tables. */
 public abstract class DatabaseTests {
   private final TestedStore tested;
   protected TestDatabase database;
@@ -30,6 +30,10 @@ public abstract class DatabaseTests {
   void openDatabase() {
     database = tested.database(this::configure);
     store = builder(database.pool).build();
+    if (hasTables()) {
+      database.run(store.ddl());
+      store.verify();
+    }
   }
 
   @AfterEach
@@ -37,10 +41,12 @@ public abstract class DatabaseTests {
     database.close();
   }
 
-  /** Without Liquibase, which takes several times as long; {@link SchemaTests} has both. */
-  protected final void createTables() {
-    database.run(store.ddl());
-    store.verify();
+  /**
+   * Whether the tables are there, by the script: Liquibase takes several times as long. {@link
+   * SchemaTests} compares both.
+   */
+  protected boolean hasTables() {
+    return true;
   }
 
   /** Changes the pool's settings. */

@@ -13,7 +13,6 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import javax.sql.DataSource;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -27,11 +26,6 @@ public abstract class ErrorsTests extends DatabaseTests {
   protected ErrorsTests(TestedStore tested, String name) {
     super(tested);
     this.name = name;
-  }
-
-  @BeforeEach
-  void migrate() {
-    createTables();
   }
 
   /** A store without a pool, whose user has {@link #PASSWORD}. */

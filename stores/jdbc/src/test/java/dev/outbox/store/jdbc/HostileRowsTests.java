@@ -313,7 +313,6 @@ public abstract class HostileRowsTests extends DatabaseTests {
   @TestFactory
   @DisplayName("A row by plain SQL")
   Stream<DynamicTest> row() {
-    createTables();
     return Stream.concat(everywhere().stream(), rows().stream())
         .map(
             hostile ->
@@ -324,7 +323,6 @@ public abstract class HostileRowsTests extends DatabaseTests {
   @TestFactory
   @DisplayName("Rows of the store's own overwritten")
   Stream<DynamicTest> damage() {
-    createTables();
     return Stream.concat(damagesEverywhere().stream(), damages().stream())
         .map(
             hostile ->
@@ -424,7 +422,6 @@ public abstract class HostileRowsTests extends DatabaseTests {
   @Test
   @DisplayName("Two rows with one sequence are refused, or have a decision each")
   void twins() {
-    createTables();
     begin();
     if (isRefused(twins("a", "hostile"))) {
       return;

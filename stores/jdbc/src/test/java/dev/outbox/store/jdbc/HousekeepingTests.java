@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -14,11 +13,6 @@ public abstract class HousekeepingTests extends DatabaseTests {
 
   protected HousekeepingTests(TestedStore tested) {
     super(tested);
-  }
-
-  @BeforeEach
-  void migrate() {
-    createTables();
   }
 
   /** An expression: some days ago. */

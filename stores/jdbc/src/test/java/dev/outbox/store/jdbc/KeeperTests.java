@@ -42,7 +42,6 @@ public abstract class KeeperTests extends HoldingTests {
 
   @BeforeEach
   void keep() {
-    createTables();
     keeping = keeping(database.pool);
     keeper = keeperOfAll(keeping, database, LONG);
   }

@@ -104,8 +104,7 @@ public abstract class PresenceTests extends HoldingTests {
   }
 
   @BeforeEach
-  void migrate() {
-    createTables();
+  void prepare() {
     await().atMost(PATIENCE).until(this::isSettled);
   }
 

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.spi.store.Claim;
 import java.time.Duration;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -13,11 +12,6 @@ public abstract class ReadTests extends DatabaseTests {
 
   protected ReadTests(TestedStore tested) {
     super(tested);
-  }
-
-  @BeforeEach
-  void migrate() {
-    createTables();
   }
 
   @Test

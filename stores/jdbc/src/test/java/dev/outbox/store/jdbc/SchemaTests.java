@@ -32,6 +32,11 @@ public abstract class SchemaTests extends DatabaseTests {
     super(tested);
   }
 
+  @Override
+  protected boolean hasTables() {
+    return false;
+  }
+
   @Test
   @DisplayName("several processes may migrate an empty database at once")
   void severalAtOnce() {
