@@ -131,7 +131,7 @@ class PlanCostsTest extends DatabaseTest {
   }
 
   private void assertNoneBad(String when) {
-    for (int i = 0; i < 7; i++) { // more often than the driver tries before it prepares
+    for (int i = 0; i < 6; i++) { // more often than the driver tries before it prepares
       everything();
       assertThat(plans.bad()).as("plans, %s", when).isEmpty();
       assertThat(plans.of("seen as materialized")).as("leases that were seen").isNotEmpty();

@@ -51,7 +51,7 @@ class StatisticsCostTest extends DatabaseTest {
 
   /** Counts index entries and rows; gives a reading with the default cap. */
   private Statistics assertCostsLittle(String beside) {
-    for (int i = 1; i <= 7; i++) { // more often than the driver tries before it prepares
+    for (int i = 1; i <= 6; i++) { // more often than the driver tries before it prepares
       long before = reads.rows();
       Statistics unused = store.statistics(CAP);
       assertThat(reads.rows() - before)
