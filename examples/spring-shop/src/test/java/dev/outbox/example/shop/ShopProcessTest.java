@@ -151,35 +151,8 @@ class ShopProcessTest {
     return published.toString();
   }
 
-  /** What JPA holds back is written first, so that the order's row is locked. */
   @Test
   @Order(3)
-  void theServerUpdatesTheOrderBeforeItInsertsTheMessage() throws Exception {
-    jdbc.execute(
-        """
-        create table seen (n bigserial, statement text);
-        create function see() returns trigger language plpgsql as $$
-          begin
-            insert into seen (statement) values (tg_op || ' ' || tg_table_name);
-            return null;
-          end $$;
-        create trigger see after insert or update on orders execute function see();
-        create trigger see after insert on outbox_message execute function see();
-        """);
-    String path =
-        one.post("/orders", order("ada@example.org"))
-            .headers()
-            .firstValue("Location")
-            .orElseThrow();
-    assertThat(two.put(path + "/payment").statusCode()).isEqualTo(200);
-    assertThat(jdbc.queryForList("select statement from seen order by n", String.class))
-        .containsExactly(
-            "INSERT orders", "INSERT outbox_message", "UPDATE orders", "INSERT outbox_message");
-    jdbc.execute("drop trigger see on orders; drop trigger see on outbox_message");
-  }
-
-  @Test
-  @Order(4)
   void aBrokerThatIsAwayIsWaitedFor() throws Exception {
     broker.stop();
     try (Customers customers = Customers.of(one, two)) {
@@ -198,7 +171,7 @@ class ShopProcessTest {
   }
 
   @Test
-  @Order(5)
+  @Order(4)
   void anInstanceThatStopsAtWorkLosesNothingAndComesBack() throws Exception {
     try (Customers customers = Customers.of(one, two)) {
       customers.orderUntilClosed();
