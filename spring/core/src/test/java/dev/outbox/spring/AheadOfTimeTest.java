@@ -1,30 +1,24 @@
 package dev.outbox.spring;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
+import static dev.outbox.spring.Patience.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
-import com.sun.net.httpserver.HttpServer;
 import dev.outbox.JoinedOutbox;
-import dev.outbox.OutboxMessage;
 import dev.outbox.spring.Servers.Schema;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.time.Duration;
-import java.util.Map;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.aot.test.generate.TestGenerationContext;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.aot.ApplicationContextAotGenerator;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.env.ConfigurableEnvironment;
-import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.test.tools.CompileWithForkedClassLoader;
 import org.springframework.core.test.tools.TestCompiler;
 import org.springframework.javapoet.ClassName;
@@ -40,7 +34,7 @@ class AheadOfTimeTest {
   static class App {
     static final BlockingQueue<Mail> MAILS = new LinkedBlockingQueue<>();
 
-    record Mail(String text) {}
+    record Mail(String type) {}
 
     @OutboxHandler
     public void send(Mail mail) {
@@ -52,27 +46,14 @@ class AheadOfTimeTest {
   @CompileWithForkedClassLoader
   void theOutboxRuns(Servers servers) throws Exception {
     Schema schema = servers.schema();
-    HttpServer endpoint =
-        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-    BlockingQueue<String> received = new LinkedBlockingQueue<>();
-    endpoint.createContext(
-        "/order",
-        exchange -> {
-          received.add(new String(exchange.getRequestBody().readAllBytes(), UTF_8));
-          exchange.sendResponseHeaders(204, -1);
-          exchange.close();
-        });
-    endpoint.start();
-    try {
-      builtAheadRuns(schema, "http://127.0.0.1:" + endpoint.getAddress().getPort(), received);
-    } finally {
-      endpoint.stop(0);
+    try (HttpEndpoint endpoint = new HttpEndpoint()) {
+      builtAheadRuns(schema, endpoint);
     }
   }
 
-  private static void builtAheadRuns(Schema schema, String url, BlockingQueue<String> received) {
+  private static void builtAheadRuns(Schema schema, HttpEndpoint endpoint) {
     AnnotationConfigApplicationContext built = new AnnotationConfigApplicationContext();
-    configure(built.getEnvironment(), schema, url);
+    configure(built.getEnvironment(), schema, endpoint);
     built.register(App.class);
     TestGenerationContext generated = new TestGenerationContext(App.class);
     ClassName initializer =
@@ -83,46 +64,42 @@ class AheadOfTimeTest {
         .compile(
             compiled -> {
               try (GenericApplicationContext context = new GenericApplicationContext()) {
-                configure(context.getEnvironment(), schema, url);
+                configure(context.getEnvironment(), schema, endpoint);
                 start(
                     context,
                     compiled.getInstance(
                         ApplicationContextInitializer.class, initializer.canonicalName()));
-                append(context, "OrderPlaced", "{}");
-                append(context, "Mail", "{\"text\":\"thank you\"}");
+                JoinedOutbox outbox = context.getBean(JoinedOutbox.class);
+                new TransactionTemplate(context.getBean(PlatformTransactionManager.class))
+                    .executeWithoutResult(
+                        status ->
+                            outbox.append(
+                                List.of(
+                                    Application.message("1", "OrderPlaced"),
+                                    Application.message("1", "Mail"))));
                 await()
-                    .atMost(Duration.ofMinutes(1))
-                    .untilAsserted(() -> assertThat(received).contains("{}"));
-                await()
-                    .atMost(Duration.ofMinutes(1))
-                    .untilAsserted(() -> assertThat(App.MAILS).contains(new App.Mail("thank you")));
+                    .untilAsserted(
+                        () ->
+                            assertThat(endpoint.requests)
+                                .extracting(HttpEndpoint.Request::body)
+                                .contains("{\"type\":\"OrderPlaced\"}"));
+                await().untilAsserted(() -> assertThat(App.MAILS).contains(new App.Mail("Mail")));
               }
             });
   }
 
-  private static void configure(ConfigurableEnvironment environment, Schema schema, String url) {
-    environment
-        .getPropertySources()
-        .addFirst(
-            new MapPropertySource(
-                "test",
-                Map.of(
-                    "spring.datasource.url",
-                    schema.url(),
-                    "spring.datasource.username",
-                    schema.user(),
-                    "spring.datasource.password",
-                    schema.password(),
-                    "spring.flyway.enabled",
-                    "false",
-                    "outbox.publisher",
-                    "http",
-                    "outbox.http.destination",
-                    url + "/{aggregateType}",
-                    "outbox.http.cloud-events-source",
-                    "https://shop.example",
-                    "outbox.schema-mode",
-                    "migrate")));
+  private static void configure(
+      ConfigurableEnvironment environment, Schema schema, HttpEndpoint endpoint) {
+    TestPropertyValues.of(schema.arguments().stream().map(argument -> argument.substring(2)))
+        .and(
+            Application.WITHOUT_JPA.substring(2),
+            "spring.data.jpa.repositories.enabled=false",
+            "spring.flyway.enabled=false",
+            "outbox.publisher=http",
+            "outbox.http.destination=" + endpoint.url(),
+            "outbox.http.cloud-events-source=https://shop.example",
+            "outbox.schema-mode=migrate")
+        .applyTo(environment);
   }
 
   @SuppressWarnings("unchecked")
@@ -130,18 +107,5 @@ class AheadOfTimeTest {
       GenericApplicationContext context, ApplicationContextInitializer<?> initializer) {
     ((ApplicationContextInitializer<GenericApplicationContext>) initializer).initialize(context);
     context.refresh();
-  }
-
-  private static void append(GenericApplicationContext context, String type, String payload) {
-    JoinedOutbox outbox = context.getBean(JoinedOutbox.class);
-    new TransactionTemplate(context.getBean(PlatformTransactionManager.class))
-        .executeWithoutResult(
-            status ->
-                outbox.append(
-                    OutboxMessage.builder()
-                        .aggregate("order", "order-1")
-                        .eventType(type)
-                        .payload(payload)
-                        .build()));
   }
 }

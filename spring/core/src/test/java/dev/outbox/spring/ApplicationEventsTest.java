@@ -7,7 +7,7 @@ import dev.outbox.InvalidMessageException;
 import dev.outbox.NoTransactionException;
 import dev.outbox.payload.OutboxEvent;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -18,8 +18,6 @@ import org.springframework.context.ApplicationEvent;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.event.EventListener;
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.support.TransactionTemplate;
 
 /** Application events that are marked go to the outbox. */
 @ExtendWith(Servers.Resolver.class)
@@ -72,7 +70,7 @@ class ApplicationEventsTest {
     }
   }
 
-  private static Application app;
+  @AutoClose private static Application app;
 
   @BeforeAll
   static void start(Servers servers) throws Exception {
@@ -80,13 +78,9 @@ class ApplicationEventsTest {
         Application.start(
             servers.schema(),
             List.of(App.class),
+            Application.WITHOUT_JPA,
             "--outbox.append.application-events=true",
             "--outbox.relay.enabled=false");
-  }
-
-  @AfterAll
-  static void stop() {
-    app.close();
   }
 
   @BeforeEach
@@ -95,7 +89,7 @@ class ApplicationEventsTest {
   }
 
   private static void publishInTransaction(Object event, Runnable then) {
-    new TransactionTemplate(app.bean(PlatformTransactionManager.class))
+    app.transaction()
         .executeWithoutResult(
             status -> {
               app.context().publishEvent(event);

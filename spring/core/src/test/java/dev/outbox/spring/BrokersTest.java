@@ -1,42 +1,32 @@
 package dev.outbox.spring;
 
+import static dev.outbox.spring.Patience.await;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.AMQP.Queue;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.GetResponse;
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
-import dev.outbox.JoinedOutbox;
-import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.TestServer;
 import dev.outbox.spring.Servers.Schema;
 import dev.outbox.spring.autoconfigure.Healths;
-import dev.outbox.spring.shop.ShopApplication;
 import io.nats.client.JetStream;
 import io.nats.client.JetStreamSubscription;
 import io.nats.client.Message;
 import io.nats.client.Nats;
 import io.nats.client.PushSubscribeOptions;
 import io.nats.client.api.StreamConfiguration;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.URI;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.BeanUtils;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.support.GenericApplicationContext;
-import org.springframework.transaction.support.TransactionTemplate;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -46,21 +36,16 @@ import org.springframework.util.ClassUtils;
  */
 @ExtendWith(Servers.Resolver.class)
 class BrokersTest {
-  private static final List<String> DETAILS =
-      List.of(
-          "org.springframework.boot.autoconfigure.amqp.RabbitConnectionDetails",
-          "org.springframework.boot.amqp.autoconfigure.RabbitConnectionDetails");
 
-  /** What came to the endpoint. */
-  private record Request(String path, String type, String token, String body) {}
-
-  private final BlockingQueue<Request> requests = new LinkedBlockingQueue<>();
+  @SpringBootConfiguration
+  @EnableAutoConfiguration
+  static class App {}
 
   @Test
   void eachMessageGoesToTheBrokerOfItsType(Servers servers) throws Exception {
     Schema schema = servers.schema();
-    HttpServer http = endpoint();
-    try (TestServer rabbit = TestServer.rabbit();
+    try (HttpEndpoint http = new HttpEndpoint();
+        TestServer rabbit = TestServer.rabbit();
         TestServer nats = TestServer.nats();
         Connection toRabbit = connect(rabbit);
         io.nats.client.Connection toNats = Nats.connect(nats.address())) {
@@ -73,8 +58,9 @@ class BrokersTest {
       try (Application application =
           Application.start(
               schema,
-              List.of(ShopApplication.class),
+              List.of(App.class),
               context -> register(context, rabbit),
+              Application.WITHOUT_JPA,
               "--outbox.publisher=rabbitmq,nats,http",
               "--outbox.destination=" + schema.name() + ".{aggregateType}",
               "--outbox.rabbitmq.routing-key=key.{eventType}",
@@ -82,72 +68,42 @@ class BrokersTest {
               "--outbox.nats.types=letter",
               "--outbox.nats.servers=" + nats.address(),
               "--outbox.http.types=invoice,reminder",
-              "--outbox.http.destination=http://127.0.0.1:%d/{aggregateType}"
-                  .formatted(http.getAddress().getPort()),
+              "--outbox.http.destination=%s/{aggregateType}".formatted(http.url()),
               "--outbox.http.cloud-events-source=https://shop.example/orders",
               "--outbox.http.mode=structured",
               "--outbox.http.headers.Authorization=Bearer secret")) {
-        append(application, "order", "OrderPlaced");
-        append(application, "letter", "LetterSent");
-        append(application, "invoice", "InvoiceSent");
+        application
+            .transaction()
+            .executeWithoutResult(
+                status -> {
+                  application.append(Application.message("order", "1", "OrderPlaced"));
+                  application.append(Application.message("letter", "1", "LetterSent"));
+                  application.append(Application.message("invoice", "1", "InvoiceSent"));
+                });
 
         GetResponse order =
-            await()
-                .atMost(Duration.ofMinutes(1))
-                .until(() -> channel.basicGet(queue.getQueue(), true), got -> got != null);
-        assertThat(order.getBody()).asString(UTF_8).isEqualTo("{\"of\": \"order\"}");
-        Message letter = letters.nextMessage(Duration.ofMinutes(1));
-        assertThat(letter.getData()).asString(UTF_8).isEqualTo("{\"of\": \"letter\"}");
-        Request invoice = requests.poll(1, TimeUnit.MINUTES);
-        assertThat(invoice.path()).isEqualTo("/invoice");
-        assertThat(invoice.type()).startsWith("application/cloudevents+json");
-        assertThat(invoice.token()).isEqualTo("Bearer secret");
-        assertThat(invoice.body()).contains("InvoiceSent", "https://shop.example/orders");
-        await().atMost(Duration.ofMinutes(1)).until(() -> application.messages() == 0);
-        assertThat(requests).isEmpty();
+            await().until(() -> channel.basicGet(queue.getQueue(), true), got -> got != null);
+        assertThat(order.getBody()).asString(UTF_8).isEqualTo("{\"type\":\"OrderPlaced\"}");
+        Message letter = letters.nextMessage(Patience.LIMIT);
+        assertThat(letter.getData()).asString(UTF_8).isEqualTo("{\"type\":\"LetterSent\"}");
+        await().until(() -> application.messages() == 0);
+        assertThat(http.requests)
+            .singleElement()
+            .satisfies(
+                invoice -> {
+                  assertThat(invoice.path()).isEqualTo("/invoice");
+                  assertThat(invoice.headers().getFirst("Content-Type"))
+                      .startsWith("application/cloudevents+json");
+                  assertThat(invoice.headers().getFirst("Authorization"))
+                      .isEqualTo("Bearer secret");
+                  assertThat(invoice.body()).contains("InvoiceSent", "https://shop.example/orders");
+                });
         assertThat(Healths.broker(application.context())).isEqualTo("reachable");
       } finally {
         channel.exchangeDelete(exchange);
         toNats.jetStreamManagement().deleteStream(schema.name());
       }
-    } finally {
-      http.stop(0);
     }
-  }
-
-  private static void append(Application application, String aggregate, String event) {
-    JoinedOutbox outbox = application.bean(JoinedOutbox.class);
-    application
-        .bean(TransactionTemplate.class)
-        .executeWithoutResult(
-            status ->
-                outbox.append(
-                    OutboxMessage.builder()
-                        .aggregate(aggregate, aggregate + "-1")
-                        .eventType(event)
-                        .payload("{\"of\": \"%s\"}".formatted(aggregate))
-                        .build()));
-  }
-
-  private HttpServer endpoint() throws IOException {
-    HttpServer server =
-        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-    server.createContext("/", this::answer);
-    server.start();
-    return server;
-  }
-
-  private void answer(HttpExchange exchange) throws IOException {
-    if (exchange.getRequestMethod().equals("POST")) { // the relay also asks for a sign of life
-      requests.add(
-          new Request(
-              exchange.getRequestURI().getPath(),
-              exchange.getRequestHeaders().getFirst("Content-Type"),
-              exchange.getRequestHeaders().getFirst("Authorization"),
-              new String(exchange.getRequestBody().readAllBytes(), UTF_8)));
-    }
-    exchange.sendResponseHeaders(204, -1);
-    exchange.close();
   }
 
   private static Connection connect(TestServer rabbit) throws Exception {
@@ -167,8 +123,10 @@ class BrokersTest {
   private static void register(GenericApplicationContext context, TestServer rabbit) {
     URI uri = URI.create(rabbit.address());
     String[] user = uri.getUserInfo().split(":", 2);
+    Class<?> details = BootType.of("amqp", "RabbitConnectionDetails");
     ServiceConnections.register(
         context,
+        details,
         Map.of(
             "getUsername",
             user[0],
@@ -177,22 +135,18 @@ class BrokersTest {
             "getVirtualHost",
             "/",
             "getAddresses",
-            List.of(address(uri.getHost(), 1), address(uri.getHost(), uri.getPort()))),
-        DETAILS.toArray(String[]::new));
+            List.of(
+                address(details, uri.getHost(), 1),
+                address(details, uri.getHost(), uri.getPort()))));
   }
 
-  /** Of the type of this generation. */
-  private static Object address(String host, int port) {
-    for (String type : DETAILS) {
-      if (ClassUtils.isPresent(type, null)) {
-        Class<?> address = ClassUtils.resolveClassName(type + "$Address", null);
-        try {
-          return address.getConstructor(String.class, int.class).newInstance(host, port);
-        } catch (ReflectiveOperationException e) {
-          throw new IllegalStateException(e);
-        }
-      }
-    }
-    throw new IllegalStateException("Boot has none of " + DETAILS);
+  private static Object address(Class<?> details, String host, int port) {
+    return BeanUtils.instantiateClass(
+        ClassUtils.getConstructorIfAvailable(
+            ClassUtils.resolveClassName(details.getName() + "$Address", null),
+            String.class,
+            int.class),
+        host,
+        port);
   }
 }

@@ -1,13 +1,11 @@
 package dev.outbox.spring;
 
+import static dev.outbox.spring.Patience.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.outbox.JoinedOutbox;
 import dev.outbox.NoTransactionException;
-import dev.outbox.OutboxMessage;
 import dev.outbox.relay.RelayEvent;
 import dev.outbox.relay.RelayListener;
 import dev.outbox.testing.RecordingPublisher;
@@ -15,7 +13,7 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import javax.sql.DataSource;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -27,7 +25,6 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
-import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -124,7 +121,7 @@ class DataSourcesTest {
     return pool;
   }
 
-  private static Application shop;
+  @AutoClose private static Application shop;
 
   @BeforeAll
   static void start(Servers servers) throws SQLException {
@@ -133,26 +130,20 @@ class DataSourcesTest {
             servers.schema(), List.of(Marked.class), "--spring.main.lazy-initialization=true");
   }
 
-  @AfterAll
-  static void stop() {
-    if (shop != null) {
-      shop.close();
-    }
+  private static TransactionTemplate billing() {
+    return shop.transaction("billingTransactions");
   }
 
-  private static TransactionTemplate in(String transactions) {
-    return new TransactionTemplate(
-        shop.context().getBean(transactions, PlatformTransactionManager.class));
+  private static TransactionTemplate orders() {
+    return shop.transaction("ordersTransactions");
   }
 
   private static void append(String id) {
-    shop.bean(JoinedOutbox.class)
-        .append(
-            OutboxMessage.builder()
-                .aggregate("bill", id)
-                .eventType("Billed")
-                .payload("{}")
-                .build());
+    shop.append(Application.message(id, "Billed"));
+  }
+
+  private static void awaitDelivered(String... messages) {
+    await().untilAsserted(() -> assertThat(shop.delivered()).contains(messages));
   }
 
   @Test
@@ -163,8 +154,8 @@ class DataSourcesTest {
 
   @Test
   void aTransactionOfTheMarkedOneIsJoined() {
-    in("billingTransactions").executeWithoutResult(status -> append("bill-1"));
-    await().untilAsserted(() -> assertThat(shop.delivered()).contains("Billed bill-1"));
+    billing().executeWithoutResult(status -> append("bill-1"));
+    awaitDelivered("Billed bill-1");
     await() // the listeners are told after the publisher has it
         .untilAsserted(
             () ->
@@ -174,30 +165,28 @@ class DataSourcesTest {
         .allMatch(event -> event.who().startsWith("customized"));
   }
 
+  /**
+   * A connection that was asked for before is bound to the thread, and to no transaction of its
+   * data source.
+   */
   @Test
   void aTransactionOfTheOtherIsRefused() {
-    in("ordersTransactions")
-        .executeWithoutResult(
-            status ->
-                assertThatThrownBy(() -> append("bill-2"))
-                    .isInstanceOf(NoTransactionException.class)
-                    .hasMessageContaining("one of the DataSource orders,")
-                    .hasMessageContaining("outbox is in the DataSource billing:")
-                    .hasMessageContaining("@Transactional("));
-  }
-
-  /** The connection that it was given is bound to the thread, and to no transaction. */
-  @Test
-  void alsoWhenTheMarkedOneWasReadBefore() {
     JdbcTemplate billing = new JdbcTemplate(shop.context().getBean("billing", DataSource.class));
-    in("ordersTransactions")
+    orders()
         .executeWithoutResult(
             status -> {
+              assertRefused();
               assertThat(billing.queryForList("select 1")).hasSize(1);
-              assertThatThrownBy(() -> append("bill-3"))
-                  .isInstanceOf(NoTransactionException.class)
-                  .hasMessageContaining("one of the DataSource orders");
+              assertRefused();
             });
+  }
+
+  private static void assertRefused() {
+    assertThatThrownBy(() -> append("bill-2"))
+        .isInstanceOf(NoTransactionException.class)
+        .hasMessageContaining("one of the DataSource orders,")
+        .hasMessageContaining("outbox is in the DataSource billing:")
+        .hasMessageContaining("@Transactional(");
   }
 
   /** Spring calls after the commit of the inner one, and what is appended then joins the outer. */
@@ -205,26 +194,34 @@ class DataSourcesTest {
   void theEndOfAnotherInsideIsNotIts() {
     for (boolean commit : new boolean[] {false, true}) {
       String id = commit ? "bill-5" : "bill-4";
-      in("billingTransactions")
+      billing()
           .executeWithoutResult(
               outer -> {
-                in("ordersTransactions")
+                orders()
                     .executeWithoutResult(
-                        inner -> {
-                          afterCommit(() -> append(id));
-                          afterCompletion(() -> append(id + "-completed"));
-                        });
+                        inner ->
+                            TransactionSynchronizationManager.registerSynchronization(
+                                new Appending(id)));
                 if (!commit) {
                   outer.setRollbackOnly();
                 }
               });
     }
-    await()
-        .untilAsserted(
-            () ->
-                assertThat(shop.delivered())
-                    .contains("Billed bill-5", "Billed bill-5-completed")
-                    .doesNotContain("Billed bill-4", "Billed bill-4-completed"));
+    awaitDelivered("Billed bill-5", "Billed bill-5-completed");
+    assertThat(shop.delivered()).doesNotContain("Billed bill-4", "Billed bill-4-completed");
+  }
+
+  /** When it is over. */
+  private record Appending(String id) implements TransactionSynchronization {
+    @Override
+    public void afterCommit() {
+      append(id);
+    }
+
+    @Override
+    public void afterCompletion(int status) {
+      append(id + "-completed");
+    }
   }
 
   /** Nobody could tell when its transactions are over. */
@@ -242,26 +239,6 @@ class DataSourcesTest {
     SpringTransaction.listenTo(manager);
     assertThat(manager.getTransactionExecutionListeners()).hasSize(1);
     transaction.executeWithoutResult(status -> append("bill-7"));
-    await().untilAsserted(() -> assertThat(shop.delivered()).contains("Billed bill-7"));
-  }
-
-  private static void afterCommit(Runnable called) {
-    TransactionSynchronizationManager.registerSynchronization(
-        new TransactionSynchronization() {
-          @Override
-          public void afterCommit() {
-            called.run();
-          }
-        });
-  }
-
-  private static void afterCompletion(Runnable called) {
-    TransactionSynchronizationManager.registerSynchronization(
-        new TransactionSynchronization() {
-          @Override
-          public void afterCompletion(int status) {
-            called.run();
-          }
-        });
+    awaitDelivered("Billed bill-7");
   }
 }

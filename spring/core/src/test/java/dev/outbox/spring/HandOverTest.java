@@ -1,12 +1,11 @@
 package dev.outbox.spring;
 
+import static dev.outbox.spring.Patience.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Appended;
-import dev.outbox.JoinedOutbox;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.KeepingStore;
@@ -21,7 +20,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -34,8 +33,6 @@ import org.springframework.core.env.Environment;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.support.AbstractPlatformTransactionManager;
-import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** Which commits the relay is told of, and that it takes what was appended then. */
@@ -46,7 +43,7 @@ class HandOverTest {
 
   private static Application withoutJpa(Servers servers, Class<?>... sources) throws SQLException {
     return Application.start(
-        servers.schema(), List.of(sources), NO_METRICS, Application.WITHOUT_JPA);
+        servers.schema(), List.of(sources), Application.WITHOUT_JPA, NO_METRICS);
   }
 
   /** Another database, whose transactions are none of the outbox's. */
@@ -142,18 +139,11 @@ class HandOverTest {
     }
   }
 
-  private static Application app;
+  @AutoClose private static Application app;
 
   @BeforeAll
   static void start(Servers servers) throws SQLException {
     app = withoutJpa(servers, App.class);
-  }
-
-  @AfterAll
-  static void stop() {
-    if (app != null) {
-      app.close();
-    }
   }
 
   @BeforeEach
@@ -167,13 +157,12 @@ class HandOverTest {
     app.bean(Told.class).handedOver.clear();
   }
 
-  private static TransactionTemplate in(String transactions) {
-    return new TransactionTemplate(
-        app.context().getBean(transactions, PlatformTransactionManager.class));
+  private static TransactionTemplate orders() {
+    return app.transaction("ordersTransactions");
   }
 
   private static TransactionTemplate billing() {
-    return in("billingTransactions");
+    return app.transaction("billingTransactions");
   }
 
   private static TransactionTemplate billing(int propagation) {
@@ -187,13 +176,7 @@ class HandOverTest {
   }
 
   private static void append(Application app, String eventType) {
-    app.bean(JoinedOutbox.class)
-        .append(
-            OutboxMessage.builder()
-                .aggregate("bill", eventType)
-                .eventType(eventType)
-                .payload("{}")
-                .build());
+    app.append(Application.message(eventType, eventType));
   }
 
   private static List<String> commits() {
@@ -203,7 +186,6 @@ class HandOverTest {
   /** In any order: they are of different keys. */
   private static void awaitDelivered(String... eventTypes) {
     await()
-        .atMost(Duration.ofMinutes(1))
         .untilAsserted(
             () ->
                 assertThat(app.delivered())
@@ -214,7 +196,6 @@ class HandOverTest {
   /** The first of a key finds nothing kept; one of the next is alone in what is kept. */
   private static void awaitHandedOver(Application app, Runnable commit) {
     await()
-        .atMost(Duration.ofMinutes(1))
         .until(
             () -> {
               int delivered = app.delivered().size();
@@ -310,13 +291,12 @@ class HandOverTest {
     billing()
         .executeWithoutResult(
             outer -> {
-              in("ordersTransactions").executeWithoutResult(inner -> append("OuterRolledBack"));
+              orders().executeWithoutResult(inner -> append("OuterRolledBack"));
               outer.setRollbackOnly();
             });
     billing()
         .executeWithoutResult(
-            outer ->
-                in("ordersTransactions").executeWithoutResult(inner -> append("OuterCommitted")));
+            outer -> orders().executeWithoutResult(inner -> append("OuterCommitted")));
     assertThat(commits()).isEmpty();
     awaitDelivered("OuterCommitted");
   }
@@ -324,7 +304,7 @@ class HandOverTest {
   /** Nobody can tell it from the one above; the relay is woken. */
   @Test
   void norIsACommitInsideAnothersTransaction() {
-    in("ordersTransactions")
+    orders()
         .executeWithoutResult(
             outer -> billing().executeWithoutResult(inner -> append("InnerCommitted")));
     assertThat(commits()).isEmpty();
@@ -338,7 +318,7 @@ class HandOverTest {
         .executeWithoutResult(
             outer -> {
               append("OuterCommitted");
-              in("ordersTransactions").executeWithoutResult(inner -> inner.setRollbackOnly());
+              orders().executeWithoutResult(inner -> inner.setRollbackOnly());
             });
     assertThat(commits()).containsExactly("OuterCommitted");
     awaitDelivered("OuterCommitted");
@@ -360,10 +340,7 @@ class HandOverTest {
   void transactionsOfJpaHandOver(Servers servers) throws SQLException {
     try (Application shop =
         Application.start(
-            servers.schema(),
-            List.of(ShopApplication.class, Shop.class),
-            "--shop.recording=true",
-            NO_METRICS)) {
+            servers.schema(), List.of(ShopApplication.class, Shop.class), NO_METRICS)) {
       shop.shop().place("order-1");
       awaitHandedOver(shop, () -> shop.shop().pay("order-1"));
       forget(shop);
@@ -377,47 +354,18 @@ class HandOverTest {
   static class Unseen {
     @Bean(defaultCandidate = false)
     PlatformTransactionManager bindsNothing() {
-      return new AbstractPlatformTransactionManager() {
-        @Override
-        protected Object doGetTransaction() {
-          return this;
-        }
-
-        @Override
-        protected void doBegin(Object transaction, TransactionDefinition definition) {}
-
-        @Override
-        protected void doCommit(DefaultTransactionStatus status) {}
-
-        @Override
-        protected void doRollback(DefaultTransactionStatus status) {}
-      };
+      return new Others();
     }
   }
 
   @Test
   void besideAManagerThatBindsNothingNothingIs(Servers servers) throws SQLException {
     try (Application unseen = withoutJpa(servers, App.class, Unseen.class)) {
-      TransactionTemplate transaction =
-          new TransactionTemplate(
-              unseen.context().getBean("billingTransactions", PlatformTransactionManager.class));
-      transaction.executeWithoutResult(status -> append(unseen, "Billed"));
-      await().atMost(Duration.ofMinutes(1)).until(() -> unseen.delivered().size() == 1);
+      unseen
+          .transaction("billingTransactions")
+          .executeWithoutResult(status -> append(unseen, "Billed"));
+      await().until(() -> unseen.delivered().size() == 1);
       assertThat(unseen.bean(Told.class).commits).isEmpty();
-    }
-  }
-
-  /** Its store is another than the application's, and appends on the application's connection. */
-  @Test
-  void aRelayWithAPoolOfItsOwnHandsOver(Servers servers) throws SQLException {
-    try (Application marked = withoutJpa(servers, DataSourcesTest.Marked.class)) {
-      TransactionTemplate transaction =
-          new TransactionTemplate(
-              marked.context().getBean("billingTransactions", PlatformTransactionManager.class));
-      for (int i = 1; i <= 3; i++) {
-        transaction.executeWithoutResult(status -> append(marked, "Billed"));
-      }
-      await().atMost(Duration.ofMinutes(1)).until(() -> marked.delivered().size() == 3);
     }
   }
 }

@@ -1,24 +1,15 @@
 package dev.outbox.spring;
 
+import static dev.outbox.spring.Patience.await;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
-import dev.outbox.NoTransactionException;
-import dev.outbox.inbox.Begin;
-import dev.outbox.inbox.Inbox;
-import dev.outbox.inbox.InboxKey;
+import dev.outbox.embedded.EmbeddedKafka;
 import dev.outbox.inbox.JoinedInbox;
 import dev.outbox.spring.Servers.Schema;
-import java.sql.Connection;
-import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -35,9 +26,7 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.DefaultErrorHandler;
-import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
-import org.springframework.transaction.support.TransactionTemplate;
 import org.springframework.util.backoff.FixedBackOff;
 
 /** An application that only consumes: it has an inbox and no outbox. */
@@ -72,8 +61,7 @@ class InboxTest {
     @KafkaListener(topics = "${shipping.topic}", groupId = "shipping")
     @Transactional
     public void handle(ConsumerRecord<String, String> record) {
-      String id = new String(record.headers().lastHeader("outbox-id").value(), UTF_8);
-      if (inbox.firstTime("shipping", id)) {
+      if (inbox.firstTime("shipping", Topic.header(record, "outbox-id"))) {
         jdbc.update("insert into shipped (what) values (?)", record.value());
         if (record.value().startsWith("fragile") && failed.add(record.value())) {
           throw new IllegalStateException("out of boxes");
@@ -82,32 +70,27 @@ class InboxTest {
     }
   }
 
-  private static String topic;
-  private static String bootstrapServers;
+  private static Topic topic;
   private static Application app;
 
   @BeforeAll
   static void start(Servers servers) throws Exception {
     Schema schema = servers.schema();
-    topic = schema.name();
-    bootstrapServers = servers.broker().bootstrapServers();
-    try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrapServers))) {
-      admin.createTopics(List.of(new NewTopic(topic, 1, (short) 1))).all().get();
-    }
+    EmbeddedKafka broker = servers.broker();
+    topic = Topic.create(broker, schema.name());
     app =
         Application.start(
             schema,
             List.of(App.class),
-            Application.WITHOUT_JPA[0],
-            Application.WITHOUT_JPA[1],
+            Application.WITHOUT_JPA,
             "--outbox.enabled=false",
             "--outbox.inbox.enabled=true",
-            "--shipping.topic=" + topic,
+            "--shipping.topic=" + topic.name(),
             "--spring.datasource.hikari.auto-commit=false", // which hides mistakes
             "--spring.kafka.listener.auto-startup=false",
             "--spring.kafka.consumer.auto-offset-reset=earliest",
-            "--spring.kafka.bootstrap-servers=" + bootstrapServers);
-    inTransaction("create table shipped (what text)");
+            "--spring.kafka.bootstrap-servers=" + broker.bootstrapServers());
+    app.execute("create table shipped (what text)");
     app.bean(KafkaListenerEndpointRegistry.class).start();
   }
 
@@ -125,51 +108,25 @@ class InboxTest {
   void aRecordThatComesTwiceHasOneEffect() throws Exception {
     send("m-1", "a book", "m-1", "a book", "m-2", "fragile glass", "m-2", "fragile glass");
     send("m-3", "the last");
-    await().atMost(Duration.ofMinutes(1)).until(() -> shipped().contains("the last"));
+    await().until(() -> shipped().contains("the last"));
     assertThat(shipped()).containsExactly("a book", "fragile glass", "the last");
   }
 
   @Test
-  void withoutATransactionItIsRefused() {
-    assertThatThrownBy(() -> app.bean(JoinedInbox.class).firstTime("shipping", "m-4"))
-        .isInstanceOf(NoTransactionException.class)
-        .hasMessageContaining("@Transactional");
-    assertThat(known("m-4")).isFalse();
-  }
-
-  @Test
   void whatHasExpiredIsPurged() {
-    inTransaction(
+    app.execute(
         "insert into inbox_message (consumer, message_id, state, attempts, expires_at) values ('shipping', 'old', 'DONE', 1, now() - interval '1 second')");
     app.context().stop();
     app.context().start(); // a round begins at once
-    await().atMost(Duration.ofMinutes(1)).until(() -> !known("old"));
-  }
-
-  /** For effects elsewhere. */
-  @Test
-  @SuppressWarnings("unchecked")
-  void theInboxItselfIsABean() {
-    Inbox<Connection> inbox = app.bean(Inbox.class);
-    assertThat(inbox.begin(new InboxKey("payments", "m-5"), Duration.ofMinutes(1)))
-        .isInstanceOf(Begin.Started.class);
-  }
-
-  @Test
-  void thereIsNoOutbox() {
-    assertThat(app.jdbc().queryForObject("select to_regclass('outbox_message')", String.class))
-        .isNull();
+    await().until(() -> !known("old"));
   }
 
   /** Ids and texts. */
   private static void send(String... messages) throws Exception {
     try (KafkaProducer<String, String> producer =
-        new KafkaProducer<>(
-            Map.of("bootstrap.servers", bootstrapServers),
-            new StringSerializer(),
-            new StringSerializer())) {
+        new KafkaProducer<>(topic.connection(), new StringSerializer(), new StringSerializer())) {
       for (int i = 0; i < messages.length; i += 2) {
-        ProducerRecord<String, String> record = new ProducerRecord<>(topic, messages[i + 1]);
+        ProducerRecord<String, String> record = new ProducerRecord<>(topic.name(), messages[i + 1]);
         record.headers().add("outbox-id", messages[i].getBytes(UTF_8));
         producer.send(record).get();
       }
@@ -185,11 +142,5 @@ class InboxTest {
             .queryForObject(
                 "select count(*) from inbox_message where message_id = ?", Integer.class, id)
         > 0;
-  }
-
-  /** Auto-commit is off. */
-  private static void inTransaction(String sql) {
-    new TransactionTemplate(app.bean(PlatformTransactionManager.class))
-        .executeWithoutResult(status -> app.jdbc().execute(sql));
   }
 }

@@ -4,13 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.PermanentOutboxException;
-import dev.outbox.spring.Servers.Schema;
 import java.sql.SQLException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the server did first: JPA's update of the aggregate, or the insert of the message. */
 @ExtendWith(Servers.Resolver.class)
@@ -18,62 +15,50 @@ class JpaOrderTest {
 
   @Test
   void theUpdateOfTheAggregateComesBeforeTheMessage(Servers servers) throws SQLException {
-    assertThat(statements(servers.schema(), true))
-        .containsExactly("UPDATE orders", "INSERT outbox_message");
+    try (Application shop = start(servers, true)) {
+      assertThat(statements(shop)).containsExactly("UPDATE orders", "INSERT outbox_message");
+      assertThatThrownBy(() -> shop.shop().payWhenWritten("order-2"))
+          .rootCause()
+          .isInstanceOf(PermanentOutboxException.class)
+          .hasMessageContaining("append where the change is made");
+      assertThat(shop.messages()).isEqualTo(3);
+    }
   }
 
   /** So that the test above can fail: Hibernate sends its update at the end. */
   @Test
   void withoutAFlushItComesAfter(Servers servers) throws SQLException {
-    assertThat(statements(servers.schema(), false))
-        .containsExactly("INSERT outbox_message", "UPDATE orders");
+    try (Application shop = start(servers, false)) {
+      assertThat(statements(shop)).containsExactly("INSERT outbox_message", "UPDATE orders");
+      shop.shop().payWhenWritten("order-2");
+      assertThat(shop.messages()).isEqualTo(4);
+    }
   }
 
-  @ParameterizedTest
-  @ValueSource(booleans = {true, false})
-  void inACallbackOfAnEntityThereIsNoFlush(boolean flush, Servers servers) throws SQLException {
-    try (Application shop =
+  private static Application start(Servers servers, boolean flush) throws SQLException {
+    Application shop =
         Application.start(
-            servers.schema(),
-            "--outbox.relay.enabled=false",
-            "--outbox.append.flush-jpa=" + flush)) {
-      shop.shop().place("order-1");
-      if (flush) {
-        assertThatThrownBy(() -> shop.shop().payWhenWritten("order-1"))
-            .rootCause()
-            .isInstanceOf(PermanentOutboxException.class)
-            .hasMessageContaining("append where the change is made");
-      } else {
-        shop.shop().payWhenWritten("order-1");
-      }
-      assertThat(shop.messages()).isEqualTo(flush ? 1 : 2);
-    }
+            servers.schema(), "--outbox.relay.enabled=false", "--outbox.append.flush-jpa=" + flush);
+    shop.shop().place("order-1");
+    shop.shop().place("order-2");
+    return shop;
   }
 
   /** Of a payment, in the order in which the server carried them out. */
-  private static List<String> statements(Schema schema, boolean flush) {
-    try (Application shop =
-        Application.start(
-            schema, "--outbox.relay.enabled=false", "--outbox.append.flush-jpa=" + flush)) {
-      shop.shop().place("order-1");
-      shop.jdbc().execute("create table seen (n bigserial, statement text)");
-      shop.jdbc()
-          .execute(
-              """
-              create function see() returns trigger language plpgsql as $$
-              begin
-                insert into seen (statement) values (tg_op || ' ' || tg_table_name);
-                return null;
-              end $$
-              """);
-      for (String table : List.of("orders", "outbox_message")) {
-        shop.jdbc()
-            .execute(
-                "create trigger see after insert or update on %s execute function see()"
-                    .formatted(table));
-      }
-      shop.shop().pay("order-1");
-      return shop.jdbc().queryForList("select statement from seen order by n", String.class);
-    }
+  private static List<String> statements(Application shop) {
+    shop.jdbc()
+        .execute(
+            """
+            create table seen (n bigserial, statement text);
+            create function see() returns trigger language plpgsql as $$
+            begin
+              insert into seen (statement) values (tg_op || ' ' || tg_table_name);
+              return null;
+            end $$;
+            create trigger see after insert or update on orders execute function see();
+            create trigger see after insert or update on outbox_message execute function see()
+            """);
+    shop.shop().pay("order-1");
+    return shop.jdbc().queryForList("select statement from seen order by n", String.class);
   }
 }

@@ -2,14 +2,12 @@ package dev.outbox.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.outbox.JoinedOutbox;
 import dev.outbox.spring.Servers.Schema;
 import dev.outbox.testing.RecordingPublisher;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -17,7 +15,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
-import org.springframework.util.ClassUtils;
 
 /**
  * The application's own migrations beside the outbox's. That an application without any starts,
@@ -25,47 +22,6 @@ import org.springframework.util.ClassUtils;
  */
 @ExtendWith(Servers.Resolver.class)
 class MigrationsTest {
-
-  @Test
-  void liquibaseRunsTheChangelogOfTheApplication(Servers servers) throws Exception {
-    assumeThat(
-            ClassUtils.isPresent(
-                    "org.springframework.boot.autoconfigure.liquibase.LiquibaseAutoConfiguration",
-                    null)
-                || ClassUtils.isPresent(
-                    "org.springframework.boot.liquibase.autoconfigure.LiquibaseAutoConfiguration",
-                    null))
-        .as("in Boot 4 Liquibase is a module, and this application does not have it")
-        .isTrue();
-    try (Application shop =
-        Application.start(
-            servers.schema(), "--spring.liquibase.change-log=classpath:/shop-changelog.sql")) {
-      assertThat(shop.jdbc().queryForList("select name from customer", String.class))
-          .containsExactly("first");
-      assertThat(shop.messages()).isZero();
-      assertThat(shop.jdbc().queryForObject("select count(*) from databasechangelog", Long.class))
-          .as("the outbox keeps its own books")
-          .isEqualTo(1);
-    }
-  }
-
-  @Test
-  void theArchiveIsMadeBesideTheOutbox(Servers servers) throws Exception {
-    try (Application shop =
-        Application.start(
-            servers.schema(), "--outbox.archive=full", "--outbox.archive-retention=7d")) {
-      shop.shop().place("order-1");
-      await()
-          .atMost(Duration.ofMinutes(1))
-          .untilAsserted(
-              () ->
-                  assertThat(
-                          shop.jdbc()
-                              .queryForList(
-                                  "select event_type from outbox_archive_message", String.class))
-                      .containsExactly("OrderPlaced"));
-    }
-  }
 
   /** Asks for the outbox before anything else; with JPA Flyway would come first in any case. */
   @SpringBootConfiguration
@@ -79,6 +35,26 @@ class MigrationsTest {
     @Bean
     RecordingPublisher publisher() {
       return new RecordingPublisher();
+    }
+  }
+
+  @Test
+  void liquibaseRunsTheChangelogOfTheApplication(Servers servers) throws Exception {
+    assumeThat(BootType.find("liquibase", "LiquibaseAutoConfiguration"))
+        .as("in Boot 4 Liquibase is a module, and this application does not have it")
+        .isPresent();
+    try (Application shop =
+        Application.start(
+            servers.schema(),
+            List.of(Early.class),
+            Application.WITHOUT_JPA,
+            "--spring.liquibase.change-log=classpath:/shop-changelog.sql")) {
+      assertThat(shop.jdbc().queryForList("select name from customer", String.class))
+          .containsExactly("first");
+      assertThat(shop.messages()).isZero();
+      assertThat(shop.jdbc().queryForObject("select count(*) from databasechangelog", Long.class))
+          .as("the outbox keeps its own books")
+          .isEqualTo(1);
     }
   }
 
@@ -96,8 +72,7 @@ class MigrationsTest {
         Application.start(
             schema,
             List.of(Early.class),
-            Application.WITHOUT_JPA[0],
-            Application.WITHOUT_JPA[1],
+            Application.WITHOUT_JPA,
             "--spring.flyway.enabled=true",
             "--spring.flyway.locations=filesystem:" + migrations,
             "--outbox.archive=full",

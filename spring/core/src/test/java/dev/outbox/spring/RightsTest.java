@@ -1,13 +1,12 @@
 package dev.outbox.spring;
 
+import static dev.outbox.spring.Patience.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.outbox.spring.Servers.Schema;
 import dev.outbox.spring.autoconfigure.Endpoints;
 import dev.outbox.spring.autoconfigure.Healths;
 import dev.outbox.store.postgres.PostgresOutboxStore;
-import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -40,9 +39,7 @@ class RightsTest {
             "--management.endpoints.web.exposure.include=outbox",
             "--spring.jpa.hibernate.ddl-auto=none")) {
       shop.shop().place("1");
-      await()
-          .atMost(Duration.ofMinutes(1))
-          .untilAsserted(() -> assertThat(Healths.status(shop.context())).isEqualTo("DOWN"));
+      await().untilAsserted(() -> assertThat(Healths.status(shop.context())).isEqualTo("DOWN"));
       assertThat(Healths.error(shop.context()).toString())
           .contains("nothing is published", " fails since ", "permission denied", "grant ");
       assertThat(Endpoints.relay(shop.context())).contains("state=failing");
@@ -51,12 +48,8 @@ class RightsTest {
           .filter(grant -> grant.contains("the_relay"))
           .map(grant -> grant.replace("the_relay", user))
           .forEach(owner::execute);
-      await()
-          .atMost(Duration.ofMinutes(1))
-          .untilAsserted(() -> assertThat(Healths.status(shop.context())).isEqualTo("UP"));
-      await()
-          .atMost(Duration.ofMinutes(1))
-          .untilAsserted(() -> assertThat(shop.delivered()).containsExactly("OrderPlaced 1"));
+      await().untilAsserted(() -> assertThat(Healths.status(shop.context())).isEqualTo("UP"));
+      await().untilAsserted(() -> assertThat(shop.delivered()).containsExactly("OrderPlaced 1"));
       assertThat(Endpoints.relay(shop.context())).contains("state=running");
     } finally {
       owner.execute("drop owned by %s".formatted(user));

@@ -5,10 +5,8 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.support.GenericApplicationContext;
-import org.springframework.util.ClassUtils;
 
 /**
  * Where the servers are, as {@code @ServiceConnection} and Docker Compose say it: by beans, of
@@ -28,32 +26,19 @@ record ServiceConnections(Schema schema, String bootstrapServers)
   public void initialize(GenericApplicationContext context) {
     register(
         context,
+        BootType.of("jdbc", "JdbcConnectionDetails"),
         Map.of(
             "getJdbcUrl", schema.url(),
             "getUsername", schema.user(),
-            "getPassword", schema.password()),
-        "org.springframework.boot.autoconfigure.jdbc.JdbcConnectionDetails",
-        "org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails");
+            "getPassword", schema.password()));
     register(
         context,
-        Map.of("getBootstrapServers", List.of(bootstrapServers)),
-        "org.springframework.boot.autoconfigure.kafka.KafkaConnectionDetails",
-        "org.springframework.boot.kafka.autoconfigure.KafkaConnectionDetails");
+        BootType.of("kafka", "KafkaConnectionDetails"),
+        Map.of("getBootstrapServers", List.of(bootstrapServers)));
   }
 
-  static void register(
-      GenericApplicationContext context, Map<String, Object> answers, String... types) {
-    Class<?> type =
-        Stream.of(types)
-            .filter(name -> ClassUtils.isPresent(name, null))
-            .map(name -> ClassUtils.resolveClassName(name, null))
-            .findFirst()
-            .orElseThrow();
-    registerAs(type, context, answers);
-  }
-
-  private static <T> void registerAs(
-      Class<T> type, GenericApplicationContext context, Map<String, Object> answers) {
+  static <T> void register(
+      GenericApplicationContext context, Class<T> type, Map<String, Object> answers) {
     InvocationHandler handler =
         (proxy, method, arguments) -> {
           if (method.getDeclaringClass() == Object.class) {

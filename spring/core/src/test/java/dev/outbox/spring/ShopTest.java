@@ -1,8 +1,8 @@
 package dev.outbox.spring;
 
+import static dev.outbox.spring.Patience.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dev.outbox.NoTransactionException;
 import dev.outbox.spring.autoconfigure.Endpoints;
@@ -11,22 +11,20 @@ import dev.outbox.testing.RecordingPublisher;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.sql.SQLException;
-import java.time.Duration;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.SpringBootVersion;
 import org.springframework.dao.DataIntegrityViolationException;
-import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** An application with JPA on PostgreSQL; auto-commit is off in its pool, which hides mistakes. */
 @ExtendWith(Servers.Resolver.class)
 class ShopTest {
-  private static Application shop;
+  @AutoClose private static Application shop;
 
   @BeforeAll
   static void start(Servers servers) throws SQLException {
@@ -39,24 +37,15 @@ class ShopTest {
             "--management.endpoint.health.probes.enabled=true");
   }
 
-  @AfterAll
-  static void stop() {
-    if (shop != null) {
-      shop.close();
-    }
-  }
-
   @BeforeEach
   void forget() {
     shop.bean(OutboxRelay.class).start();
-    await().atMost(Duration.ofMinutes(1)).until(() -> shop.messages() == 0); // of the test before
+    await().until(() -> shop.messages() == 0); // of the test before
     shop.bean(RecordingPublisher.class).clear();
   }
 
   private static void awaitDelivered(String... messages) {
-    await()
-        .atMost(Duration.ofMinutes(1))
-        .untilAsserted(() -> assertThat(shop.delivered()).containsExactly(messages));
+    await().untilAsserted(() -> assertThat(shop.delivered()).containsExactly(messages));
   }
 
   @Test
@@ -106,8 +95,7 @@ class ShopTest {
 
   @Test
   void aTransactionThatOnlySynchronizesIsRefused() {
-    TransactionTemplate supports =
-        new TransactionTemplate(shop.bean(PlatformTransactionManager.class));
+    TransactionTemplate supports = shop.transaction();
     supports.setPropagationBehavior(TransactionDefinition.PROPAGATION_SUPPORTS);
     supports.executeWithoutResult(
         status -> {
@@ -121,32 +109,25 @@ class ShopTest {
   @Test
   void itIsDownWhenItsTablesAreGone() {
     assertThat(Healths.status(shop.context())).isEqualTo("UP");
-    inTransaction("alter table outbox_schema rename to gone");
+    shop.execute("alter table outbox_schema rename to gone");
     try {
       assertThat(Healths.status(shop.context())).isEqualTo("DOWN");
     } finally {
-      inTransaction("alter table gone rename to outbox_schema");
+      shop.execute("alter table gone rename to outbox_schema");
     }
     assertThat(Healths.status(shop.context())).isEqualTo("UP");
-  }
-
-  /** Auto-commit is off. */
-  private static void inTransaction(String sql) {
-    new TransactionTemplate(shop.bean(PlatformTransactionManager.class))
-        .executeWithoutResult(status -> shop.jdbc().execute(sql));
   }
 
   @Test
   void metersCountWhatIsDeliveredAndWhatWaits() {
     MeterRegistry meters = shop.bean(MeterRegistry.class);
-    Deliveries since = new Deliveries(meters);
+    double before = delivered(meters);
     shop.shop().place("order-9");
     awaitDelivered("OrderPlaced order-9");
-    await().atMost(Duration.ofMinutes(1)).until(() -> since.count() == 1);
+    await().until(() -> delivered(meters) == before + 1);
     shop.bean(OutboxRelay.class).stop();
     shop.shop().pay("order-9");
     await()
-        .atMost(Duration.ofMinutes(1))
         .until(() -> meters.get("outbox.messages").tag("status", "pending").gauge().value() == 1);
   }
 
@@ -154,33 +135,18 @@ class ShopTest {
   void theEndpointShowsWhatWaits() {
     shop.bean(OutboxRelay.class).stop();
     shop.shop().place("order-10");
-    await()
-        .atMost(Duration.ofMinutes(1))
-        .untilAsserted(() -> assertThat(Endpoints.pending(shop.context())).isEqualTo(1));
+    await().untilAsserted(() -> assertThat(Endpoints.pending(shop.context())).isEqualTo(1));
     assertThat(Endpoints.relay(shop.context())).contains("state=stopped", "workers=2");
     shop.bean(OutboxRelay.class).start();
-    await()
-        .atMost(Duration.ofMinutes(1))
-        .untilAsserted(() -> assertThat(Endpoints.pending(shop.context())).isZero());
+    await().untilAsserted(() -> assertThat(Endpoints.pending(shop.context())).isZero());
     assertThat(Endpoints.relay(shop.context()))
         .contains("state=running", "broker=reachable", "unavailable=[]");
   }
 
-  /** What was delivered since. */
-  private record Deliveries(MeterRegistry meters, double before) {
-    Deliveries(MeterRegistry meters) {
-      this(meters, count(meters));
-    }
-
-    double count() {
-      return count(meters) - before;
-    }
-
-    private static double count(MeterRegistry meters) {
-      return meters.find("outbox.delivered").tag("aggregate.type", "order").counters().stream()
-          .mapToDouble(Counter::count)
-          .sum();
-    }
+  private static double delivered(MeterRegistry meters) {
+    return meters.find("outbox.delivered").tag("aggregate.type", "order").counters().stream()
+        .mapToDouble(Counter::count)
+        .sum();
   }
 
   @Test

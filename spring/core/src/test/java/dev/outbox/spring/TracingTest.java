@@ -1,8 +1,8 @@
 package dev.outbox.spring;
 
+import static dev.outbox.spring.Patience.await;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.outbox.embedded.EmbeddedKafka;
 import dev.outbox.spring.Servers.Schema;
@@ -13,21 +13,13 @@ import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.data.SpanData;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.ProducerInterceptor;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
-import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
-import org.apache.kafka.common.serialization.StringDeserializer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.SpringBootConfiguration;
@@ -68,14 +60,12 @@ class TracingTest {
   void theTraceOfTheRequestGoesOnThroughTheOutbox(Servers servers) throws Exception {
     Schema schema = servers.schema();
     EmbeddedKafka broker = servers.broker();
-    TopicPartition topic = new TopicPartition(schema.name() + ".order", 0);
-    try (Admin admin = Admin.create(Map.of("bootstrap.servers", broker.bootstrapServers()))) {
-      admin.createTopics(List.of(new NewTopic(topic.topic(), 1, (short) 1))).all().get();
-    }
+    Topic topic = Topic.create(broker, schema.name() + ".order");
     try (Application shop =
         Application.start(
             schema,
             List.of(ShopApplication.class, Exporting.class),
+            "--shop.recording=false",
             "--spring.kafka.bootstrap-servers=" + broker.bootstrapServers(),
             "--management.tracing.sampling.probability=1.0",
             "--outbox.destination=" + schema.name() + ".{aggregateType}",
@@ -85,18 +75,18 @@ class TracingTest {
       Observation.createNotStarted("request two", shop.bean(ObservationRegistry.class))
           .observe(() -> shop.shop().place("order-2"));
 
-      List<ConsumerRecord<String, byte[]>> records = records(broker, topic, 2);
+      List<ConsumerRecord<String, byte[]>> records = topic.records(all -> all.size() >= 2);
+      assertThat(records).hasSize(2);
       SpanData one = span(shop, "request one");
       SpanData two = span(shop, "request two");
       assertThat(one.getTraceId()).isNotEqualTo(two.getTraceId());
       for (ConsumerRecord<String, byte[]> record : records) {
         SpanData request = record.key().equals("order-1") ? one : two;
-        assertThat(header(record, "traceparent"))
+        assertThat(Topic.header(record, "traceparent"))
             .startsWith("00-%s-%s-".formatted(request.getTraceId(), request.getSpanId()));
-        assertThat(header(record, SEEN)).isEqualTo(request.getTraceId());
+        assertThat(Topic.header(record, SEEN)).isEqualTo(request.getTraceId());
       }
       await()
-          .atMost(Duration.ofMinutes(1))
           .untilAsserted(
               () ->
                   assertThat(exported(shop))
@@ -117,28 +107,5 @@ class TracingTest {
         .filter(span -> span.getName().equals(name))
         .findFirst()
         .orElseThrow();
-  }
-
-  private static String header(ConsumerRecord<String, byte[]> record, String name) {
-    return new String(record.headers().lastHeader(name).value(), UTF_8);
-  }
-
-  private static List<ConsumerRecord<String, byte[]>> records(
-      EmbeddedKafka broker, TopicPartition topic, int count) {
-    List<ConsumerRecord<String, byte[]>> records = new ArrayList<>();
-    try (KafkaConsumer<String, byte[]> consumer =
-        new KafkaConsumer<>(
-            Map.of("bootstrap.servers", broker.bootstrapServers()),
-            new StringDeserializer(),
-            new ByteArrayDeserializer())) {
-      consumer.assign(List.of(topic));
-      consumer.seekToBeginning(List.of(topic));
-      long end = System.nanoTime() + Duration.ofMinutes(2).toNanos();
-      while (records.size() < count && System.nanoTime() < end) {
-        consumer.poll(Duration.ofMillis(200)).forEach(records::add);
-      }
-    }
-    assertThat(records).hasSize(count);
-    return records;
   }
 }

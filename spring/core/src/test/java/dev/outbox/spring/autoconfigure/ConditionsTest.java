@@ -1,5 +1,6 @@
 package dev.outbox.spring.autoconfigure;
 
+import static dev.outbox.spring.autoconfigure.Refused.refused;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Appended;
@@ -50,7 +51,7 @@ class ConditionsTest {
                   OutboxKafkaAutoConfiguration.class,
                   OutboxPublisherAutoConfiguration.class,
                   OutboxTracingAutoConfiguration.class))
-          .withBean(DataSource.class, DriverManagerDataSource::new)
+          .withBean("orders", DataSource.class, DriverManagerDataSource::new)
           .withPropertyValues("outbox.store=postgres", "outbox.schema-mode=none");
 
   @Test
@@ -76,7 +77,9 @@ class ConditionsTest {
                 assertThat(context)
                     .hasSingleBean(JoinedOutbox.class)
                     .doesNotHaveBean(MessagePublisher.class)
-                    .doesNotHaveBean(OutboxRelay.class));
+                    .doesNotHaveBean(OutboxRelay.class)
+                    .doesNotHaveBean(InboxStore.class)
+                    .doesNotHaveBean(InboxPurge.class));
     assertThat(output).doesNotContain("There is no publisher");
   }
 
@@ -120,18 +123,10 @@ class ConditionsTest {
   }
 
   @Test
-  void anInboxIsThereWhenItIsAskedFor() {
-    ApplicationContextRunner publishedElsewhere =
-        runner.withPropertyValues("outbox.relay.enabled=false");
-    publishedElsewhere.run(
-        context ->
-            assertThat(context)
-                .hasSingleBean(JoinedOutbox.class)
-                .doesNotHaveBean(JoinedInbox.class)
-                .doesNotHaveBean(InboxStore.class)
-                .doesNotHaveBean(InboxPurge.class));
-    publishedElsewhere
-        .withPropertyValues("outbox.inbox.enabled=true", "outbox.inbox.purge=false")
+  void anInboxBesideTheOutboxHasItsTransactions() {
+    runner
+        .withPropertyValues(
+            "outbox.relay.enabled=false", "outbox.inbox.enabled=true", "outbox.inbox.purge=false")
         .run(
             context ->
                 assertThat(context)
@@ -160,6 +155,26 @@ class ConditionsTest {
     runner
         .withClassLoader(new FilteredClassLoader(JdbcOutboxStore.class, KafkaPublisher.class))
         .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(JoinedOutbox.class));
+  }
+
+  @Test
+  void ofSeveralDataSourcesOneIsMarked() {
+    refused(
+        runner.withBean("billing", DataSource.class, DriverManagerDataSource::new),
+        "There are several DataSources, orders, billing, and none of them is the outbox's",
+        "@OutboxDataSource");
+  }
+
+  @Test
+  void aRelayThatCannotBeIsRefused() {
+    refused(
+        new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(OutboxAutoConfiguration.class))
+            .withBean(MemoryOutboxStore.class)
+            .withBean(RecordingPublisher.class)
+            .withPropertyValues("outbox.relay.workers=0"),
+        "The relay's settings are refused: workers is 0",
+        "Correct outbox.relay.*");
   }
 
   @Test

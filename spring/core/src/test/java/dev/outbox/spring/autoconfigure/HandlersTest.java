@@ -9,10 +9,11 @@ import dev.outbox.payload.OutboxEvent;
 import dev.outbox.publisher.handler.HandlerPublisher;
 import dev.outbox.publisher.handler.RejectedException;
 import dev.outbox.publisher.handler.UnavailableException;
-import dev.outbox.relay.RoutingPublisher;
+import dev.outbox.publisher.http.HttpPublisher;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.spring.BootType;
 import dev.outbox.spring.OutboxHandler;
 import dev.outbox.spring.PayloadReader;
 import java.lang.reflect.Proxy;
@@ -21,14 +22,13 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.springframework.aop.framework.ProxyFactory;
-import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.context.annotation.Bean;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.test.util.AopTestUtils;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -37,12 +37,9 @@ import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.SimpleTransactionStatus;
-import org.springframework.util.ClassUtils;
 
 /** Methods of beans that handle messages. */
 class HandlersTest {
-  private static final String HTTP = "outbox.http.destination=http://no-such-broker.invalid/";
-
   private final ApplicationContextRunner withoutJackson =
       new ApplicationContextRunner()
           .withConfiguration(
@@ -50,13 +47,14 @@ class HandlersTest {
                   OutboxHandlersAutoConfiguration.class, OutboxPublisherAutoConfiguration.class));
   private final ApplicationContextRunner runner =
       withoutJackson.withConfiguration(
-          AutoConfigurations.of(
-              Stream.of(
-                      "org.springframework.boot.autoconfigure.jackson.JacksonAutoConfiguration",
-                      "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration")
-                  .filter(name -> ClassUtils.isPresent(name, null))
-                  .map(name -> ClassUtils.resolveClassName(name, null))
-                  .toArray(Class<?>[]::new)));
+          AutoConfigurations.of(BootType.of("jackson", "JacksonAutoConfiguration")));
+
+  private final ApplicationContextRunner withHttp =
+      runner
+          .withConfiguration(AutoConfigurations.of(OutboxHttpAutoConfiguration.class))
+          .withPropertyValues(
+              "outbox.http.destination=http://no-such-broker.invalid/",
+              "outbox.http.cloud-events-source=https://shop.example");
 
   record Placed(String id) {}
 
@@ -114,9 +112,12 @@ class HandlersTest {
             .build());
   }
 
-  private static Result publish(MessagePublisher publisher, String eventType, String payload)
+  private static Result publish(ApplicationContext context, String eventType, String payload)
       throws InterruptedException {
-    return publisher.publish(List.of(message(eventType, payload))).get(0);
+    return context
+        .getBean(MessagePublisher.class)
+        .publish(List.of(message(eventType, payload)))
+        .get(0);
   }
 
   @Test
@@ -125,14 +126,14 @@ class HandlersTest {
         .withBean(Handlers.class)
         .run(
             context -> {
-              MessagePublisher publisher = context.getBean(MessagePublisher.class);
-              assertThat(publisher).isInstanceOf(HandlerPublisher.class);
-              publish(publisher, "Placed", "{\"id\":\"1\"}");
-              publish(publisher, "order.paid", "{\"id\":\"2\",\"amount\":3}");
-              publish(publisher, "Sent", "");
-              publish(publisher, "Returned", "");
-              publish(publisher, "Text", "{\"total\": 12.50}");
-              publish(publisher, "Bytes", "no JSON");
+              assertThat(context.getBean(MessagePublisher.class))
+                  .isInstanceOf(HandlerPublisher.class);
+              publish(context, "Placed", "{\"id\":\"1\"}");
+              publish(context, "order.paid", "{\"id\":\"2\",\"amount\":3}");
+              publish(context, "Sent", "");
+              publish(context, "Returned", "");
+              publish(context, "Text", "{\"total\": 12.50}");
+              publish(context, "Bytes", "no JSON");
               assertThat(context.getBean(Handlers.class).handled)
                   .containsExactly(
                       "Placed[id=1] 1 o-1",
@@ -150,55 +151,15 @@ class HandlersTest {
         .withBean(Handlers.class)
         .run(
             context -> {
-              MessagePublisher publisher = context.getBean(MessagePublisher.class);
-              assertThat(publish(publisher, "Rejected", "")).isInstanceOf(Result.Rejected.class);
-              assertThat(publish(publisher, "Away", "")).isInstanceOf(Result.Unavailable.class);
-              assertThat(publish(publisher, "Unknown", "")).isInstanceOf(Result.Rejected.class);
-              assertThat(publish(publisher, "Placed", "no JSON"))
+              assertThat(publish(context, "Rejected", "")).isInstanceOf(Result.Rejected.class);
+              assertThat(publish(context, "Away", "")).isInstanceOf(Result.Unavailable.class);
+              assertThat(publish(context, "Unknown", "")).isInstanceOf(Result.Rejected.class);
+              assertThat(publish(context, "Placed", "no JSON"))
                   .isInstanceOfSatisfying(
                       Result.Rejected.class,
                       rejected ->
                           assertThat(rejected.error())
                               .contains("the payload is no " + Placed.class.getName()));
-            });
-  }
-
-  @Configuration(proxyBeanMethods = false)
-  static class Proxies {
-    final List<String> calls = new ArrayList<>();
-
-    @Bean
-    BeanPostProcessor proxies() {
-      return new BeanPostProcessor() {
-        @Override
-        public Object postProcessAfterInitialization(Object bean, String name) {
-          if (!(bean instanceof Handlers)) {
-            return bean;
-          }
-          ProxyFactory proxy = new ProxyFactory(bean);
-          proxy.setProxyTargetClass(true);
-          proxy.addAdvice(
-              (org.aopalliance.intercept.MethodInterceptor)
-                  invocation -> {
-                    calls.add(invocation.getMethod().getName());
-                    return invocation.proceed();
-                  });
-          return proxy.getProxy();
-        }
-      };
-    }
-  }
-
-  /** As those of @Transactional. */
-  @Test
-  void areCalledThroughTheirProxies() {
-    runner
-        .withUserConfiguration(Proxies.class)
-        .withBean(Handlers.class)
-        .run(
-            context -> {
-              publish(context.getBean(MessagePublisher.class), "Sent", "");
-              assertThat(context.getBean(Proxies.class).calls).containsExactly("others");
             });
   }
 
@@ -246,17 +207,22 @@ class HandlersTest {
     public void rollback(TransactionStatus status) {}
   }
 
-  @Test
-  void areCalledThroughProxiesOfTheirInterfaces() {
+  @Configuration(proxyBeanMethods = false)
+  @EnableTransactionManagement(proxyTargetClass = true)
+  static class ProxiesOfClasses extends Transactions {}
+
+  @ParameterizedTest
+  @ValueSource(classes = {Transactions.class, ProxiesOfClasses.class})
+  void areCalledThroughTheirProxies(Class<? extends Transactions> transactions) {
     runner
-        .withUserConfiguration(Transactions.class)
+        .withUserConfiguration(transactions)
         .withBean("sender", Sender.class)
         .run(
             context -> {
               Object proxy = context.getBean("sender");
-              assertThat(Proxy.isProxyClass(proxy.getClass())).isTrue();
-              assertThat(
-                      publish(context.getBean(MessagePublisher.class), "Placed", "{\"id\":\"1\"}"))
+              assertThat(Proxy.isProxyClass(proxy.getClass()))
+                  .isEqualTo(transactions == Transactions.class);
+              assertThat(publish(context, "Placed", "{\"id\":\"1\"}"))
                   .isEqualTo(Result.delivered());
               assertThat(((Sender) AopTestUtils.getTargetObject(proxy)).sent)
                   .containsExactly("1 1");
@@ -279,10 +245,6 @@ class HandlersTest {
     @OutboxHandler("A")
     public final void handle() {}
   }
-
-  @Configuration(proxyBeanMethods = false)
-  @EnableTransactionManagement(proxyTargetClass = true)
-  static class ProxiesOfClasses extends Transactions {}
 
   /** It would run in the proxy, without the bean's fields and without a transaction. */
   @Test
@@ -314,9 +276,8 @@ class HandlersTest {
         .withBean(OfPaid.class)
         .run(
             context -> {
-              MessagePublisher publisher = context.getBean(MessagePublisher.class);
-              publish(publisher, "Placed", "{\"id\":\"1\"}");
-              publish(publisher, "order.paid", "{\"id\":\"2\",\"amount\":3}");
+              publish(context, "Placed", "{\"id\":\"1\"}");
+              publish(context, "order.paid", "{\"id\":\"2\",\"amount\":3}");
               assertThat(context.getBean(OfPlaced.class).handled).containsExactly(new Placed("1"));
               assertThat(context.getBean(OfPaid.class).handled).containsExactly(new Paid("2", 3));
             });
@@ -333,7 +294,7 @@ class HandlersTest {
                     type == Placed.class ? new Placed(message.payloadAsString()) : new Paid("", 0))
         .run(
             context -> {
-              publish(context.getBean(MessagePublisher.class), "Placed", "own");
+              publish(context, "Placed", "own");
               assertThat(context.getBean(Handlers.class).handled)
                   .containsExactly("Placed[id=own] 1 o-1");
             });
@@ -341,27 +302,20 @@ class HandlersTest {
 
   @Test
   void aBrokerHasTheOthers() {
-    runner
-        .withConfiguration(AutoConfigurations.of(OutboxHttpAutoConfiguration.class))
-        .withPropertyValues(HTTP, "outbox.http.cloud-events-source=https://shop.example")
+    withHttp
         .withBean(Handlers.class)
         .run(
             context -> {
-              MessagePublisher publisher = context.getBean(MessagePublisher.class);
-              assertThat(publish(publisher, "Sent", "")).isEqualTo(Result.delivered());
-              assertThat(publish(publisher, "Unknown", "")).isInstanceOf(Result.Unavailable.class);
+              assertThat(publish(context, "Sent", "")).isEqualTo(Result.delivered());
+              assertThat(publish(context, "Unknown", "")).isInstanceOf(Result.Unavailable.class);
             });
   }
 
   @Test
   void withoutHandlersTheBrokerIsAlone() {
-    runner
-        .withConfiguration(AutoConfigurations.of(OutboxHttpAutoConfiguration.class))
-        .withPropertyValues(HTTP, "outbox.http.cloud-events-source=https://shop.example")
-        .run(
-            context ->
-                assertThat(context.getBean(MessagePublisher.class))
-                    .isNotInstanceOf(RoutingPublisher.class));
+    withHttp.run(
+        context ->
+            assertThat(context.getBean(MessagePublisher.class)).isInstanceOf(HttpPublisher.class));
   }
 
   @Test
@@ -391,14 +345,13 @@ class HandlersTest {
         .withPropertyValues("outbox.handlers.rates.Sent=1/d", "outbox.handlers.rate=2/d")
         .run(
             context -> {
-              MessagePublisher publisher = context.getBean(MessagePublisher.class);
-              assertThat(publish(publisher, "Sent", "")).isEqualTo(Result.delivered());
-              assertThat(publish(publisher, "Returned", "")).isEqualTo(Result.delivered());
-              assertThat(publish(publisher, "Sent", ""))
+              assertThat(publish(context, "Sent", "")).isEqualTo(Result.delivered());
+              assertThat(publish(context, "Returned", "")).isEqualTo(Result.delivered());
+              assertThat(publish(context, "Sent", ""))
                   .isInstanceOfSatisfying(
                       Result.Unavailable.class,
                       limited -> assertThat(limited.destination()).isEqualTo("the limit of Sent"));
-              assertThat(publish(publisher, "Returned", "")).isEqualTo(Result.delivered());
+              assertThat(publish(context, "Returned", "")).isEqualTo(Result.delivered());
               assertThat(context.getBean(Handlers.class).handled).hasSize(3);
             });
     refused(

@@ -4,19 +4,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.Archive;
+import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.store.postgres.PostgresInboxStore;
-import dev.outbox.store.postgres.PostgresOutboxStore;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.util.Map;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.postgresql.Driver;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 
 /** With the store of PostgreSQL on the class path. */
 class JdbcStoresTest {
@@ -46,11 +49,6 @@ class JdbcStoresTest {
   }
 
   @Test
-  void theServerSaysWhichStore() {
-    assertThat(store("PostgreSQL", Map.of())).isInstanceOf(PostgresOutboxStore.class);
-  }
-
-  @Test
   void aServerWithoutAStoreIsNamed() {
     assertThatThrownBy(() -> store("H2", Map.of()))
         .hasMessage(
@@ -61,36 +59,45 @@ class JdbcStoresTest {
   }
 
   @Test
+  void aServerThatDoesNotAnswerIsNamed() {
+    DataSource away = new SimpleDriverDataSource(new Driver(), "jdbc:postgresql://127.0.0.1:1/x");
+    assertThatThrownBy(() -> JdbcStores.store(bound(Map.of()), away, "orders"))
+        .isInstanceOf(TransientOutboxException.class)
+        .hasMessageContaining("the database of the DataSource orders does not answer")
+        .hasMessageContaining("127.0.0.1:1");
+  }
+
+  @Test
+  void aStoreThatIsNotThereIsNamed() {
+    assertThatThrownBy(() -> store("PostgreSQL", Map.of("outbox.store", "mysql")))
+        .hasMessageContaining("No store named mysql is on the class path")
+        .isInstanceOfSatisfying(
+            OutboxConfigurationException.class,
+            e -> assertThat(e.action()).contains("dev.outbox:outbox-store-postgres"));
+  }
+
+  @Test
   void theStoreKeepsWhatIsAskedFor() {
-    assertThat(((ArchiveStore) store("PostgreSQL", Map.of())).archive()).isEqualTo(Archive.NONE);
     assertThat(((ArchiveStore) store("PostgreSQL", Map.of("outbox.archive", "full"))).archive())
         .isEqualTo(Archive.FULL);
-    assertThatThrownBy(() -> store("PostgreSQL", Map.of("outbox.archive-retention", "0s")))
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "outbox.prefix, out box, prefix 'out box'",
+    "outbox.archive-retention, 0s, archiveRetention is 0s",
+    "outbox.inbox.prefix, in box, prefix 'in box'",
+    "outbox.inbox.retention, 0s, retention is 0s"
+  })
+  void whatCannotBeIsRefused(String property, String value, String problem) {
+    OutboxProperties properties = bound(Map.of(property, value));
+    DataSource database = database("PostgreSQL");
+    assertThatThrownBy(
+            () -> {
+              OutboxStore<Connection> ignored = JdbcStores.store(properties, database, "orders");
+              InboxStore<Connection> alsoIgnored = JdbcStores.inbox(properties, database, "orders");
+            })
         .isInstanceOf(OutboxConfigurationException.class)
-        .hasMessageStartingWith("A property outbox.* is refused: archiveRetention is 0s");
-  }
-
-  @Test
-  void theInboxIsOfTheSameServer() {
-    assertThat(inbox(Map.of("outbox.inbox.prefix", "shop_")))
-        .isInstanceOf(PostgresInboxStore.class);
-  }
-
-  @Test
-  void aRetentionThatCannotBeIsRefused() {
-    assertThatThrownBy(() -> inbox(Map.of("outbox.inbox.retention", "0s")))
-        .isInstanceOf(OutboxConfigurationException.class)
-        .hasMessageStartingWith("A property outbox.* is refused: retention is 0s");
-  }
-
-  private static InboxStore<Connection> inbox(Map<String, String> properties) {
-    return JdbcStores.inbox(bound(properties), database("PostgreSQL"), "orders");
-  }
-
-  /** As where a proxy says another name. */
-  @Test
-  void whoNamesAStoreGetsIt() {
-    assertThat(store("Yugabyte", Map.of("outbox.store", "postgres")))
-        .isInstanceOf(PostgresOutboxStore.class);
+        .hasMessageStartingWith("A property outbox.* is refused: " + problem);
   }
 }

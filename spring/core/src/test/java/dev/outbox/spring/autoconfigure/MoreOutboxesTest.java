@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.spring.DataSourceOutbox;
 import dev.outbox.spring.RelayCustomizer;
 import java.util.List;
 import java.util.Map;
@@ -31,13 +32,24 @@ class MoreOutboxesTest {
     }
   }
 
+  private final OutboxProperties properties =
+      new Binder(
+              new MapConfigurationPropertySource(
+                  Map.of("outbox.store", "postgres", "outbox.schema-mode", "none")))
+          .bindOrCreate("outbox", OutboxProperties.class);
+  private final DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
+  private final MoreOutboxes outboxes =
+      new MoreOutboxes(
+          properties,
+          new Relays(
+              beans,
+              beans.getBeanProvider(RelayCustomizer.class),
+              beans.getBeanProvider(Traces.class)),
+          beans,
+          any -> "billing");
+
   @Test
   void aPublisherThatIsNotUsedIsClosed() {
-    OutboxProperties properties =
-        new Binder(
-                new MapConfigurationPropertySource(
-                    Map.of("outbox.store", "postgres", "outbox.schema-mode", "none")))
-            .bindOrCreate("outbox", OutboxProperties.class);
     OfferedPublisher offered =
         new OfferedPublisher("own", "a broker", "", properties.http(), timeout -> new Closing());
     IllegalStateException error = new IllegalStateException("no meters");
@@ -45,16 +57,18 @@ class MoreOutboxesTest {
         (name, store) -> {
           throw error;
         };
-    DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
     beans.registerSingleton("publishers", new Publishers(properties, List.of(offered), null));
     beans.registerSingleton("meters", meters);
-    Relays relays =
-        new Relays(
-            beans,
-            beans.getBeanProvider(RelayCustomizer.class),
-            beans.getBeanProvider(Traces.class));
-    MoreOutboxes outboxes = new MoreOutboxes(properties, relays, beans, any -> "billing");
     assertThatThrownBy(() -> outboxes.of(new DriverManagerDataSource())).isSameAs(error);
     assertThat(closed).isTrue();
+  }
+
+  @Test
+  void aPublisherOfTheApplicationIsSharedAndLeftOpen() {
+    beans.registerSingleton("publisher", new Closing());
+    DataSourceOutbox made = outboxes.of(new DriverManagerDataSource());
+    assertThat(((MoreOutboxes.Made) made).relay()).isNotNull();
+    made.close();
+    assertThat(closed).isFalse();
   }
 }

@@ -10,15 +10,14 @@ import dev.outbox.payload.OutboxEvent;
 import dev.outbox.payload.OutboxEvents;
 import dev.outbox.payload.PayloadSerializer;
 import dev.outbox.payload.SerializedPayload;
+import dev.outbox.spring.BootType;
 import dev.outbox.spring.EventRecorder;
 import java.time.Instant;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.util.ClassUtils;
 
 /** Messages of objects, written by the mapper that Boot configures: another class in Boot 4. */
 class PayloadsTest {
@@ -26,20 +25,11 @@ class PayloadsTest {
       new ApplicationContextRunner()
           .withConfiguration(AutoConfigurations.of(OutboxPayloadsAutoConfiguration.class));
   private final ApplicationContextRunner runner =
-      withoutJackson.withConfiguration(AutoConfigurations.of(jackson()));
+      withoutJackson.withConfiguration(
+          AutoConfigurations.of(BootType.of("jackson", "JacksonAutoConfiguration")));
 
   @OutboxEvent(aggregate = "order", key = "id")
   record OrderPlaced(String id, Instant at) {}
-
-  private static Class<?> jackson() {
-    return Stream.of(
-            "org.springframework.boot.autoconfigure.jackson.JacksonAutoConfiguration",
-            "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration")
-        .filter(name -> ClassUtils.isPresent(name, null))
-        .map(name -> ClassUtils.resolveClassName(name, null))
-        .findFirst()
-        .orElseThrow();
-  }
 
   private static String payload(OutboxEvents events) {
     OutboxMessage message =

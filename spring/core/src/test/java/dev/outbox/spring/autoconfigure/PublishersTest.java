@@ -10,10 +10,14 @@ import dev.outbox.publisher.kafka.KafkaPublisher;
 import dev.outbox.publisher.nats.NatsPublisherProvider;
 import dev.outbox.publisher.rabbitmq.RabbitPublisher;
 import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spring.BootType;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.amqp.rabbit.connection.AbstractConnectionFactory;
 import org.springframework.amqp.rabbit.connection.CachingConnectionFactory;
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
@@ -23,7 +27,6 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
-import org.springframework.util.ClassUtils;
 
 /** Which publishers there are, and what is said where it is not clear. Nobody is connected to. */
 class PublishersTest {
@@ -123,13 +126,7 @@ class PublishersTest {
   private ApplicationContextRunner withRabbitOfBoot() {
     return runner
         .withPropertyValues("outbox.publisher=rabbitmq")
-        .withConfiguration(
-            AutoConfigurations.of(
-                Stream.of("autoconfigure.amqp", "amqp.autoconfigure")
-                    .map("org.springframework.boot.%s.RabbitAutoConfiguration"::formatted)
-                    .filter(name -> ClassUtils.isPresent(name, null))
-                    .map(name -> ClassUtils.resolveClassName(name, null))
-                    .toArray(Class<?>[]::new)));
+        .withConfiguration(AutoConfigurations.of(BootType.of("amqp", "RabbitAutoConfiguration")));
   }
 
   /** They are for the tests and the demo of this project, beside an application in one shell. */
@@ -171,14 +168,6 @@ class PublishersTest {
   }
 
   @Test
-  void ofSeveralOneIsChosen() {
-    refused(
-        runner,
-        "several publishers on the class path, http, kafka, nats, rabbitmq, and none",
-        "outbox.http.types=invoice");
-  }
-
-  @Test
   void aMissingJarIsNamed() {
     refused(
         runner
@@ -215,26 +204,6 @@ class PublishersTest {
   }
 
   @Test
-  void anotherNameIsRefused() {
-    refused(
-        runner.withPropertyValues("outbox.publisher=pulsar"),
-        "outbox.publisher names pulsar",
-        "define a MessagePublisher bean");
-  }
-
-  @Test
-  void oneOfSeveralTakesTheRest() {
-    refused(
-        runner.withPropertyValues("outbox.publisher=kafka,http"),
-        "the publishers kafka, http have no types",
-        "outbox.http.types=invoice");
-    refused(
-        runner.withPropertyValues("outbox.publisher=kafka", "outbox.kafka.types=order"),
-        "each publisher has types",
-        "outbox.*.types");
-  }
-
-  @Test
   void whoHasADestinationOfItsOwnIsNotToldThoseOfOtherTypes() {
     runner
         .withPropertyValues(HTTP)
@@ -246,61 +215,78 @@ class PublishersTest {
         .run(context -> assertThat(context).hasNotFailed().hasSingleBean(MessagePublisher.class));
   }
 
-  @Test
-  void aTypeHasOnePublisher() {
+  static Stream<Arguments> refusals() {
+    return Stream.of(
+        Arguments.of(
+            "", "on the class path, http, kafka, nats, rabbitmq, and none", "Set outbox.publisher"),
+        Arguments.of("pulsar", "outbox.publisher names pulsar", "define a MessagePublisher bean"),
+        Arguments.of("kafka,kafka", "outbox.publisher names kafka twice", "Name each"),
+        Arguments.of(
+            "kafka,http", "the publishers kafka, http have no types", "outbox.http.types=invoice"),
+        Arguments.of(
+            "kafka outbox.kafka.types=order", "each publisher has types", "outbox.*.types"),
+        Arguments.of(
+            "kafka,http,nats outbox.http.types=invoice outbox.nats.types=invoice",
+            "the aggregate type invoice has two publishers",
+            "Correct"),
+        Arguments.of(
+            "http outbox.http.destination=",
+            "The outbox cannot publish to HTTP: destination is missing",
+            "Set outbox.http.destination"),
+        Arguments.of(
+            "nats outbox.nats.servers=",
+            "The outbox cannot publish to NATS: servers is missing",
+            "Set outbox.nats.servers"),
+        Arguments.of(
+            "nats outbox.nats.properties.pasword=x",
+            "nats.pasword is no setting of it",
+            "outbox.nats.*"),
+        Arguments.of(
+            "rabbitmq",
+            "The outbox cannot publish to RabbitMQ: the URI is missing",
+            "outbox.rabbitmq.uri"),
+        Arguments.of(
+            "kafka outbox.kafka.properties[acks]=1",
+            "The outbox cannot publish to Kafka: acks is 1",
+            "outbox.kafka.*"),
+        Arguments.of(
+            "kafka outbox.kafka.timeout=25s",
+            "outbox.kafka.timeout is 25s, it must be below outbox.relay.publish-timeout",
+            "outbox.kafka.*"),
+        Arguments.of(
+            "kafka,http outbox.http.types=invoice outbox.http.timeout=18001",
+            "outbox.http.timeout is 18.001s, it must be at most 18s",
+            "outbox.http.*"),
+        Arguments.of(
+            "kafka outbox.relay.lease=30", // meant are seconds
+            "outbox.relay.lease is 30ms: of that a call of the publisher gets 20ms, and needs 1s: lengthen it; a number without a unit is milliseconds",
+            "outbox.kafka.*"),
+        Arguments.of(
+            "kafka outbox.relay.publish-timeout=1s",
+            "outbox.relay.publish-timeout is 1s: of that a call of the publisher gets 800ms",
+            "outbox.kafka.*"));
+  }
+
+  /** Publishers and further settings, in one text. */
+  @ParameterizedTest
+  @MethodSource("refusals")
+  void isRefused(String settings, String problem, String action) {
     refused(
         runner
             .withPropertyValues(HTTP)
-            .withPropertyValues(
-                "outbox.publisher=kafka,http,nats",
-                "outbox.nats.servers=nats://localhost:1",
-                "outbox.http.types=invoice",
-                "outbox.nats.types=invoice"),
-        "the aggregate type invoice has two publishers",
-        "Correct");
-  }
-
-  @Test
-  void whatAPublisherRefusesIsSaidWithItsName() {
-    refused(
-        runner.withPropertyValues("outbox.publisher=http"),
-        "The outbox cannot publish to HTTP: destination is missing",
-        "Set outbox.http.destination");
-    refused(
-        runner.withPropertyValues("outbox.publisher=nats"),
-        "The outbox cannot publish to NATS: servers is missing",
-        "Set outbox.nats.servers");
-    refused(
-        runner.withPropertyValues(
-            "outbox.publisher=nats",
-            "outbox.nats.servers=nats://localhost:1",
-            "outbox.nats.properties.pasword=x"),
-        "nats.pasword is no setting of it",
-        "outbox.nats.*");
-    refused(
-        runner
-            .withPropertyValues("outbox.publisher=rabbitmq")
+            .withPropertyValues("outbox.nats.servers=nats://localhost:1")
+            .withPropertyValues(("outbox.publisher=" + settings).split(" ", -1))
             .withClassLoader(new FilteredClassLoader(AbstractConnectionFactory.class)),
-        "The outbox cannot publish to RabbitMQ: the URI is missing",
-        "outbox.rabbitmq.uri");
+        problem,
+        action);
   }
 
   @Test
-  void aTimeoutFitsIntoThatOfAll() {
-    refused(
-        runner.withPropertyValues("outbox.publisher=kafka", "outbox.kafka.timeout=25s"),
-        "outbox.kafka.timeout is 25s, it must be below outbox.relay.publish-timeout",
-        "outbox.kafka.*");
-    ApplicationContextRunner several =
-        runner
-            .withPropertyValues(HTTP)
-            .withPropertyValues("outbox.publisher=kafka,http", "outbox.http.types=invoice");
-    refused(
-        several.withPropertyValues("outbox.http.timeout=18001"),
-        "outbox.http.timeout is 18.001s, it must be at most 18s",
-        "outbox.http.*");
-    several
-        .withPropertyValues("outbox.http.timeout=18s")
+  void aTimeoutMayBeTheWholeShareOfItsPublisher() {
+    runner
+        .withPropertyValues(HTTP)
+        .withPropertyValues(
+            "outbox.publisher=kafka,http", "outbox.http.types=invoice", "outbox.http.timeout=18s")
         .run(context -> assertThat(context).hasNotFailed());
   }
 }
