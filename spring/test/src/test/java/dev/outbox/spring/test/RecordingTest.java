@@ -56,12 +56,6 @@ class RecordingTest extends Place {
   }
 
   @Test
-  void whatIsRolledBackIsForgotten() {
-    assertThatThrownBy(() -> shop.placeAndFail("order-2")).hasMessage("out of stock");
-    assertThat(outbox).hasAppendedNothing();
-  }
-
-  @Test
   @Transactional
   void theTransactionOfATestSeesItsOwn() {
     shop.place("order-3");

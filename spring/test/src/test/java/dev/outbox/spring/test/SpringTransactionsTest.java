@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.JoinedOutbox;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spring.Application;
 import dev.outbox.spring.Servers;
 import dev.outbox.spring.Servers.Schema;
 import dev.outbox.spring.SpringTransaction;
@@ -46,8 +47,7 @@ class SpringTransactionsTest {
   }
 
   private void append(String event) {
-    outbox.append(
-        OutboxMessage.builder().aggregate("order", "1").eventType(event).payload("{}").build());
+    outbox.append(Application.message("1", event));
   }
 
   private List<String> seen() {
