@@ -33,29 +33,33 @@ import org.springframework.transaction.support.TransactionTemplate;
 @ExtendWith(Servers.Resolver.class)
 class DataSourcesTest {
 
-  /** Nobody says which of them is meant. */
-  @SpringBootConfiguration
-  @EnableAutoConfiguration
-  static class Unmarked {
+  /** Two pools for one database; whoever has this makes the other one. */
+  abstract static class Pools {
     @Bean
     HikariDataSource orders(Environment environment) {
       return pool("orders", environment, 2);
     }
 
     @Bean
-    HikariDataSource billing(Environment environment) {
-      return pool("billing", environment, 2);
+    DataSourceTransactionManager ordersTransactions(DataSource orders) {
+      return new DataSourceTransactionManager(orders);
+    }
+
+    @Bean
+    DataSourceTransactionManager billingTransactions(@OutboxDataSource DataSource billing) {
+      return new DataSourceTransactionManager(billing);
+    }
+
+    @Bean
+    RecordingPublisher publisher() {
+      return new RecordingPublisher();
     }
   }
 
   @SpringBootConfiguration
   @EnableAutoConfiguration
   @Import(Listening.class)
-  static class Marked {
-    @Bean
-    HikariDataSource orders(Environment environment) {
-      return pool("orders", environment, 2);
-    }
+  static class Marked extends Pools {
 
     /** A single connection would not do for a relay. */
     @Bean
@@ -75,21 +79,6 @@ class DataSourcesTest {
     @Lazy
     DataSource reports() {
       throw new IllegalStateException("its password is not there yet");
-    }
-
-    @Bean
-    DataSourceTransactionManager ordersTransactions(DataSource orders) {
-      return new DataSourceTransactionManager(orders);
-    }
-
-    @Bean
-    DataSourceTransactionManager billingTransactions(@OutboxDataSource DataSource billing) {
-      return new DataSourceTransactionManager(billing);
-    }
-
-    @Bean
-    RecordingPublisher publisher() {
-      return new RecordingPublisher();
     }
   }
 

@@ -30,7 +30,6 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
-import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -49,7 +48,7 @@ class HandOverTest {
   /** Another database, whose transactions are none of the outbox's. */
   @SpringBootConfiguration
   @EnableAutoConfiguration
-  static class App {
+  static class App extends DataSourcesTest.Pools {
     @Bean
     @OutboxDataSource
     HikariDataSource billing(Environment environment) {
@@ -57,28 +56,8 @@ class HandOverTest {
     }
 
     @Bean
-    HikariDataSource orders(Environment environment) {
-      return DataSourcesTest.pool("orders", environment, 2);
-    }
-
-    @Bean
-    DataSourceTransactionManager billingTransactions(@OutboxDataSource DataSource billing) {
-      return new DataSourceTransactionManager(billing);
-    }
-
-    @Bean
-    DataSourceTransactionManager ordersTransactions(DataSource orders) {
-      return new DataSourceTransactionManager(orders);
-    }
-
-    @Bean
     Told store(@OutboxDataSource DataSource billing) {
       return new Told(billing);
-    }
-
-    @Bean
-    RecordingPublisher publisher() {
-      return new RecordingPublisher();
     }
   }
 

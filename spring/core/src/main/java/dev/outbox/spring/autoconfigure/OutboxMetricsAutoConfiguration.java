@@ -90,15 +90,12 @@ final class OutboxMetricsAutoConfiguration {
               .formatted(read.getClass().getName()),
           "Let it implement StatisticsStore, or set outbox.metrics.enabled=false.");
     }
-    try {
-      return OutboxMetrics.builder(counts)
-          .interval(properties.metrics().interval())
-          .tags(tags)
-          .build();
-    } catch (IllegalArgumentException e) {
-      throw new OutboxConfigurationException(
-          "A property outbox.metrics.* is refused: " + e.getMessage(), "Correct the property.", e);
-    }
+    return OutboxConfigurationException.ofProperties(
+        () ->
+            OutboxMetrics.builder(counts)
+                .interval(properties.metrics().interval())
+                .tags(tags)
+                .build());
   }
 
   @Bean

@@ -166,15 +166,22 @@ class ConditionsTest {
   }
 
   @Test
-  void aRelayThatCannotBeIsRefused() {
-    refused(
+  void whatCannotBeIsRefused() {
+    ApplicationContextRunner relaying =
         new ApplicationContextRunner()
-            .withConfiguration(AutoConfigurations.of(OutboxAutoConfiguration.class))
+            .withConfiguration(
+                AutoConfigurations.of(
+                    OutboxAutoConfiguration.class, OutboxMetricsAutoConfiguration.class))
             .withBean(MemoryOutboxStore.class)
-            .withBean(RecordingPublisher.class)
-            .withPropertyValues("outbox.relay.workers=0"),
+            .withBean(RecordingPublisher.class);
+    refused(
+        relaying.withPropertyValues("outbox.relay.workers=0"),
         "The relay's settings are refused: workers is 0",
         "Correct outbox.relay.*");
+    refused(
+        relaying.withPropertyValues("outbox.metrics.interval=0s"),
+        "A property outbox.* is refused: interval is 0s",
+        "Correct the property.");
   }
 
   @Test

@@ -4,13 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Appended;
 import dev.outbox.JoinedOutbox;
-import dev.outbox.Outbox.CurrentTransaction;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spring.Application;
 import dev.outbox.spring.Others;
 import dev.outbox.spring.OutboxRelay;
-import dev.outbox.spring.RelayCustomizer;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -26,15 +25,9 @@ class WakeAfterCommitTest {
       new WakeAfterCommit(noBeans.getBeanProvider(OutboxRelay.class));
   private final TransactionTemplate transaction = new TransactionTemplate(new Others());
   private final JoinedOutbox outbox =
-      new OutboxAutoConfiguration()
-          .outbox(
-              new Store(),
-              (CurrentTransaction<Object>) append -> append.apply("current"),
-              new HandOver(wake, noBeans.getBeanProvider(PlatformTransactionManager.class)),
-              new Relays(
-                  noBeans,
-                  noBeans.getBeanProvider(RelayCustomizer.class),
-                  noBeans.getBeanProvider(Traces.class)));
+      new HandOver(wake, noBeans.getBeanProvider(PlatformTransactionManager.class))
+          .outbox(new Store())
+          .joining(append -> append.apply("current"));
 
   /** Of which nothing is kept. */
   private static final class Store implements OutboxStore<Object> {
@@ -50,16 +43,7 @@ class WakeAfterCommitTest {
   }
 
   private void append() {
-    assertThat(
-            outbox
-                .append(
-                    OutboxMessage.builder()
-                        .aggregate("order", "1")
-                        .eventType("OrderPlaced")
-                        .payload("{}")
-                        .build())
-                .allStored())
-        .isTrue();
+    outbox.append(Application.message("1", "OrderPlaced"));
   }
 
   @Test
@@ -85,12 +69,6 @@ class WakeAfterCommitTest {
           status.setRollbackOnly();
         });
     transaction.executeWithoutResult(status -> {});
-    assertThat(wakes).hasValue(0);
-  }
-
-  @Test
-  void nothingHappensWhereThereIsNoRelay() {
-    transaction.executeWithoutResult(status -> append());
     assertThat(wakes).hasValue(0);
   }
 }

@@ -146,12 +146,6 @@ class MongoTest {
   }
 
   @Test
-  void withoutATransactionItIsRefused() {
-    assertThatThrownBy(() -> outbox().append(message("order-3", "OrderPlaced")))
-        .isInstanceOf(NoTransactionException.class);
-  }
-
-  @Test
   void aTransactionOfAnotherManagerIsRefused() {
     TransactionTemplate other = new TransactionTemplate(new Others());
     other.executeWithoutResult(

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.InvalidMessageException;
-import dev.outbox.NoTransactionException;
 import dev.outbox.embedded.EmbeddedKafka;
 import dev.outbox.payload.OutboxEvent;
 import dev.outbox.spring.Application;
@@ -111,22 +110,6 @@ class ModulithTest {
             });
   }
 
-  @Test
-  void rollbackLeavesNothing() {
-    assertThatThrownBy(() -> orders().placeAndFail("order-2")).hasMessage("out of stock");
-    assertThat(jdbc().queryForList("select id from orders where id = 'order-2'")).isEmpty();
-    assertThat(messagesOf("order-2")).isZero();
-  }
-
-  @Test
-  void withoutATransactionItIsRefused() {
-    assertThatThrownBy(() -> orders().payWithoutTransaction("order-3"))
-        .isInstanceOf(NoTransactionException.class)
-        .hasMessageContaining("OrderPaid goes to the outbox, so publish it in a transaction")
-        .hasMessageContaining("@Transactional");
-    assertThat(messagesOf("order-3")).isZero();
-  }
-
   private static int messagesOf(String order) {
     return jdbc()
         .queryForObject(
@@ -145,7 +128,8 @@ class ModulithTest {
   /** The registry looks after the listener of another module, and knows nothing of the outbox. */
   @Test
   void modulithsOwnRegistryGoesOnAsBefore() {
-    assertThat(application.context().getBeanNamesForType(EventPublicationRegistry.class)).hasSize(1);
+    assertThat(application.context().getBeanNamesForType(EventPublicationRegistry.class))
+        .hasSize(1);
     assertThat(application.context().containsBean(RegistryWatch.NAME))
         .isEqualTo(ClassUtils.isPresent(RegistryWatch.NAME, null));
     orders().pay("order-5");
@@ -169,7 +153,6 @@ class ModulithTest {
             jdbc().queryForList("select distinct listener_id from event_publication", String.class))
         .hasSize(1);
     await()
-        .until(
-            () -> jdbc().queryForList("select 1 from outbox_message", Integer.class).isEmpty());
+        .until(() -> jdbc().queryForList("select 1 from outbox_message", Integer.class).isEmpty());
   }
 }

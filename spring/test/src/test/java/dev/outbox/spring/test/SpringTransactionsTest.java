@@ -18,6 +18,7 @@ import org.postgresql.Driver;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -71,35 +72,23 @@ class SpringTransactionsTest {
     assertThat(seen()).containsExactly("inner");
   }
 
+  /** The first is older than any message. */
   @Test
   void aSavepointTakesBackWhatCameAfterIt() {
     inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
     outer.executeWithoutResult(
         status -> {
+          inner.executeWithoutResult(this::appendAndTakeBack);
           append("before");
-          inner.executeWithoutResult(
-              nested -> {
-                append("taken back");
-                nested.setRollbackOnly();
-              });
+          inner.executeWithoutResult(this::appendAndTakeBack);
           inner.executeWithoutResult(nested -> append("kept"));
         });
     assertThat(seen()).containsExactly("before", "kept");
   }
 
-  @Test
-  void aSavepointBeforeTheFirstMessageTakesBackAll() {
-    inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
-    outer.executeWithoutResult(
-        status -> {
-          inner.executeWithoutResult(
-              nested -> {
-                append("taken back");
-                nested.setRollbackOnly();
-              });
-          append("after");
-        });
-    assertThat(seen()).containsExactly("after");
+  private void appendAndTakeBack(TransactionStatus nested) {
+    append("taken back");
+    nested.setRollbackOnly();
   }
 
   @Test

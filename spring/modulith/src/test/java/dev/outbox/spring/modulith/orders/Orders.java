@@ -51,17 +51,6 @@ public class Orders {
   }
 
   @Transactional
-  public void placeAndFail(String id) {
-    place(id);
-    throw new IllegalStateException("out of stock");
-  }
-
-  /** As somebody writes it who forgets the annotation. */
-  public void payWithoutTransaction(String id) {
-    events.publishEvent(new OrderPaid(id));
-  }
-
-  @Transactional
   public void lose(String id) {
     jdbc.update("insert into orders (id) values (?)", id);
     events.publishEvent(new OrderLost(id));
