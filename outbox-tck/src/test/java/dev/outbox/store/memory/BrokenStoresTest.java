@@ -119,7 +119,7 @@ class BrokenStoresTest {
             Stream.of(BrokenStores.class.getDeclaredClasses())
                 .map(Class::getSimpleName)
                 .filter(name -> Failure.onThePage(name).isPresent()))
-        .hasSize(8);
+        .hasSize(6);
   }
 
   /**
