@@ -6,9 +6,10 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * A header of a message. Order is kept, and a name may occur more than once (A3).
+ * A header of a message. Order is kept, and a name may occur more than once (A3). Its limits are
+ * checked when a message is built.
  *
- * @param name not blank, at most {@link OutboxMessage#MAX_TEXT} characters
+ * @param name not blank, at most {@link OutboxMessage#MAX_TEXT} code points
  * @param value may be empty
  */
 public record Header(String name, String value) {

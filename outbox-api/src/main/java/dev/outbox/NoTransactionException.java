@@ -2,9 +2,7 @@ package dev.outbox;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * An append, or a record of an inbox, without an active transaction (A2, I1); nothing was written.
- */
+/** Nothing was appended, or recorded in an inbox, because no transaction is active (A2, I1). */
 public class NoTransactionException extends PermanentOutboxException {
   private static final long serialVersionUID = 1L;
 

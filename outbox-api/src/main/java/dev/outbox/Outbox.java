@@ -13,27 +13,30 @@ import java.util.function.Function;
  *
  * <p>Safe for use by many threads, each with its own transaction.
  *
- * @param <T> the transaction's type: {@code java.sql.Connection}, Mongo's {@code ClientSession}
+ * @param <T> the transaction's type: {@code java.sql.Connection}, MongoDB's {@code ClientSession},
+ *     {@code RedisTransaction}
  */
 public interface Outbox<T> {
 
   /**
    * Appends messages, in list order. Never commits, rolls back or closes the transaction (A2).
    *
-   * <p>A connection with auto-commit off counts as an active transaction, because it does not show
-   * whether anybody will commit it. So does one that was committed already, or that comes from a
-   * pool with auto-commit off: when nobody commits it, the messages are lost.
+   * <p>A connection with auto-commit off counts as an active transaction, also after a commit, and
+   * when it comes so from a pool: nothing shows whether anybody will commit it. When nobody does,
+   * the messages are lost.
    *
    * @param transaction an active transaction of the caller
    * @param messages may be empty
    * @return which were stored, and which were duplicates
    * @throws NoTransactionException when no transaction is active; nothing was written
    * @throws SchemaException when the tables are missing or of another version
+   * @throws InvalidMessageException when a message expires, and the store lets none expire (C10)
    * @throws TransientOutboxException when the caller's transaction failed for a reason that may
    *     pass, as a deadlock; roll back and run the whole transaction again
-   * @throws PermanentOutboxException for any other failure; roll back
-   * @throws RuntimeException the driver's own, where the caller's transaction is run again by the
-   *     driver, which has to see it; the store's class says so
+   * @throws PermanentOutboxException for any other failure, as of a read-only transaction; roll
+   *     back
+   * @throws RuntimeException an error of the driver's own, where the driver has to see it to run
+   *     the transaction again, as MongoDB's; the store's class says so
    */
   Appended append(T transaction, List<OutboxMessage> messages);
 
@@ -51,9 +54,9 @@ public interface Outbox<T> {
   }
 
   /**
-   * Lends the transaction that is active now to an append, or to an inbox ({@link
-   * dev.outbox.inbox.Inbox#joining}). One line for each library; docs/start.md has them for JDBI,
-   * jOOQ and Jakarta EE.
+   * Finds the active transaction, for an append or for an inbox ({@link
+   * dev.outbox.inbox.Inbox#joining}). It is one line for each library: {@code docs/start.md} has
+   * those for JDBI and jOOQ.
    *
    * @param <T> the transaction's type
    */

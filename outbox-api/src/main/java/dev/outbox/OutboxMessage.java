@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What an application appends. Immutable; built with {@link #builder()}, which checks every limit
- * (A5). Texts are counted in Unicode code points and may not contain NUL or half a surrogate pair,
- * because not every database stores them.
+ * (A5). A text is not blank, has at most {@link #MAX_TEXT} Unicode code points, and neither NUL nor
+ * half a surrogate pair in it, because not every database stores them.
  */
 public final class OutboxMessage {
 
@@ -111,7 +111,7 @@ public final class OutboxMessage {
     return new Builder();
   }
 
-  /** Starts with all fields of this message, also its id, and the key of an unordered one. */
+  /** Starts with all fields of this message, its id too; an unordered one keeps its key. */
   public Builder toBuilder() {
     return new Builder(this);
   }
@@ -444,7 +444,10 @@ public final class OutboxMessage {
       return this;
     }
 
-    /** Default: null, which never is a duplicate. */
+    /**
+     * A message whose dedup key was appended before, within the store's dedup window (7 days unless
+     * told otherwise), is not stored (A4). Default: null, always stored.
+     */
     public Builder dedupKey(@Nullable String dedupKey) {
       this.dedupKey = dedupKey;
       return this;

@@ -1,6 +1,6 @@
 /**
- * For applications: append a message in the transaction that changes the data. In the order in
- * which one meets them:
+ * For applications: append a message in the transaction that changes the data. Numbers like A1 in
+ * these comments are rules of {@code SPEC.md}. In the order in which one meets the types:
  *
  * <ol>
  *   <li>{@link dev.outbox.Outbox} appends an {@link dev.outbox.OutboxMessage}, with its {@link

@@ -25,7 +25,8 @@ import java.util.Set;
  *
  * <p>Both may be used for one key. Safe for use by many threads, each with its own transaction.
  *
- * @param <T> the transaction's type: {@code java.sql.Connection}, Mongo's {@code ClientSession}
+ * @param <T> the transaction's type: {@code java.sql.Connection}, MongoDB's {@code ClientSession},
+ *     {@code RedisTransaction}
  */
 public interface Inbox<T> {
 
@@ -33,8 +34,9 @@ public interface Inbox<T> {
    * Records in the caller's transaction that the key is handled: among the transactions that commit
    * exactly one is told true (I1). Never commits, rolls back or closes the transaction.
    *
-   * <p>While another open transaction has recorded the key, it waits for that one's end (I2). A
-   * lock of {@link #begin} that has run out, or was released, is taken over.
+   * <p>While another open transaction has recorded the key, it waits for that one's end, or throws
+   * a {@link TransientOutboxException} (I2). A lock of {@link #begin} that has run out, or was
+   * released, is taken over.
    *
    * @param transaction an active transaction of the caller
    * @return true: handle it, in this transaction; false: it was handled, do nothing
@@ -45,8 +47,8 @@ public interface Inbox<T> {
    * @throws TransientOutboxException when the caller's transaction failed for a reason that may
    *     pass, as a deadlock; roll back and run the whole transaction again
    * @throws PermanentOutboxException for any other failure; roll back
-   * @throws RuntimeException the driver's own, where the caller's transaction is run again by the
-   *     driver, which has to see it; the store's class says so
+   * @throws RuntimeException an error of the driver's own, where the driver has to see it to run
+   *     the transaction again, as MongoDB's; the store's class says so
    */
   boolean firstTime(T transaction, InboxKey key);
 
@@ -55,7 +57,7 @@ public interface Inbox<T> {
    * lock (I3). A lock that has run out, or was released, is taken over (I4).
    *
    * <p>While an open transaction has recorded the key with {@link #firstTime}, it waits for that
-   * one's end (I2).
+   * one's end for a while, or says that the message is in progress (I2).
    *
    * @param lock how long it lasts from this call on unless renewed, by the store's clock; from 1 ms
    *     to {@link dev.outbox.OutboxMessage#MAX_DELAY}

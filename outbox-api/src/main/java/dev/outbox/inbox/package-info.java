@@ -1,6 +1,6 @@
 /**
- * For consumers: handle each message once, also when it arrives again. In the order in which one
- * meets them:
+ * For consumers: handle each message once, also when it arrives again. Numbers like I1 in these
+ * comments are rules of {@code SPEC.md}. In the order in which one meets the types:
  *
  * <ol>
  *   <li>{@link dev.outbox.inbox.Inbox} records an {@link dev.outbox.inbox.InboxKey} in the

@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
 public interface MessagePublisher extends AutoCloseable {
 
   /**
-   * Publishes messages; those of one key are in order and must reach the broker in that order.
-   * Returns before the lease ends (P5), so its own time limit is set below the relay's publish
-   * timeout, which is below the lease. Once a message of a key was not delivered, no later one of
-   * that key from the same call is (P2).
+   * Publishes messages. Those of one key are in order, and reach the broker in that order; once one
+   * of them was not delivered, no later one of this call is (P2). Returns within a time limit of
+   * the publisher's own, which is below the relay's publish timeout, as that is below the lease
+   * (P5).
    *
    * @param messages not empty, each decodable; unmodifiable
    * @return one result a message, in the same order (P1); a list of this call's own

@@ -29,7 +29,7 @@ public sealed interface Result {
     }
   }
 
-  /** The broker will never take it: too large, a bad header, not authorised for good. */
+  /** The broker will never take it, as when it is too large: a dead letter at once. */
   record Rejected(String error) implements Result {
     public Rejected {
       requireNonNull(error, "error");

@@ -1,6 +1,6 @@
 /**
- * For authors of publishers. The rules are in {@code SPEC.md}; numbers like P1 in these comments
- * point there. In the order in which one meets them:
+ * For authors of publishers. Numbers like P1 in these comments are rules of {@code SPEC.md}. In the
+ * order in which one meets the types:
  *
  * <ol>
  *   <li>{@link dev.outbox.spi.publisher.MessagePublisher} gets {@link

@@ -29,9 +29,10 @@ public interface Claim {
   }
 
   /**
-   * Prolongs the lease to {@code lease} from now.
+   * Makes the lease last for this long from now on, by the store's clock.
    *
-   * @return the sequences that are still ours; the others were taken over
+   * @param lease as {@link Request#lease}
+   * @return the sequences that the claim still holds; the others were taken over
    * @throws dev.outbox.TransientOutboxException when trying again can help
    */
   Set<Long> renew(Duration lease);

@@ -18,6 +18,7 @@ public record Finding(String what, Severity severity, String sentence, @Nullable
 
   /** From the best to the worst. */
   public enum Severity {
+    /** All is well. */
     FINE,
     /** It makes the outbox slow, or will stop it, or somebody should look at it. */
     WARNING,

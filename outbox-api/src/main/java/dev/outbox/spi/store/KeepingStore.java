@@ -8,19 +8,19 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * A store in which a relay can hold keys from claim to claim, also while there is nothing to claim:
- * then a message that comes is found without a lease, and settled without giving one back (C8). One
- * that {@link #handsOver} can also, in the process that appends, hand messages over to those who
- * hold their keys, without reading them (C9).
+ * A store in which a relay can keep keys from claim to claim, also while they have no messages, so
+ * that a claim need not lease them and a settle need not give them back (C8). One that {@link
+ * #handsOver} can also, in the process that appends, hand messages over to those who keep their
+ * keys, without reading them (C9).
  *
  * @param <T> the transaction's type
  */
 public interface KeepingStore<T> extends OutboxStore<T> {
 
   /**
-   * Keeps keys for the workers of one relay.
+   * Makes what keeps keys for the workers of one relay.
    *
-   * @param unclaimed when no worker claims for so long, others may have what is kept
+   * @param unclaimed when no worker claims for this long, others may have what is kept
    */
   Keeper keeper(Duration unclaimed);
 
@@ -57,28 +57,28 @@ public interface KeepingStore<T> extends OutboxStore<T> {
     }
 
     /**
-     * Holds keys for this relay, until the calling thread is interrupted: shows others that the
-     * relay lives, takes what nobody holds, also of relays that are gone before their leases end
-     * (C4), and shares it with the others. Returns where the store cannot, or cannot any more; what
-     * was held is given back then. To be called by one thread of the relay's, from before its
-     * workers claim until they have settled. Claims may find nothing until the first call has shown
-     * the relay, or could not.
+     * Holds keys for this relay, until the calling thread is interrupted. It shows others that the
+     * relay lives, takes what nobody holds, also that of relays that are gone before their leases
+     * end (C4), and shares it with the others. Returns where the store cannot do that, or not any
+     * more; then it has given back what it held. One thread of the relay's calls it, from before
+     * the workers claim until they have settled. Claims may find nothing until the first call has
+     * shown the relay, or could not.
      *
      * @param announced called by this thread when there may be something to claim: another relay
      *     has {@link #announce announced} it, or had its key before. Returns at once
      * @throws InterruptedException when the thread was interrupted
-     * @throws dev.outbox.OutboxException when this ended, as with its connection; to be called
-     *     again
+     * @throws dev.outbox.OutboxException when it could not go on, as without its connection; call
+     *     it again
      */
     default void hold(Runnable announced) throws InterruptedException {}
 
     /**
-     * Says to those who hold keys in other processes that messages were committed, so that they do
+     * Tells those who hold keys in other processes that messages were committed, so that they do
      * not wait for the next poll. A hint, which may be lost. From any thread, after the commit;
      * returns at once, throws nothing.
      *
-     * @return whether one claim after the commit finds all that this relay may have of them. False
-     *     where another's claim can keep them from it for a moment
+     * @return true: the next claim finds all of them that this relay may have; false: another's
+     *     claim may hide some for a moment
      */
     default boolean announce() {
       return false;
@@ -93,10 +93,11 @@ public interface KeepingStore<T> extends OutboxStore<T> {
     }
 
     /**
-     * Gives what is held to other relays, if there are any that live, while the workers go on. To
-     * be called before a relay stops.
+     * Gives what is held to other relays, if any live, while the workers go on. To be called before
+     * a relay stops.
      *
      * @param most returns after this time at the latest
+     * @throws InterruptedException when the calling thread was interrupted
      */
     default void leave(Duration most) throws InterruptedException {}
 

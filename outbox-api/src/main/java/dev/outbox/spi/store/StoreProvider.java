@@ -87,6 +87,7 @@ public interface StoreProvider {
       @Nullable Duration dedupWindow,
       int connections,
       History history) {
+    /** Before the name of each table, unless told otherwise. */
     public static final String DEFAULT_PREFIX = "outbox_";
 
     /** Names the settings without what may be secret. */

@@ -1,6 +1,6 @@
 /**
- * For authors of stores. The rules are in {@code SPEC.md}; numbers like C1 and S3 in these comments
- * point there. In the order in which one meets them:
+ * For authors of stores. Numbers like C1 and S3 in these comments are rules of {@code SPEC.md}. In
+ * the order in which one meets the types:
  *
  * <ol>
  *   <li>{@link dev.outbox.spi.store.OutboxStore} appends, and claims for a {@link
