@@ -14,7 +14,8 @@
  *   <li>{@link dev.outbox.Archive} is a setting of the stores that can keep what was delivered.
  * </ol>
  *
- * <p>{@link dev.outbox.Texts} is for those who write stores and publishers.
+ * <p>What may be null is marked so. {@link dev.outbox.Texts} is for those who write stores and
+ * publishers.
  */
 @NullMarked
 package dev.outbox;

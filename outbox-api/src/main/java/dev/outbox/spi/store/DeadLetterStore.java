@@ -20,9 +20,9 @@ public interface DeadLetterStore {
 
   /**
    * Makes dead letters due again with no attempts counted, in one transaction: all of them, or
-   * none. They keep their sequences; a key that one of them halted goes on with it first. Locks
-   * that producers and relays may wait for are held until the transaction ends. Pass a hundred at a
-   * time, which are soon done.
+   * none. They keep their sequences; a key that one of them halted goes on with it first. Until the
+   * transaction ends it holds locks that producers and relays may wait for, so pass about a hundred
+   * at a time.
    *
    * @param by for the audit, which gets an entry for each; null: no entry is written
    * @return those that were dead letters

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A store in which somebody can look for messages and keys: for commands and pages. It changes
- * nothing, takes no lock that a relay or a producer waits for, and needs no right but to read. What
- * a call reads is bounded, whatever waits (F2): who wants more asks for the next page.
+ * nothing, takes no lock that a relay or a producer waits for, and needs only the right to read.
+ * What a call reads is bounded, whatever waits (F2): ask for the next page.
  */
 public interface InspectionStore {
 
@@ -21,11 +21,7 @@ public interface InspectionStore {
   /** The most that is counted behind a key. */
   int MOST_BEHIND = 1_000;
 
-  /**
-   * Messages in the order of their sequences, without payload and headers.
-   *
-   * @throws dev.outbox.TransientOutboxException when the database cannot be asked now
-   */
+  /** Messages in the order of their sequences, without payload and headers. */
   Page<Listed> messages(Query query);
 
   /**

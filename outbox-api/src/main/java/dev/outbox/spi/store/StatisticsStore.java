@@ -26,7 +26,7 @@ public interface StatisticsStore {
   Statistics statistics(int cap);
 
   /**
-   * Whoever holds a lease now, by name. A relay that has nothing to do holds none, and so is not
+   * Who holds leases now, by name. A relay that has nothing to do may hold none, and so not be
    * there; one that was killed is there until its leases have run out.
    *
    * @return nothing when the store cannot say, which is the default
@@ -36,16 +36,16 @@ public interface StatisticsStore {
   }
 
   /**
-   * How the store's server and tables are: at least one finding for each thing that the store looks
-   * at. By default it looks at nothing.
+   * What is right and wrong with the store's server and tables: at least one finding for each thing
+   * that the store looks at. By default it looks at nothing.
    */
   default List<Finding> findings() {
     return List.of();
   }
 
   /**
-   * How many messages have come and gone, from any moment on: what counts is the difference of two
-   * readings, of which one may be some seconds late.
+   * How many messages have come and gone since some moment: only the difference of two readings
+   * says something, and each may be some seconds late.
    *
    * @return nothing when the store cannot say, which is the default
    */

@@ -106,7 +106,7 @@ public final class StoredMessage {
     return aggregateType;
   }
 
-  /** How many counted attempts failed so far. */
+  /** How many attempts that count have failed so far; from 0 on. */
   public int attempts() {
     return attempts;
   }

@@ -15,6 +15,11 @@
  *   <li>{@link dev.outbox.spi.store.StoreProvider} opens the store for the programs.
  *   <li>An inbox is an {@link dev.outbox.spi.store.InboxStore}.
  * </ol>
+ *
+ * <p>Many threads may call the methods of a store at once. What may be null is marked so. Where
+ * nothing else is said, a method throws a {@link dev.outbox.TransientOutboxException} when the
+ * database cannot be asked now, and another {@link dev.outbox.OutboxException} for any other
+ * failure.
  */
 @NullMarked
 package dev.outbox.spi.store;
