@@ -31,12 +31,7 @@ final class KeyList {
                     "Those that somebody has to decide about. ",
                     link(Link.to("keys"), "Show all that wait"))
                 : link(Link.to("keys").with("halted", "yes"), "Show only those that are halted")),
-        Frame.live(
-            "list",
-            page.found().isEmpty()
-                ? el("p", page.next() == null ? "No key waits." : "None so far.")
-                : table(source, page.found()),
-            Tables.next(here, page.next())));
+        Tables.page(here, page, "No key waits.", keys -> table(source, keys)));
   }
 
   private static Html table(Source source, List<WaitingKey> keys) {

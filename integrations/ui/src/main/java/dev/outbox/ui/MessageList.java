@@ -12,7 +12,6 @@ import dev.outbox.spi.store.InspectionStore.Page;
 import dev.outbox.spi.store.InspectionStore.Query;
 import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.ui.Tables.Row;
-import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -43,16 +42,10 @@ final class MessageList {
   static Html of(Source source, PageRequest request) {
     Instant now = source.clock().instant();
     Page<Listed> page = source.messages().messages(query(request, now));
-    Link here = here(request);
     return all(
         Deciding.done(request),
         filters(request),
-        Frame.live(
-            "list",
-            page.found().isEmpty()
-                ? el("p", page.next() == null ? "There are none." : "None so far.")
-                : table(source, page.found(), now),
-            Tables.next(here, page.next())));
+        Tables.page(here(request), page, "There are none.", found -> table(source, found, now)));
   }
 
   /** This list from its beginning. */
@@ -65,24 +58,21 @@ final class MessageList {
   }
 
   private static Query query(PageRequest request, Instant now) {
-    String status = request.text("status");
-    String id = request.text("id");
-    String older = request.text("older");
-    try {
-      return new Query(
-          status == null ? null : Status.valueOf(status.toUpperCase(Locale.ROOT)),
-          request.text("type"),
-          request.text("key"),
-          request.text("event"),
-          id == null ? null : UUID.fromString(id.strip()),
-          request.text("dedup"),
-          request.text("error"),
-          older == null ? null : now.minus(Duration.parse(older)),
-          request.text("after"),
-          LIMIT);
-    } catch (IllegalArgumentException | DateTimeException | ArithmeticException e) {
-      throw new Refusal(400, "A filter is wrong: " + e.getMessage());
-    }
+    return new Query(
+        request.parsed("status", MessageList::status, "pending, scheduled, blocked or dead"),
+        request.text("type"),
+        request.text("key"),
+        request.text("event"),
+        request.parsed("id", UUID::fromString, "a UUID"),
+        request.text("dedup"),
+        request.text("error"),
+        request.parsed("older", age -> now.minus(Duration.parse(age)), "a time as PT10M"),
+        request.text("after"),
+        LIMIT);
+  }
+
+  private static Status status(String name) {
+    return Status.valueOf(name.toUpperCase(Locale.ROOT));
   }
 
   private static Html filters(PageRequest request) {

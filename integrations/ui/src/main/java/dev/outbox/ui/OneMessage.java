@@ -30,11 +30,15 @@ final class OneMessage {
   private final Inspected found;
   private final Listed listed;
 
+  /** Null: it cannot be decoded. */
+  private final @Nullable OutboxMessage message;
+
   private OneMessage(Source source, Inspected found) {
     this.source = source;
     this.now = source.clock().instant();
     this.found = found;
     this.listed = found.listed();
+    this.message = whole(found.message());
   }
 
   static Html of(Source source, long sequence) {
@@ -140,7 +144,6 @@ final class OneMessage {
   }
 
   private Html facts() {
-    OutboxMessage message = whole(found.message());
     List<@Nullable Html> facts = new ArrayList<>();
     facts.add(fact("Id", listed.id()));
     facts.add(
@@ -176,7 +179,6 @@ final class OneMessage {
   }
 
   private @Nullable Html headers() {
-    OutboxMessage message = whole(found.message());
     return message == null || message.headers().isEmpty()
         ? null
         : el(
@@ -191,7 +193,6 @@ final class OneMessage {
   }
 
   private @Nullable Html payload() {
-    OutboxMessage message = whole(found.message());
     return message == null
         ? null
         : el(

@@ -68,12 +68,12 @@ public final class OutboxPage implements AutoCloseable {
             LIMIT_SECONDS,
             TimeUnit.SECONDS,
             new LinkedBlockingQueue<>(MOST_WAITING),
-            OutboxPage::daemon);
+            task -> daemon("outbox-page", task));
     threads.allowCoreThreadTimeOut(true);
   }
 
-  private static Thread daemon(Runnable task) {
-    Thread made = new Thread(task, "outbox-page");
+  static Thread daemon(String name, Runnable task) {
+    Thread made = new Thread(task, name);
     made.setDaemon(true);
     return made;
   }

@@ -11,7 +11,6 @@ import dev.outbox.spi.store.Finding.Severity;
 import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
-import dev.outbox.ui.Readings.Sample;
 import dev.outbox.ui.Tables.Row;
 import java.time.Duration;
 import java.util.List;
@@ -23,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class Overview {
   private Overview() {}
 
-  static Html of(Diagnosis reading, Source source, List<Sample> samples) {
+  static Html of(Diagnosis reading, Source source, List<Diagnosis> samples) {
     Health health = Health.of(reading, source.mask());
     return all(
         top(reading, health),
@@ -63,7 +62,7 @@ final class Overview {
             el("ul", health.reasons().stream().map(reason -> el("li", reason)).toList()));
   }
 
-  private static Html counts(Statistics now, List<Sample> samples) {
+  private static Html counts(Statistics now, List<Diagnosis> samples) {
     return el(
         "section",
         el("h2", "Messages by state"),
@@ -85,7 +84,7 @@ final class Overview {
                 ", as this page has seen them."));
   }
 
-  private static Html oldest(Statistics now, List<Sample> samples) {
+  private static Html oldest(Statistics now, List<Diagnosis> samples) {
     Duration blocked = now.oldestBlocked();
     return card(
         null,
@@ -95,14 +94,14 @@ final class Overview {
         Sparkline.of(samples, Overview::millisOfOldest));
   }
 
-  private static double millisOfOldest(Sample sample) {
+  private static double millisOfOldest(Diagnosis sample) {
     Duration free = sample.statistics().oldestFree();
     return free == null ? 0 : free.toMillis();
   }
 
   private static Html states(
       Statistics now,
-      List<Sample> samples,
+      List<Diagnosis> samples,
       Status status,
       String meaning,
       ToLongFunction<Statistics> number) {

@@ -3,8 +3,10 @@ package dev.outbox.ui;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.net.URLDecoder;
+import java.time.DateTimeException;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -72,11 +74,20 @@ public record PageRequest(
 
   /** A parameter that is a number. */
   @Nullable Long number(String name) {
+    return parsed(name, Long::valueOf, "a whole number");
+  }
+
+  /**
+   * A parameter that is more than a text.
+   *
+   * @param needed what it has to be, as "a whole number"
+   */
+  <T> @Nullable T parsed(String name, Function<String, T> parse, String needed) {
     String text = text(name);
     try {
-      return text == null ? null : Long.valueOf(text.strip());
-    } catch (NumberFormatException e) {
-      throw new Refusal(400, "%s is '%s', a whole number is needed".formatted(name, text));
+      return text == null ? null : parse.apply(text.strip());
+    } catch (IllegalArgumentException | DateTimeException | ArithmeticException e) {
+      throw new Refusal(400, "%s is '%s', %s is needed".formatted(name, text, needed));
     }
   }
 }

@@ -62,11 +62,7 @@ public final class PageServer implements AutoCloseable {
     threads =
         Executors.newFixedThreadPool(
             THREADS + pages.size() * THREADS_OF_PAGE,
-            task -> {
-              Thread made = new Thread(task, "outbox-page-server");
-              made.setDaemon(true);
-              return made;
-            });
+            task -> OutboxPage.daemon("outbox-page-server", task));
     server.setExecutor(threads);
     server.createContext("/", this::handle);
   }

@@ -2,7 +2,6 @@ package dev.outbox.ui;
 
 import dev.outbox.relay.Diagnosis;
 import dev.outbox.spi.store.StatisticsStore;
-import dev.outbox.spi.store.StatisticsStore.Statistics;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Deque;
@@ -24,7 +23,7 @@ final class Readings {
 
   private final Source source;
   private final Lock reading = new ReentrantLock();
-  private final Deque<Sample> samples = new ConcurrentLinkedDeque<>();
+  private final Deque<Diagnosis> samples = new ConcurrentLinkedDeque<>();
   private final AtomicLong changes = new AtomicLong();
   private volatile @Nullable Known last;
 
@@ -32,13 +31,10 @@ final class Readings {
     this.source = source;
   }
 
-  /** What was there at a time, by this machine's clock. */
-  record Sample(Instant at, Statistics statistics) {}
-
   /** A reading, and how many changes there had been when it began. */
   private record Known(Diagnosis reading, long changes) {}
 
-  List<Sample> samples() {
+  List<Diagnosis> samples() {
     return List.copyOf(samples);
   }
 
@@ -56,7 +52,7 @@ final class Readings {
         long before = changes.get();
         newest = read(source.clock().instant());
         last = new Known(newest, before);
-        sample(new Sample(newest.at(), newest.statistics()));
+        sample(newest);
       }
       return newest;
     } finally {
@@ -90,8 +86,8 @@ final class Readings {
     return Diagnosis.of(source.figures(), StatisticsStore.DEFAULT_CAP, now, before);
   }
 
-  private void sample(Sample sample) {
-    Sample newest = samples.peekLast();
+  private void sample(Diagnosis sample) {
+    Diagnosis newest = samples.peekLast();
     if (newest == null || !newest.at().plus(SAMPLED).isAfter(sample.at())) {
       samples.add(sample);
       samples.removeIf(old -> old.at().plus(KEPT).isBefore(sample.at()));

@@ -4,7 +4,7 @@ import static dev.outbox.ui.Html.at;
 import static dev.outbox.ui.Html.css;
 import static dev.outbox.ui.Html.el;
 
-import dev.outbox.ui.Readings.Sample;
+import dev.outbox.relay.Diagnosis;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -18,7 +18,7 @@ final class Sparkline {
 
   private Sparkline() {}
 
-  static Html of(List<Sample> samples, ToDoubleFunction<Sample> value) {
+  static Html of(List<Diagnosis> samples, ToDoubleFunction<Diagnosis> value) {
     return el(
         "svg",
         css("spark"),
@@ -29,11 +29,11 @@ final class Sparkline {
   }
 
   /** How long the samples go back. */
-  static Duration span(List<Sample> samples) {
+  static Duration span(List<Diagnosis> samples) {
     return Duration.between(samples.get(0).at(), samples.get(samples.size() - 1).at());
   }
 
-  private static String points(List<Sample> samples, ToDoubleFunction<Sample> value) {
+  private static String points(List<Diagnosis> samples, ToDoubleFunction<Diagnosis> value) {
     double most = Math.max(1, samples.stream().mapToDouble(value).max().orElse(1));
     double span = span(samples).toMillis();
     return samples.stream()

@@ -3,9 +3,11 @@ package dev.outbox.ui;
 import static dev.outbox.ui.Html.at;
 import static dev.outbox.ui.Html.el;
 
+import dev.outbox.spi.store.InspectionStore.Page;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Tables, and what stands below them. */
@@ -56,10 +58,20 @@ final class Tables {
     return el("tr", at("role", "row"), cells);
   }
 
-  /** The way on, when there is one. */
-  static @Nullable Html next(Link here, @Nullable String after) {
-    return after == null
-        ? null
-        : el("p", Html.link(here.with("after", after), Html.css("button"), "Next page"));
+  /**
+   * A page of a list, and the way on when there is one.
+   *
+   * @param none where nothing is there
+   */
+  static <E> Html page(Link here, Page<E> page, String none, Function<List<E>, Html> table) {
+    String next = page.next();
+    return Frame.live(
+        "list",
+        page.found().isEmpty()
+            ? el("p", next == null ? none : "None so far.")
+            : table.apply(page.found()),
+        next == null
+            ? null
+            : el("p", Html.link(here.with("after", next), Html.css("button"), "Next page")));
   }
 }

@@ -137,18 +137,6 @@ class DecidingTest {
   }
 
   @Test
-  @DisplayName("looks again when more have died meanwhile")
-  void more() {
-    die();
-    Document look = look("unknown topic", "Requeue");
-    outbox.append(message("mail", "new"));
-    outbox.settle(stored -> Decision.dead("unknown topic"));
-    PageResponse answer = outbox.post("requeue", filled(look));
-    assertThat(answer.body()).contains("Look again", "Requeue 4 dead letters");
-    assertThat(dead()).isEqualTo(254);
-  }
-
-  @Test
   @DisplayName("looks again when there are as many, but others")
   void others() {
     die();

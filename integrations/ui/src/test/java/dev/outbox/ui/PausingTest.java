@@ -51,7 +51,10 @@ class PausingTest {
         .extracting(Pause::aggregateType, Pause::who, Pause::reason)
         .containsExactlyInAnyOrder(tuple(TYPE, "ann", "stock taking"), tuple(null, "bob", null));
     Document home = outbox.see("");
-    assertThat(home.select("#top").text()).contains("all messages are paused since");
+    assertThat(home.select("#top").text())
+        .contains("all messages are paused since ")
+        .endsWith(" by bob");
+    assertThat(home.text()).contains("outbox resume");
     assertThat(home.select("section:has(h2:contains(Pauses)) p").eachText())
         .hasSize(3)
         .anyMatch(text -> text.contains("aggregate type order&<b> are paused since"));
