@@ -11,7 +11,6 @@ import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.Finding.Severity;
-import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.memory.MemoryOutboxStore;
@@ -199,36 +198,21 @@ class DiagnosisTest {
     assertThat(claim.settle(decisions)).isEmpty();
   }
 
-  /** Is where it is told, or refuses. */
-  private record Schema(RuntimeException refusal) implements SchemaStore {
-    @Override
-    public void migrate() {}
-
-    @Override
-    public String ddl() {
-      return "";
-    }
-
-    @Override
-    public void verify() {
-      if (refusal != null) {
-        throw refusal;
-      }
-    }
-
-    @Override
-    public String place() {
-      return "schema shop";
-    }
-  }
-
   @Test
   @DisplayName("of a schema says where it is, or what the store refuses; an outage is no finding")
   void schema() {
-    assertThat(Diagnosis.schema(new Schema(null))).isEqualTo(Finding.fine("schema", "schema shop"));
-    assertThat(Diagnosis.schema(new Schema(new SchemaException("run outbox migrate", null))))
+    assertThat(Diagnosis.schema(new FakeSchema(() -> {})))
+        .isEqualTo(Finding.fine("schema", "schema shop"));
+    assertThat(Diagnosis.schema(refusing(new SchemaException("run outbox migrate", null))))
         .isEqualTo(Finding.problem("schema", "run outbox migrate", null));
-    Schema away = new Schema(new TransientOutboxException("away"));
-    assertThatThrownBy(() -> Diagnosis.schema(away)).isSameAs(away.refusal());
+    RuntimeException away = new TransientOutboxException("away");
+    assertThatThrownBy(() -> Diagnosis.schema(refusing(away))).isSameAs(away);
+  }
+
+  private static FakeSchema refusing(RuntimeException refusal) {
+    return new FakeSchema(
+        () -> {
+          throw refusal;
+        });
   }
 }

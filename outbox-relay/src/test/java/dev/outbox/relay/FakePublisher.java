@@ -10,12 +10,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 
 /**
  * Delivers, unless told otherwise for an event type, and keeps P2. Knows what was delivered, in
  * order.
  */
-final class FakePublisher implements MessagePublisher {
+class FakePublisher implements MessagePublisher {
 
   /** What happens to a message: gives its result, throws or hangs. */
   interface Behaviour {
@@ -27,6 +28,15 @@ final class FakePublisher implements MessagePublisher {
   final Map<String, Behaviour> behaviours = new ConcurrentHashMap<>();
   volatile Behaviour whole = Result::delivered;
 
+  /** Says that it is inside, and delivers when it may go on. */
+  static Behaviour waiting(CountDownLatch inside, CountDownLatch goOn) {
+    return () -> {
+      inside.countDown();
+      goOn.await();
+      return Result.delivered();
+    };
+  }
+
   FakePublisher on(String event, Behaviour behaviour) {
     behaviours.put(event, behaviour);
     return this;
@@ -34,6 +44,11 @@ final class FakePublisher implements MessagePublisher {
 
   List<String> deliveredEvents() {
     return delivered.stream().map(m -> m.message().eventType()).toList();
+  }
+
+  /** What becomes of one. */
+  Result publish(StoredMessage message) throws InterruptedException {
+    return behaviours.getOrDefault(message.message().eventType(), whole).publish();
   }
 
   @Override
@@ -46,7 +61,7 @@ final class FakePublisher implements MessagePublisher {
         results.add(Result.failed("an earlier message of its key was not delivered"));
         continue;
       }
-      Result result = behaviours.getOrDefault(message.message().eventType(), whole).publish();
+      Result result = publish(message);
       if (result instanceof Result.Delivered) {
         delivered.add(message);
       } else {

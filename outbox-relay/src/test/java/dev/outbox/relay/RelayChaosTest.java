@@ -43,7 +43,7 @@ class RelayChaosTest {
   }
 
   /** Keeps P2; everything else goes wrong now and then. */
-  private static final class WildPublisher implements MessagePublisher {
+  private static final class WildPublisher extends FakePublisher {
     private final Random random;
     private final Oracle oracle;
 
@@ -53,24 +53,7 @@ class RelayChaosTest {
     }
 
     @Override
-    public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
-      List<Result> results = new ArrayList<>();
-      Set<String> stopped = ConcurrentHashMap.newKeySet();
-      for (StoredMessage message : messages) {
-        if (stopped.contains(message.key())) {
-          results.add(Result.failed("an earlier one failed"));
-          continue;
-        }
-        Result result = one(message);
-        if (!(result instanceof Result.Delivered)) {
-          stopped.add(message.key());
-        }
-        results.add(result);
-      }
-      return results;
-    }
-
-    private Result one(StoredMessage message) throws InterruptedException {
+    Result publish(StoredMessage message) throws InterruptedException {
       int dice = random.nextInt(1_000);
       if (dice < 2) {
         Thread.sleep(400); // longer than the publish timeout and the lease

@@ -2,12 +2,10 @@ package dev.outbox.relay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.OutboxMessage;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.Finding;
-import dev.outbox.spi.store.StoredMessage;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
@@ -15,16 +13,10 @@ class RelayStateTest {
   private Instant now = Instant.parse("2026-01-02T03:04:05Z");
   private final RelayState state = new RelayState(() -> now);
 
-  private static StoredMessage message(long sequence) {
-    OutboxMessage message =
-        OutboxMessage.builder().aggregate("order", "1").eventType("E").payload("{}").build();
-    return StoredMessage.of(sequence, 0, Instant.EPOCH, message);
-  }
-
   private void unavailable(long sequence, String error, String destination) {
     state.on(
         new RelayEvent.Unavailable(
-            "w", message(sequence), new Result.Unavailable(error, destination)));
+            "w", Samples.stored(sequence, "1"), new Result.Unavailable(error, destination)));
   }
 
   @Test
@@ -37,9 +29,9 @@ class RelayStateTest {
         .containsExactly(
             new RelayState.Unavailable("bill", "no such topic", now),
             new RelayState.Unavailable("order", "still no leader", now));
-    state.on(new RelayEvent.Delivered("w", message(1)));
+    state.on(new RelayEvent.Delivered("w", Samples.stored(1, "1")));
     assertThat(state.unavailable()).hasSize(2);
-    state.on(new RelayEvent.Delivered("w", message(2)));
+    state.on(new RelayEvent.Delivered("w", Samples.stored(2, "1")));
     assertThat(state.unavailable())
         .extracting(RelayState.Unavailable::destination)
         .containsExactly("bill");

@@ -25,6 +25,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -70,6 +71,14 @@ class RelayTest {
     await().until(() -> closing.getState() == Thread.State.TIMED_WAITING);
     ahead.set(STOP.multipliedBy(3).dividedBy(4).toNanos());
     closing.join();
+  }
+
+  /** Says that it is inside, and heeds no interrupt. */
+  private void stayInside(CountDownLatch inside) {
+    inside.countDown();
+    while (never.getCount() > 0) {
+      LockSupport.parkNanos(1_000_000);
+    }
   }
 
   private void awaitDelivered(int count) {
@@ -177,13 +186,7 @@ class RelayTest {
   @Test
   void givesBackWhatItKeepsWhileItsWorkersHang() {
     CountDownLatch inside = new CountDownLatch(1);
-    publisher.on(
-        "hangs",
-        () -> {
-          inside.countDown();
-          never.await();
-          return Result.delivered();
-        });
+    publisher.on("hangs", FakePublisher.waiting(inside, never));
     store.keeps = true;
     relay = builder().workers(1).unclaimed(Duration.ofMillis(200)).build();
     relay.start();
@@ -239,12 +242,7 @@ class RelayTest {
   @Test
   void closeCutsRunOnceShortAndCountsNothing() throws InterruptedException {
     CountDownLatch inside = new CountDownLatch(1);
-    publisher.whole =
-        () -> {
-          inside.countDown();
-          never.await();
-          return Result.delivered();
-        };
+    publisher.whole = FakePublisher.waiting(inside, never);
     store.append("a", "1");
     Thread once =
         new Thread(
@@ -267,12 +265,7 @@ class RelayTest {
   void closeLetsARunningPublishEnd() throws InterruptedException {
     CountDownLatch inside = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);
-    publisher.whole =
-        () -> {
-          inside.countDown();
-          goOn.await();
-          return Result.delivered();
-        };
+    publisher.whole = FakePublisher.waiting(inside, goOn);
     store.append("a", "1");
     relay.start();
     inside.await();
@@ -289,13 +282,7 @@ class RelayTest {
   void closeInterruptsAPublishThatTakesTooLongAndReleases() throws InterruptedException {
     relay = builder().stopTimeout(STOP).clock(this::clock).build();
     CountDownLatch inside = new CountDownLatch(1);
-    publisher.on(
-        "hang",
-        () -> {
-          inside.countDown();
-          never.await();
-          return Result.delivered();
-        });
+    publisher.on("hang", FakePublisher.waiting(inside, never));
     store.append("a", "hang");
     store.append("b", "2");
     relay.start();
@@ -312,14 +299,7 @@ class RelayTest {
     CountDownLatch inside = new CountDownLatch(1);
     publisher.whole =
         () -> {
-          inside.countDown();
-          while (never.getCount() > 0) {
-            try {
-              never.await();
-            } catch (InterruptedException e) {
-              // a publisher that does not heed interrupts
-            }
-          }
+          stayInside(inside);
           return Result.delivered();
         };
     store.append("a", "1");
@@ -357,13 +337,7 @@ class RelayTest {
   void closeGivesUpAStoreThatDoesNotAnswer() throws InterruptedException {
     relay = builder().workers(1).stopTimeout(Duration.ofMillis(300)).build();
     CountDownLatch inside = new CountDownLatch(1);
-    store.beforeClaim =
-        () -> {
-          inside.countDown();
-          while (never.getCount() > 0) {
-            Thread.onSpinWait();
-          }
-        };
+    store.beforeClaim = () -> stayInside(inside);
     relay.start();
     inside.await();
     relay.close();
@@ -430,12 +404,7 @@ class RelayTest {
         new Able() {
           @Override
           public void verify() {
-            inside.countDown();
-            try {
-              never.await();
-            } catch (InterruptedException e) {
-              throw new IllegalStateException(e);
-            }
+            stayInside(inside);
           }
         };
     relay = Relay.builder(store, publisher).listener(events).build();
@@ -547,7 +516,6 @@ class RelayTest {
   }
 
   private static class Able extends FaultyStore implements SchemaStore {
-    final AtomicInteger housekeepings = new AtomicInteger();
     boolean outdated;
 
     @Override
@@ -571,12 +539,6 @@ class RelayTest {
     }
 
     @Override
-    public void housekeep() {
-      housekeepings.incrementAndGet();
-      throw new IllegalStateException("tidy up");
-    }
-
-    @Override
     public OptionalInt maxConnections() {
       return OptionalInt.of(3);
     }
@@ -592,17 +554,6 @@ class RelayTest {
     store.outdated = false;
     relay.start();
     assertThat(events.of("started")).singleElement().asString().endsWith(" on a map");
-  }
-
-  @Test
-  void housekeepingRunsAtStartAndItsErrorsAreNotFatal() {
-    Able store = new Able();
-    relay = Relay.builder(store, publisher).listener(events).build();
-    relay.start();
-    await().until(() -> store.housekeepings.get() == 1);
-    await().until(() -> events.of("storeFailed housekeep tidy up").size() == 1);
-    store.append("a", "1");
-    awaitDelivered(1);
   }
 
   private static FaultyStore keptBy(Function<Claim.Source, Keeper> keeper) {
@@ -674,18 +625,11 @@ class RelayTest {
   @Test
   void closeWaitsForHousekeepingToo() throws InterruptedException {
     CountDownLatch inside = new CountDownLatch(1);
-    Able store =
-        new Able() {
+    FaultyStore store =
+        new FaultyStore() {
           @Override
           public void housekeep() {
-            inside.countDown();
-            while (never.getCount() > 0) {
-              try {
-                never.await();
-              } catch (InterruptedException e) {
-                // a database that does not heed interrupts
-              }
-            }
+            stayInside(inside);
           }
         };
     relay =

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.time.Duration;
-import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 class RetryPolicyTest {
@@ -27,15 +26,6 @@ class RetryPolicyTest {
         .isEqualTo(Duration.ofMillis(80));
     assertThat(RetryPolicy.builder().jitter(1).random(() -> 1).build().delay(1))
         .isEqualTo(Duration.ZERO);
-  }
-
-  @Test
-  void theSameSeedGivesTheSameDelays() {
-    RetryPolicy one = RetryPolicy.builder().random(new Random(7)::nextDouble).build();
-    RetryPolicy two = RetryPolicy.builder().random(new Random(7)::nextDouble).build();
-    for (int failed = 1; failed < 20; failed++) {
-      assertThat(one.delay(failed)).isEqualTo(two.delay(failed));
-    }
   }
 
   @Test

@@ -116,7 +116,7 @@ class SupervisedLoopTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"memory", "stack", "checked"})
+  @ValueSource(strings = {"memory", "stack", "checked", "exception"})
   void housekeepingGoesOnWhateverStoreAndListenerThrow(String kind) {
     relay =
         builder()

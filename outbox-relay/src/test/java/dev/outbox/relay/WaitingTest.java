@@ -60,11 +60,7 @@ class WaitingTest {
     time.addAndGet(Duration.ofSeconds(1).toNanos());
     idle(one); // returns, though the pause would be an hour
     idle(one); // pauses are small again
-    nothingHappensForLong();
-    CompletableFuture<Void> idle = inBackground(() -> idle(one));
-    assertThat(idle).as("it is remembered once").isNotDone();
-    waiting.stop(Duration.ZERO);
-    idle.get(1, TimeUnit.MINUTES);
+    assertWaitsForLong();
   }
 
   @Test
@@ -84,11 +80,7 @@ class WaitingTest {
     waiting.working(one, 2);
     idle(one); // returns, though the pause would be an hour
     waiting.working(one, 2);
-    nothingHappensForLong();
-    CompletableFuture<Void> idle = inBackground(() -> idle(one));
-    assertThat(idle).as("they are found, and a poll more would find nothing").isNotDone();
-    waiting.stop(Duration.ZERO);
-    idle.get(1, TimeUnit.MINUTES);
+    assertWaitsForLong();
   }
 
   @Test
@@ -126,9 +118,13 @@ class WaitingTest {
   private void assertWaitsForLong() throws Exception {
     nothingHappensForLong();
     CompletableFuture<Void> next = inBackground(() -> idle(one));
-    assertThat(next).isNotDone();
+    endsWithTheStop(next);
+  }
+
+  private void endsWithTheStop(CompletableFuture<Void> wait) throws Exception {
+    assertThat(wait).isNotDone();
     waiting.stop(Duration.ZERO);
-    next.get(1, TimeUnit.MINUTES);
+    wait.get(1, TimeUnit.MINUTES);
   }
 
   private void committed(int messages) {
@@ -181,10 +177,7 @@ class WaitingTest {
     int before = waiting.announcements();
     waiting.announced();
     waiting.idle(one, before); // returns, though the pause would be an hour
-    CompletableFuture<Void> next = inBackground(() -> idle(one));
-    assertThat(next).as("that look has found it, if it was there").isNotDone();
-    waiting.stop(Duration.ZERO);
-    next.get(1, TimeUnit.MINUTES);
+    assertWaitsForLong();
   }
 
   @Test
@@ -203,9 +196,7 @@ class WaitingTest {
     CompletableFuture<Void> first = inBackground(() -> idle(one));
     committed(1);
     idle(other); // still the other's turn
-    assertThat(first).isNotDone();
-    waiting.stop(Duration.ZERO);
-    first.get(1, TimeUnit.MINUTES);
+    endsWithTheStop(first);
   }
 
   @Test
@@ -216,9 +207,7 @@ class WaitingTest {
     CompletableFuture<Void> next = inBackground(() -> idle(other));
     CompletableFuture<Void> trouble = inBackground(() -> waiting.pause(one, FOREVER.toNanos()));
     next.get(1, TimeUnit.MINUTES);
-    assertThat(trouble).isNotDone();
-    waiting.stop(Duration.ZERO);
-    trouble.get(1, TimeUnit.MINUTES);
+    endsWithTheStop(trouble);
   }
 
   @Test
@@ -235,9 +224,7 @@ class WaitingTest {
     CompletableFuture<Void> poller = inBackground(() -> idle(other));
     committed(1);
     poller.get(1, TimeUnit.MINUTES);
-    assertThat(late).isNotDone();
-    waiting.stop(Duration.ZERO);
-    late.get(1, TimeUnit.MINUTES);
+    endsWithTheStop(late);
   }
 
   @Test
@@ -261,9 +248,7 @@ class WaitingTest {
     CompletableFuture<Void> idle = inBackground(() -> idle(one));
     committed(1);
     idle.get(1, TimeUnit.MINUTES);
-    assertThat(pause).isNotDone();
-    waiting.stop(Duration.ZERO);
-    pause.get(1, TimeUnit.MINUTES);
+    endsWithTheStop(pause);
   }
 
   @Test

@@ -260,13 +260,7 @@ class WorkerTest {
   @Test
   void aHangOfSeveralIsLeftToTheLeaseAndTheWorkerGoesOn() throws InterruptedException {
     worker = worker(publisher, LEASE, Duration.ofSeconds(1));
-    CountDownLatch never = new CountDownLatch(1);
-    publisher.on(
-        "hang",
-        () -> {
-          never.await();
-          return Result.delivered();
-        });
+    publisher.on("hang", FakePublisher.waiting(new CountDownLatch(1), new CountDownLatch(1)));
     store.append("a", "hang");
     store.append("b", "2");
     assertThat(worker.round()).isEqualTo(Round.BUSY);
@@ -283,12 +277,7 @@ class WorkerTest {
   @Test
   void poisonThatHangsIsIsolatedByTheStoreAndEndsAsADeadLetter() throws InterruptedException {
     worker = worker(publisher, LEASE, Duration.ofMillis(300));
-    publisher.on(
-        "hang",
-        () -> {
-          new CountDownLatch(1).await();
-          return Result.delivered();
-        });
+    publisher.on("hang", FakePublisher.waiting(new CountDownLatch(1), new CountDownLatch(1)));
     store.append("a", "hang", "next");
     store.append("b", "2");
     for (int i = 0; i < 12 && store.deadLetters(0, 9).isEmpty(); i++) {
@@ -333,22 +322,6 @@ class WorkerTest {
     later(Duration.ofHours(1));
     drain();
     assertThat(events.of("delivered")).hasSize(messages);
-  }
-
-  @Test
-  void aSlowPublisherIsRenewedUntilItIsDone() throws InterruptedException {
-    worker = worker(publisher, Duration.ofMillis(1_500), Duration.ofMillis(1_400));
-    CountDownLatch renewed = new CountDownLatch(1);
-    store.beforeRenew = renewed::countDown;
-    publisher.whole =
-        () -> {
-          renewed.await();
-          return Result.delivered();
-        };
-    store.append("a", "1");
-    drain();
-    assertThat(store.renewals.get()).isPositive();
-    assertThat(events.of("delivered")).hasSize(1);
   }
 
   @Test
@@ -647,20 +620,6 @@ class WorkerTest {
     }
     runUntilItRests(() -> assertThat(events.of("broken 10 publish calls")).hasSizeLessThan(10));
     assertThat(store.claims).hasValue(0);
-  }
-
-  @Test
-  void anInterruptThatIsNotTheStopIsTroubleAndWorkGoesOn() throws InterruptedException {
-    nothingHappensForLong();
-    Thread thread = new Thread(worker::run);
-    thread.start();
-    await().until(() -> thread.getState() == Thread.State.TIMED_WAITING);
-    store.append("a", "1");
-    thread.interrupt();
-    await().untilAsserted(() -> assertThat(events.of("delivered")).hasSize(1));
-    assertThat(events.of("storeFailed work")).hasSize(1);
-    waiting.stop(Duration.ZERO);
-    thread.join();
   }
 
   @Test
