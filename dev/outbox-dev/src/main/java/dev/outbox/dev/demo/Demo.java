@@ -53,6 +53,9 @@ import org.jspecify.annotations.Nullable;
 
 /** One run, from the servers' start to the table. */
 final class Demo {
+  /** How the directories of this process begin. */
+  static final String LOGS = "outbox-demo-%s-".formatted(ProcessHandle.current().pid());
+
   static final String ORDER = "order";
   static final String SHIPMENT = "shipment";
 
@@ -144,7 +147,7 @@ final class Demo {
     progress = new Progress(out, Terminal.isThere(), BETWEEN_LINES);
     servers = new DemoServers(settings);
     try {
-      logs = Files.createTempDirectory("outbox-demo-");
+      logs = Files.createTempDirectory(LOGS);
     } catch (IOException e) {
       throw new UncheckedIOException("no directory for the logs", e);
     }

@@ -162,10 +162,11 @@ class DemoTest {
     throw e;
   }
 
+  /** Of this process: another demo may run beside it. */
   private static Set<Path> directories() throws Exception {
     try (Stream<Path> files = Files.list(Path.of(System.getProperty("java.io.tmpdir")))) {
       return files
-          .filter(f -> f.getFileName().toString().matches("outbox-demo-.*"))
+          .filter(f -> f.getFileName().toString().startsWith(Demo.LOGS))
           .collect(Collectors.toSet());
     }
   }
