@@ -93,7 +93,13 @@ final class ArchiveCommand extends Verbs {
     /** What to search for. Where no time is given it ends now, by this machine's clock. */
     private Search search() {
       Instant end = to != null ? to : Instant.now();
-      return Search.between(from != null ? from : Durations.before(end, DAY), end)
+      Instant begin = from != null ? from : Durations.before(end, DAY);
+      if (begin.isAfter(end)) {
+        throw new Failure(
+            "there is no time from %s to %s: give an earlier --from, or a later --to"
+                .formatted(begin, end));
+      }
+      return Search.between(begin, end)
           .key(key)
           .aggregateType(aggregateType)
           .aggregateId(aggregateId)
@@ -109,13 +115,9 @@ final class ArchiveCommand extends Verbs {
     @Option(
         names = "--limit",
         defaultValue = "50",
+        converter = Listing.AtLeastOne.class,
         description = "How many at most; default: ${DEFAULT-VALUE}.")
     private int limit;
-
-    @Override
-    void check() {
-      Listing.checkLimit(limit);
-    }
 
     @Override
     int run(ArchiveStore store, Search search, PrintWriter out) {
@@ -219,7 +221,7 @@ final class ArchiveCommand extends Verbs {
                 .formatted(search.to()));
       }
       Stores.verify(store); // the audit, too
-      Replaying replaying = Replaying.of(store, search, person.who(), this::goOn, out);
+      Replaying replaying = new Replaying(store, search, person.who(), this::goOn, out);
       replaying.printCounts();
       if (replaying.isEmpty()) {
         return Main.CHECK_FAILED;

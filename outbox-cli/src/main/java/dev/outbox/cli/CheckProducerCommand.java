@@ -34,16 +34,12 @@ final class CheckProducerCommand extends StoreCommand {
   @Option(
       names = "--limit",
       defaultValue = "1000",
+      converter = Listing.AtLeastOne.class,
       description = "How many messages at most, the oldest first; default: ${DEFAULT-VALUE}.")
   private int limit;
 
   @Option(names = "--json", description = "Print one JSON object.")
   private boolean json;
-
-  @Override
-  void check() {
-    Listing.checkLimit(limit);
-  }
 
   @Override
   int run(Object outbox, PrintWriter out) {

@@ -38,6 +38,9 @@ final class DatabaseRelay implements AutoCloseable {
   /** Between two purges of the inbox. */
   private static final Duration PURGE_PAUSE = Duration.ofMinutes(1);
 
+  /** How many connections health and metrics use at once. */
+  private static final int SERVED = 2;
+
   private final String name;
   private final RelayConfig config;
   private final Logger log;
@@ -120,7 +123,7 @@ final class DatabaseRelay implements AutoCloseable {
   private static int connections(RelayConfig config) {
     return Math.max(1, config.workers())
         + (config.inboxPrefix() == null ? 2 : 3)
-        + (config.server() == null ? 0 : RelayServer.CONNECTIONS)
+        + (config.server() == null ? 0 : SERVED)
         + (config.hasPage() ? OutboxPage.MOST_READS : 0);
   }
 

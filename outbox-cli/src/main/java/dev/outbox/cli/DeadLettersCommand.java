@@ -38,19 +38,10 @@ final class DeadLettersCommand extends Verbs {
     @Mixin private final Listing listing = new Listing();
 
     @Override
-    void check() {
-      listing.check();
-    }
-
-    @Override
     int run(Object outbox, PrintWriter out) {
       DeadLetterStore store = Stores.as(DeadLetterStore.class, outbox);
       return listing.print(
-          DeadLetterPages.of(store, filters),
-          "There are no such dead letters.",
-          ListedForm.HEADER,
-          ListedForm::print,
-          out);
+          DeadLetterPages.of(store, filters), "There are no such dead letters.", out);
     }
   }
 

@@ -107,6 +107,7 @@ final class DoctorCommand extends CliCommand implements Callable<Integer> {
     }
     List<Finding> findings = new ArrayList<>();
     Map<String, RelayConfig> configs = RelayConfig.all(RelayCommand.read(file), System::getenv);
+    configs.forEach(RelayConfig::check);
     for (Map.Entry<String, RelayConfig> one : configs.entrySet()) {
       List<Finding> found;
       try {
@@ -145,8 +146,6 @@ final class DoctorCommand extends CliCommand implements Callable<Integer> {
           findings.addAll(publisher.findings(waiting, PATIENCE));
         }
       }
-    } catch (IllegalArgumentException e) {
-      throw new Failure(String.valueOf(e.getMessage()), e);
     }
     return findings;
   }

@@ -59,7 +59,8 @@ final class DrainCommand extends StoreCommand {
     } else {
       out.println(drained ? "Nothing is due." : "The time is over, and something is due.");
       for (Map.Entry<String, Long> one : left(found).entrySet()) {
-        out.printf("%-22s %s%n", one.getKey(), StatusCommand.number(found, one.getValue()));
+        out.printf(
+            "%-22s %s%n", one.getKey(), StatusCommand.number(found::isAtCap, one.getValue()));
       }
     }
     return drained ? 0 : Main.CHECK_FAILED;

@@ -2,10 +2,8 @@ package dev.outbox.cli;
 
 import dev.outbox.spi.store.SchemaStore;
 import java.util.List;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 @Command(
@@ -15,9 +13,7 @@ import picocli.CommandLine.Option;
           + " with --inbox: consumers and who purges.",
       "Connects to nothing; the URL says which database it is for."
     })
-final class GrantsCommand extends CliCommand implements Callable<Integer> {
-  @Mixin private final OutboxOptions outbox = new OutboxOptions();
-
+final class GrantsCommand extends SchemaCommand {
   @Option(names = "--producer", paramLabel = "ROLE", description = "The role or user that appends.")
   private @Nullable String producer;
 
@@ -43,17 +39,14 @@ final class GrantsCommand extends CliCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    outbox
-        .tables()
+    tables()
         .refuseOptionsOfTheOther(
             this, List.of("--producer", "--relay"), List.of("--consumer", "--housekeeper"));
     Logs.off();
-    boolean inbox = outbox.tables().areOfInbox();
+    boolean inbox = tables().areOfInbox();
     String application = inbox ? role("--consumer", consumer) : role("--producer", producer);
     String operator = inbox ? role("--housekeeper", housekeeper) : role("--relay", relay);
-    out().print(outbox.print(store -> grants(store, application, operator)));
-    out().flush();
-    return 0;
+    return print(store -> grants(store, application, operator));
   }
 
   private static String grants(Object store, String application, String operator) {

@@ -25,11 +25,6 @@ final class KeysCommand extends StoreCommand {
   @Mixin private final Listing listing = new Listing();
 
   @Override
-  void check() {
-    listing.check();
-  }
-
-  @Override
   int run(Object outbox, PrintWriter out) {
     InspectionStore store = Stores.as(InspectionStore.class, outbox);
     return listing.print(

@@ -1,6 +1,7 @@
 package dev.outbox.cli;
 
 import dev.outbox.Texts;
+import dev.outbox.spi.store.InspectionStore.Listed;
 import dev.outbox.spi.store.InspectionStore.Page;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -10,13 +11,16 @@ import java.util.Map;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
 
 /** How much of a list is printed, and how. */
 final class Listing {
   @Option(
       names = "--limit",
       defaultValue = "50",
+      converter = AtLeastOne.class,
       description = "How many at most; default: ${DEFAULT-VALUE}.")
   private int limit;
 
@@ -29,13 +33,41 @@ final class Listing {
   @Option(names = "--json", description = "Print one JSON object.")
   private boolean json;
 
-  void check() {
-    checkLimit(limit);
+  /** Of what nobody wants nothing. */
+  static final class AtLeastOne implements ITypeConverter<Integer> {
+    @Override
+    public Integer convert(String text) {
+      if (!text.matches("0*[1-9]\\d{0,8}")) {
+        throw new TypeConversionException("'%s' is no whole number from 1 on".formatted(text));
+      }
+      return Integer.valueOf(text);
+    }
   }
 
-  static void checkLimit(int limit) {
-    if (limit < 1) {
-      throw new Failure("--limit is " + limit + ", at least 1 is needed");
+  private static final String MESSAGES =
+      "%19s  %-9s %-27s %8s  %s"
+          .formatted("sequence", "status", "appended", "attempts", "message, error");
+
+  /** Reads messages, and prints them. */
+  int print(Source<Listed> source, String nothing, PrintWriter out) {
+    return print(source, nothing, MESSAGES, Listing::print, out);
+  }
+
+  private static void print(Listed one, PrintWriter out) {
+    String what =
+        Texts.printable(
+            "%s of %s, id %s".formatted(String.valueOf(one.eventType()), one.key(), one.id()));
+    out.printf(
+        "%19s  %-9s %-27s %8s  %s%s%s%n",
+        one.sequence(),
+        one.status(),
+        one.appendedAt(),
+        one.attempts(),
+        what,
+        one.expiresAt() == null ? "" : ", expires " + one.expiresAt(),
+        one.haltsKey() ? ", halts its key" : "");
+    if (one.error() != null) {
+      out.printf("%70s%s%n", "", oneLine(one.error()));
     }
   }
 

@@ -56,8 +56,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
       UiCommand.class,
       MessagesCommand.class,
       KeysCommand.class,
-      PauseCommand.class,
-      ResumeCommand.class,
+      PausingCommand.Pausing.class,
+      PausingCommand.Resuming.class,
       DrainCommand.class,
       DeadLettersCommand.class,
       ArchiveCommand.class

@@ -50,18 +50,11 @@ final class MessagesCommand extends Verbs {
     @Mixin private final Listing listing = new Listing();
 
     @Override
-    void check() {
-      listing.check();
-    }
-
-    @Override
     int run(Object outbox, PrintWriter out) {
       InspectionStore store = Stores.as(InspectionStore.class, outbox);
       return listing.print(
           (after, limit) -> store.messages(filters.query(status, after, limit)),
           "There are no such messages.",
-          ListedForm.HEADER,
-          ListedForm::print,
           out);
     }
   }

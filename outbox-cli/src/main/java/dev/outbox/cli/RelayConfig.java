@@ -1,12 +1,14 @@
 package dev.outbox.cli;
 
 import dev.outbox.Archive;
+import dev.outbox.OutboxException;
 import dev.outbox.Texts;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.StoreProvider;
 import dev.outbox.spi.store.StoreProvider.History;
+import dev.outbox.spi.store.StoreProvider.Opened;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -157,6 +159,24 @@ final class RelayConfig {
     return all;
   }
 
+  /**
+   * Refuses a value of the wrong kind, and asks neither the database nor the broker.
+   *
+   * @param name empty: it is the only one
+   * @throws Failure naming the property, and the database
+   */
+  static void check(String name, RelayConfig config) {
+    try (Opened outbox = Stores.open(config.address(), config.dedupWindow(), 1);
+        MessagePublisher publisher = config.publisher()) {
+      config.configure(Relay.builder(outbox.store(), publisher));
+      PageSettings ignored = config.server();
+    } catch (IllegalArgumentException | Failure e) {
+      throw new Failure(of(name, String.valueOf(e.getMessage())), e);
+    } catch (OutboxException e) {
+      // who asks the database says so
+    }
+  }
+
   /** An error with the name of the database that it is of; empty: it is the only one. */
   static String of(String name, String error) {
     return name.isEmpty() ? error : "the database %s: %s".formatted(name, error);
@@ -290,6 +310,11 @@ final class RelayConfig {
     return values.getOrDefault(name, otherwise);
   }
 
+  private @Nullable String textOrNull(String name) {
+    String text = text(name, "");
+    return text.isEmpty() ? null : text;
+  }
+
   private Optional<Value> value(String name) {
     return Optional.ofNullable(values.get(name)).map(text -> new Value(name, text));
   }
@@ -337,18 +362,16 @@ final class RelayConfig {
 
   /** The prefix of the inbox that is purged too, or null when there is none. */
   @Nullable String inboxPrefix() {
-    String value = text(INBOX_PREFIX, "");
-    return value.isEmpty() ? null : value;
+    return textOrNull(INBOX_PREFIX);
   }
 
   /** Where the outbox is. */
   Address address() {
-    String schema = text("store.schema", "");
     return new Address(
         text("store.url", ""),
         text("store.user", ""),
         text("store.password", ""),
-        schema.isEmpty() ? null : schema,
+        textOrNull("store.schema"),
         text("store.prefix", StoreProvider.Settings.DEFAULT_PREFIX),
         history());
   }
@@ -367,12 +390,11 @@ final class RelayConfig {
       }
       return null;
     }
-    String token = text("ui.token", "");
     return new PageSettings(
         text("server.host", PageSettings.DEFAULT_HOST),
         integer(PORT, PageSettings.DEFAULT_PORT),
         isOn(CHANGES),
-        token.isEmpty() ? null : token);
+        textOrNull("ui.token"));
   }
 
   /** Whether the operator's page is served, too. */

@@ -2,19 +2,37 @@ package dev.outbox.cli;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.micrometer.OutboxMetrics;
+import dev.outbox.publisher.core.BackgroundTasks;
+import dev.outbox.spi.store.Finding;
+import dev.outbox.spi.store.Finding.Severity;
+import dev.outbox.ui.OutboxPage;
+import dev.outbox.ui.PageResponse;
+import dev.outbox.ui.PageServer;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** The relays of a configuration, one for each database, and what the process serves of them. */
+/**
+ * The relays of a configuration, one for each database, and what the process serves of them: {@code
+ * /health/live}, {@code /health/ready}, {@code /metrics} and, where it is wanted, the operator's
+ * page of each database.
+ */
 public final class RelayProcess implements AutoCloseable {
   private final List<DatabaseRelay> databases = new ArrayList<>();
-  private @Nullable RelayServer server;
+  private @Nullable PageServer server;
 
   private RelayProcess() {}
 
@@ -43,10 +61,46 @@ public final class RelayProcess implements AutoCloseable {
 
   private void serve(RelayConfig config) {
     PageSettings settings = config.server();
-    if (settings != null) {
-      server = new RelayServer(databases);
-      server.serve(settings, config.hasPage());
+    if (settings == null) {
+      return;
     }
+    PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    Map<String, OutboxPage> pages = new TreeMap<>();
+    for (DatabaseRelay one : databases) {
+      OutboxMetrics metrics = one.metrics();
+      if (metrics != null) {
+        metrics.bindTo(registry);
+      }
+      if (config.hasPage()) {
+        pages.put(one.name(), one.page(settings));
+      }
+    }
+    PageServer started =
+        settings.serve(
+            pages,
+            Map.of(
+                "/health/live",
+                () -> answer(DatabaseRelay::live),
+                "/health/ready",
+                () -> answer(DatabaseRelay::ready),
+                "/metrics",
+                () -> PageResponse.of(200, "text/plain; version=0.0.4", registry.scrape())));
+    server = started;
+    if (config.hasPage()) {
+      Logger log = LoggerFactory.getLogger(RelayProcess.class);
+      log.info("The operator's page is at {}", started.url());
+      if (!started.isLocal()) {
+        log.warn(PageSettings.WARNING);
+      }
+    }
+  }
+
+  private PageResponse answer(Function<DatabaseRelay, List<Finding>> question) {
+    List<Finding> findings = ofEach(question).stream().flatMap(List::stream).toList();
+    boolean isFine = findings.stream().noneMatch(one -> one.severity() == Severity.PROBLEM);
+    StringWriter text = new StringWriter();
+    Findings.print(findings, new PrintWriter(text, true));
+    return PageResponse.text(isFine ? 200 : 503, text.toString().stripTrailing());
   }
 
   /** Returns when the first relay runs. */
@@ -76,12 +130,9 @@ public final class RelayProcess implements AutoCloseable {
   }
 
   /** What each of the databases says, asked at the same time. */
-  static <T> List<T> ofEach(List<DatabaseRelay> databases, Function<DatabaseRelay, T> question) {
+  private <T> List<T> ofEach(Function<DatabaseRelay, T> question) {
     return databases.stream()
-        .map(
-            one ->
-                CompletableFuture.supplyAsync(
-                    () -> question.apply(one), task -> new Thread(task, "outbox-database").start()))
+        .map(one -> BackgroundTasks.<T>call("outbox-database", () -> question.apply(one)))
         .toList()
         .stream()
         .map(CompletableFuture::join)
@@ -96,7 +147,6 @@ public final class RelayProcess implements AutoCloseable {
         () -> {
           List<Boolean> ignored =
               ofEach(
-                  databases,
                   one -> {
                     one.stop();
                     return true;

@@ -37,7 +37,7 @@ final class Replaying {
   private final Function<Search, String> goOn;
   private final PrintWriter out;
   private final Outcome outcome;
-  private final Map<Outcome, Long> counts;
+  private final Map<Outcome, Long> counts = new EnumMap<>(Outcome.class);
 
   private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
   private volatile boolean stopped;
@@ -47,23 +47,6 @@ final class Replaying {
 
   private long count;
 
-  private Replaying(
-      ArchiveStore store,
-      Search search,
-      Who by,
-      Function<Search, String> goOn,
-      PrintWriter out,
-      Outcome outcome,
-      Map<Outcome, Long> counts) {
-    this.store = store;
-    this.search = search;
-    this.by = by;
-    this.goOn = goOn;
-    this.out = out;
-    this.outcome = outcome;
-    this.counts = counts;
-  }
-
   /**
    * Counts what there is to replay, and publishes nothing yet.
    *
@@ -71,10 +54,14 @@ final class Replaying {
    * @param goOn the command for what is left
    * @throws Failure when one of them cannot be replayed
    */
-  static Replaying of(
+  Replaying(
       ArchiveStore store, Search search, Who by, Function<Search, String> goOn, PrintWriter out) {
-    Outcome outcome = search.outcome() == null ? USUAL : search.outcome();
-    Map<Outcome, Long> counts = new EnumMap<>(Outcome.class);
+    this.store = store;
+    this.by = by;
+    this.goOn = goOn;
+    this.out = out;
+    outcome = search.outcome() == null ? USUAL : search.outcome();
+    this.search = search.outcome(outcome);
     Search rest = search;
     List<Archived> page = store.archived(rest, PAGE);
     while (!page.isEmpty()) {
@@ -87,7 +74,6 @@ final class Replaying {
       rest = behind(rest, page);
       page = store.archived(rest, PAGE);
     }
-    return new Replaying(store, search.outcome(outcome), by, goOn, out, outcome, counts);
   }
 
   private static void requireReplayable(Archived one) {

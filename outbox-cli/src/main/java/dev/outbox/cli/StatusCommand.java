@@ -3,6 +3,8 @@ package dev.outbox.cli;
 import dev.outbox.Texts;
 import dev.outbox.relay.Diagnosis;
 import dev.outbox.spi.store.Finding;
+import dev.outbox.spi.store.InboxStore;
+import dev.outbox.spi.store.InboxStore.InboxStatistics;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
@@ -16,6 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -70,6 +73,7 @@ final class StatusCommand extends CliCommand implements Callable<Integer> {
   @Option(
       names = "--cap",
       paramLabel = "N",
+      converter = Listing.AtLeastOne.class,
       description =
           "Count up to N of each (default: ${DEFAULT-VALUE}); a larger one reads more of a"
               + " backlog.")
@@ -93,55 +97,76 @@ final class StatusCommand extends CliCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    if (cap < 1) {
-      throw wrong("--cap is %s, at least 1 is needed".formatted(cap));
-    }
     tables.refuseOptionsOfTheOther(
         this, List.of("--max-age", "--max-dead"), List.of("--max-expired", "--max-failed"));
     Logs.off();
-    return tables.areOfInbox() ? inbox() : outbox();
-  }
-
-  private int inbox() {
-    InboxStatus status;
-    try (Opened connected = database.connect(tables)) {
-      status = InboxStatus.of(tables.store(connected), cap, maxExpired, maxFailed);
-    }
+    List<String> passed = new ArrayList<>();
+    Map<String, @Nullable Object> all = tables.areOfInbox() ? inbox(passed) : outbox(passed);
     if (json) {
-      out().println(Json.of(status.json()));
-    } else {
-      status.print(out());
-    }
-    return status.passed().isEmpty() ? 0 : Main.CHECK_FAILED;
-  }
-
-  private int outbox() {
-    Found found;
-    try (Opened connected = database.connect(tables)) {
-      OutboxStore<?> store = connected.store();
-      Stores.verify(store);
-      int enough = InboxStatus.cap(cap, maxDead);
-      found =
-          new Found(
-              Stores.place(store),
-              Diagnosis.of(Stores.as(StatisticsStore.class, store), enough, Instant.now(), null));
-    }
-    List<String> passed = passed(found.statistics());
-    PrintWriter out = out();
-    if (json) {
-      Map<String, @Nullable Object> all = json(found);
       all.put("passedLimits", passed);
-      out.println(Json.of(all));
+      out().println(Json.of(all));
     } else {
-      print(found, out);
-      passed.forEach(limit -> out.println("TOO MUCH: " + limit));
+      passed.forEach(limit -> out().println("TOO MUCH: " + limit));
     }
     return passed.isEmpty() ? 0 : Main.CHECK_FAILED;
   }
 
-  /** The limits that are passed. */
-  private List<String> passed(Statistics statistics) {
-    List<String> passed = new ArrayList<>();
+  /** The cap, or what is needed to see that a limit is passed. */
+  private static int enough(int cap, @Nullable Long limit) {
+    return limit == null ? cap : (int) Math.max(cap, Math.min(limit + 1, Integer.MAX_VALUE));
+  }
+
+  private Map<String, @Nullable Object> inbox(List<String> passed) {
+    Map<String, @Nullable Object> rows = new LinkedHashMap<>();
+    Object inbox;
+    InboxStatistics found;
+    try (Opened connected = database.connect(tables)) {
+      inbox = tables.store(connected);
+      Stores.verify(inbox);
+      rows.put("place", Stores.place(inbox));
+      found =
+          inbox instanceof InboxStore<?> store
+              ? store.statistics(enough(enough(cap, maxExpired), maxFailed))
+              : null;
+    }
+    if (found == null) {
+      throw new Failure(inbox.getClass().getSimpleName() + " does not count");
+    }
+    if (maxExpired != null && found.expiredLocks() > maxExpired) {
+      passed.add(
+          "%s locks have run out, --max-expired is %s"
+              .formatted(number(found::isAtCap, found.expiredLocks()), maxExpired));
+    }
+    if (maxFailed != null && found.failed() > maxFailed) {
+      passed.add(
+          "%s keys have failed, --max-failed is %s"
+              .formatted(number(found::isAtCap, found.failed()), maxFailed));
+    }
+    rows.put("inProgress", found.inProgress());
+    rows.put("expiredLocks", found.expiredLocks());
+    rows.put("failed", found.failed());
+    if (!json) {
+      print(rows, found::isAtCap, out());
+    }
+    rows.put("cap", found.cap());
+    return rows;
+  }
+
+  private Map<String, @Nullable Object> outbox(List<String> passed) {
+    Found found;
+    try (Opened connected = database.connect(tables)) {
+      OutboxStore<?> store = connected.store();
+      Stores.verify(store);
+      found =
+          new Found(
+              Stores.place(store),
+              Diagnosis.of(
+                  Stores.as(StatisticsStore.class, store),
+                  enough(cap, maxDead),
+                  Instant.now(),
+                  null));
+    }
+    Statistics statistics = found.statistics();
     Duration oldest = statistics.oldest();
     if (maxAge != null && oldest != null && oldest.compareTo(maxAge) > 0) {
       passed.add(
@@ -151,23 +176,26 @@ final class StatusCommand extends CliCommand implements Callable<Integer> {
     if (maxDead != null && statistics.dead() > maxDead) {
       passed.add(
           "there are %s dead letters, --max-dead is %s"
-              .formatted(number(statistics, statistics.dead()), maxDead));
+              .formatted(number(statistics::isAtCap, statistics.dead()), maxDead));
     }
-    return passed;
+    if (!json) {
+      print(found, out());
+    }
+    return json(found);
   }
 
   static @Nullable Double seconds(@Nullable Duration time) {
     return time == null ? null : time.toMillis() / 1000.0;
   }
 
-  static String number(Statistics statistics, long number) {
-    return statistics.isAtCap(number) ? number + " or more" : "" + number;
+  static String number(LongPredicate isAtCap, long number) {
+    return isAtCap.test(number) ? number + " or more" : "" + number;
   }
 
   private static Map<String, @Nullable Object> rows(Found found) {
     Statistics statistics = found.statistics();
     Map<String, @Nullable Object> rows = new LinkedHashMap<>();
-    rows.put("place", found.place() == null ? null : Texts.printable(found.place()));
+    rows.put("place", found.place());
     rows.put("pending", statistics.pending());
     rows.put("scheduled", statistics.scheduled());
     rows.put("blocked", statistics.blocked());
@@ -188,16 +216,20 @@ final class StatusCommand extends CliCommand implements Callable<Integer> {
     return all;
   }
 
-  private static Object text(Statistics statistics, @Nullable Object value) {
-    if (value instanceof Long number) {
-      return number(statistics, number);
-    }
-    return value == null ? "-" : value;
+  private static void print(
+      Map<String, @Nullable Object> rows, LongPredicate isAtCap, PrintWriter out) {
+    rows.forEach(
+        (name, value) ->
+            out.printf(
+                "%-22s %s%n",
+                name,
+                value instanceof Long number
+                    ? number(isAtCap, number)
+                    : value == null ? "-" : value));
   }
 
   static void print(Found found, PrintWriter out) {
-    rows(found)
-        .forEach((name, value) -> out.printf("%-22s %s%n", name, text(found.statistics(), value)));
+    print(rows(found), found.statistics()::isAtCap, out);
     for (WorkerLease held : found.leases()) {
       out.printf(
           "%-22s %s holds %s buckets since %s until %s%n",

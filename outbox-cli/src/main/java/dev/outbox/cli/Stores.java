@@ -1,14 +1,21 @@
 package dev.outbox.cli;
 
 import dev.outbox.OutboxException;
+import dev.outbox.Texts;
+import dev.outbox.spi.store.ArchiveStore;
+import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.InboxStore;
+import dev.outbox.spi.store.InspectionStore;
+import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.SchemaStore;
+import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StoreProvider;
 import dev.outbox.spi.store.StoreProvider.Opened;
 import dev.outbox.spi.store.StoreProvider.PasswordMissingException;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -172,15 +179,28 @@ public final class Stores {
 
   /** Where the tables are; null: the store cannot say. */
   static @Nullable String place(Object store) {
-    return store instanceof SchemaStore schema ? schema.place() : null;
+    return store instanceof SchemaStore schema ? Texts.printable(schema.place()) : null;
   }
+
+  /** What not every store does, by what it implements then. */
+  private static final Map<Class<?>, String> ABILITIES =
+      Map.of(
+          ArchiveStore.class, "keeps an archive",
+          DeadLetterStore.class, "decides about dead letters",
+          InspectionStore.class, "shows its messages",
+          PauseStore.class, "can be paused",
+          SchemaStore.class, "has a schema",
+          StatisticsStore.class, "counts its messages");
 
   /** Casts a store to an ability that the command needs; an error names the missing one. */
   static <A> A as(Class<A> ability, Object store) {
     if (!ability.isInstance(store)) {
       throw new Failure(
-          "this command needs a store that is a %s, and %s is none"
-              .formatted(ability.getSimpleName(), store.getClass().getSimpleName()));
+          "this needs a store that %s, as %s does, and %s does not"
+              .formatted(
+                  ABILITIES.get(ability),
+                  ability.getSimpleName(),
+                  store.getClass().getSimpleName()));
     }
     return ability.cast(store);
   }

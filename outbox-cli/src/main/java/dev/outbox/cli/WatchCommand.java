@@ -197,9 +197,9 @@ final class WatchCommand extends StoreCommand {
     List<String> parts = new ArrayList<>();
     parts.add(
         "oldest %s s".formatted(now.oldest() == null ? "-" : StatusCommand.seconds(now.oldest())));
-    parts.add("pending " + StatusCommand.number(now, now.pending()));
-    parts.add("blocked " + StatusCommand.number(now, now.blocked()));
-    parts.add("dead " + StatusCommand.number(now, now.dead()));
+    parts.add("pending " + StatusCommand.number(now::isAtCap, now.pending()));
+    parts.add("blocked " + StatusCommand.number(now::isAtCap, now.blocked()));
+    parts.add("dead " + StatusCommand.number(now::isAtCap, now.dead()));
     rates.forEach((name, rate) -> parts.add("%s %s/s".formatted(name, rate)));
     Map<String, String> wrong = new LinkedHashMap<>(); // of several of a kind the first
     diagnosis.others().stream()

@@ -2,10 +2,16 @@ package dev.outbox.cli;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.List;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 
 /** A command line that was run in this JVM. */
 public record Cli(int code, String out, String err) {
+
+  static Cli run(List<String> options, String... words) {
+    return run(Stream.concat(Stream.of(words), options.stream()).toArray(String[]::new));
+  }
 
   public static Cli run(String... args) {
     StringWriter out = new StringWriter();

@@ -11,13 +11,14 @@ import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.StoreProvider;
 import java.io.ByteArrayInputStream;
+import java.io.IOException;
 import java.io.InputStream;
+import java.io.StringReader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
+import java.util.Properties;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -56,8 +57,18 @@ abstract class DatabaseCommandsTest {
   abstract List<String> statuses() throws Exception;
 
   final Cli cli(String... arguments) {
-    return Cli.run(
-        Stream.concat(Arrays.stream(arguments), options().stream()).toArray(String[]::new));
+    return Cli.run(options(), arguments);
+  }
+
+  /** A relay's settings: those that lead to the test's outbox, and others. */
+  final Properties relay(String others) throws IOException {
+    Properties properties = new Properties();
+    properties.load(new StringReader(others));
+    for (String option : options()) {
+      String[] parts = option.substring(2).split("=", 2);
+      properties.put("store." + parts[0], parts[1]);
+    }
+    return properties;
   }
 
   @Test
@@ -90,9 +101,6 @@ abstract class DatabaseCommandsTest {
     assertThat(tooMany.out()).contains("TOO MUCH: there are 1 dead letters, --max-dead is 0");
     assertThat(cli("status", "--cap=1").out().lines().map(line -> line.replaceAll(" +", " ")))
         .contains("pending 0", "dead 1 or more");
-    Cli noCap = cli("status", "--cap=0");
-    assertThat(noCap.code()).isEqualTo(2);
-    assertThat(noCap.err()).contains("--cap is 0, at least 1 is needed");
   }
 
   @Test

@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Appended;
 import dev.outbox.Archive;
-import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.TransientOutboxException;
@@ -93,7 +92,7 @@ class ReplayingTest {
   }
 
   private Replaying replaying(Store store, Search search) {
-    return Replaying.of(
+    return new Replaying(
         store,
         search,
         Who.named("alice"),
@@ -264,16 +263,5 @@ class ReplayingTest {
         .hasMessageContaining("message 1 of 2024-11-22T12:00:00Z cannot be replayed")
         .hasMessageEndingWith("or --after 2024-11-22T12:00:00Z/1");
     assertThat(store.replayed).isEmpty();
-  }
-
-  @Test
-  @DisplayName("what is replayed says what it repeats")
-  void header() {
-    Store store = new Store(Archive.FULL);
-    List<String> ids = leave(store, 1, Decision.delivered());
-    replaying(store, TODAY).run();
-    Claim claim = store.claim(new Claim.Request("test", 1, 1_000, Duration.ofMinutes(1)));
-    assertThat(claim.messages().get(0).message().headers())
-        .containsExactly(new Header("replay-of", ids.get(0)));
   }
 }

@@ -43,4 +43,13 @@ class StoresTest {
     assertThatThrownBy(() -> Stores.checked(new Refusing(other, closed))).isSameAs(other);
     assertThat(closed).hasValue(2);
   }
+
+  @Test
+  @DisplayName("a store without an inbox is named")
+  void noInbox() {
+    Opened opened = new Refusing(new IllegalStateException(), new AtomicInteger());
+    assertThatThrownBy(() -> Stores.inbox(opened, "inbox_"))
+        .isInstanceOf(Failure.class)
+        .hasMessage("MemoryOutboxStore has no inbox beside it");
+  }
 }

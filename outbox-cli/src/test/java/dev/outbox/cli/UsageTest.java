@@ -3,46 +3,39 @@ package dev.outbox.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.spi.store.StoreProvider;
+import dev.outbox.spi.store.ArchiveStore;
+import dev.outbox.spi.store.StatisticsStore;
+import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.store.memory.MemoryOutboxStore;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Driver;
 import java.sql.DriverManager;
-import java.util.ArrayList;
+import java.time.Duration;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import picocli.CommandLine.ParseResult;
+import picocli.CommandLine;
 
 class UsageTest {
 
+  static Set<String> commands() {
+    return Main.commandLine().getSubcommands().keySet();
+  }
+
   @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "migrate",
-        "grants",
-        "relay",
-        "status",
-        "doctor",
-        "check-producer",
-        "messages",
-        "keys",
-        "pause",
-        "resume",
-        "drain",
-        "dead-letters",
-        "archive",
-        "ui"
-      })
+  @MethodSource("commands")
   @DisplayName("each command explains itself")
   void help(String command) {
     Cli cli = Cli.run(command, "--help");
@@ -99,6 +92,9 @@ class UsageTest {
         "status --url=x --max-age=PT-1S ! Invalid value for option '--max-age': 'PT-1S' is no time, a time is needed, as 500ms, 30s, 5m, 1h or 7d",
         "archive find --url=x --from=2026-11-22 ! Invalid value for option '--from': '2026-11-22' is no time, one is needed as 2026-11-22T10:00:00Z",
         "messages list --url=x --id=42 ! Invalid value for option '--id': '42' is no id, a UUID is needed",
+        "archive find --url=x --limit=0 ! Invalid value for option '--limit': '0' is no whole number from 1 on",
+        "status --cap=-1 --url=x       ! Invalid value for option '--cap': '-1' is no whole number from 1 on",
+        "keys --limit=x --url=x        ! Invalid value for option '--limit': 'x' is no whole number from 1 on",
         "status --url=x --password geheim ! put = between --password and the password; --password alone asks for it",
         "status --url=x --password 4711 ! put = between --password and the password; --password alone asks for it",
         "dead-letters requeue --url=x --password g17 ! put = between --password and the password; --password alone asks for it",
@@ -222,12 +218,8 @@ class UsageTest {
         "--url=jdbc:mysql://127.0.0.1:1/x      | collate utf8mb4_0900_bin",
       })
   void print(String store, String part) {
-    List<String> arguments =
-        new ArrayList<>(List.of("migrate", "--print", "--schema=shop", "--prefix=my_"));
-    if (store != null) {
-      arguments.add(store);
-    }
-    Cli cli = Cli.run(arguments.toArray(String[]::new));
+    List<String> more = store == null ? List.of() : List.of(store);
+    Cli cli = Cli.run(more, "migrate", "--print", "--schema=shop", "--prefix=my_");
     assertThat(cli.code()).isZero();
     assertThat(cli.out()).contains("shop.my_message (", part).doesNotContain("${");
     assertThat(cli.err()).isEmpty();
@@ -252,11 +244,7 @@ class UsageTest {
   @ValueSource(strings = {"", "--archive=none"})
   @DisplayName("a replay needs to be told of the archive, before it connects")
   void replayWithoutArchive(String archive) {
-    List<String> arguments = new ArrayList<>(List.of("archive", "replay", "--url=x", "--yes"));
-    if (!archive.isEmpty()) {
-      arguments.add(archive);
-    }
-    Cli cli = Cli.run(arguments.toArray(String[]::new));
+    Cli cli = Cli.run(("archive replay --url=x --yes " + archive).strip().split(" "));
     assertThat(cli.code()).isEqualTo(Main.NOT_DONE);
     assertThat(cli.err()).contains("noted in the audit", "--archive=full").hasLineCount(1);
   }
@@ -268,13 +256,49 @@ class UsageTest {
     "archive find --url=x --to=-1000000000-01-01T00:00:00Z, 1d before -1000000000-01-01T00:00:00Z:"
   })
   void tooFar(String command, String sentence) {
-    ParseResult parsed = Main.commandLine().parseArgs(command.split(" "));
-    StoreCommand found = (StoreCommand) parsed.subcommand().subcommand().commandSpec().userObject();
-    assertThatThrownBy(
-            () -> found.run(new MemoryOutboxStore(), new PrintWriter(new StringWriter())))
+    assertThatThrownBy(() -> run(command))
         .isInstanceOf(Failure.class)
         .hasMessageStartingWith("there is no time " + sentence)
         .hasMessageEndingWith(": give another");
+  }
+
+  @Test
+  @DisplayName("what a store does not do is said in words; a time that ends before it begins, too")
+  void cannot() {
+    StatisticsStore counted = cap -> new MemoryOutboxStore().statistics(cap);
+    assertThatThrownBy(() -> Stores.as(ArchiveStore.class, counted))
+        .hasMessageStartingWith(
+            "this needs a store that keeps an archive, as ArchiveStore does, and ");
+    assertThatThrownBy(
+            () -> run("archive find --url=x --from=2026-01-02T00:00:00Z --to=2026-01-01T00:00:00Z"))
+        .isInstanceOf(Failure.class)
+        .hasMessage(
+            "there is no time from 2026-01-02T00:00:00Z to 2026-01-01T00:00:00Z: give an earlier --from, or a later --to");
+  }
+
+  /** Runs it against a store that is there. */
+  private static int run(String command, Object store, Writer out) {
+    List<CommandLine> parsed = Main.commandLine().parseArgs(command.split(" ")).asCommandLineList();
+    StoreCommand found = parsed.get(parsed.size() - 1).getCommand();
+    return found.run(store, new PrintWriter(out, true));
+  }
+
+  private static int run(String command) {
+    return run(command, new MemoryOutboxStore(), new StringWriter());
+  }
+
+  @Test
+  @DisplayName("a timeout longer than nanoseconds can be counted waits as long as it takes")
+  void longTimeout() {
+    Iterator<Statistics> found =
+        List.of(
+                new Statistics(10, 1, 0, 0, 0, 0, 0, Duration.ofSeconds(1), null, null),
+                new Statistics(10, 0, 0, 0, 0, 0, 0, null, null, null))
+            .iterator();
+    StatisticsStore store = cap -> found.next();
+    StringWriter out = new StringWriter();
+    assertThat(run("drain --timeout=999999999d --url=x", store, out)).isZero();
+    assertThat(out.toString()).startsWith("Nothing is due.");
   }
 
   @Test
@@ -327,30 +351,8 @@ class UsageTest {
   }
 
   @Test
-  @DisplayName("a store without an inbox is named, and works with all else")
-  void noInbox() {
-    StoreProvider.Opened opened =
-        new StoreProvider.Opened() {
-          private final MemoryOutboxStore store = new MemoryOutboxStore();
-
-          @Override
-          public OutboxStore<?> store() {
-            return store;
-          }
-
-          @Override
-          public void check() {}
-
-          @Override
-          public void close() {}
-        };
-    assertThatThrownBy(() -> Stores.inbox(opened, "inbox_"))
-        .isInstanceOf(Failure.class)
-        .hasMessage("MemoryOutboxStore has no inbox beside it");
-  }
-
-  @Test
-  @DisplayName("relay refuses a file that is missing or names what does not exist")
+  @DisplayName(
+      "relay refuses a file that is missing, or has what cannot be; doctor does, before it asks anybody")
   void relayFile(@TempDir Path directory) throws Exception {
     Path file = directory.resolve("relay.properties");
     Cli missing = Cli.run("relay", "--config", file.toString());
@@ -370,6 +372,19 @@ class UsageTest {
     assertThat(twice.err())
         .isEqualToIgnoringNewLines(
             "outbox: the property relay.workers is given twice: take one away");
+
+    String least =
+        "store.url=jdbc:postgresql://127.0.0.1:1/x\nkafka.bootstrap.servers=127.0.0.1:1\n";
+    for (String command : List.of("relay", "doctor")) {
+      Files.writeString(file, least + "kafka.acks=1\n");
+      assertThat(Cli.run(command, "--config", file.toString()).err())
+          .isEqualToIgnoringNewLines(
+              "outbox: acks is 1, it must be all, less acknowledges what can still be lost: leave it out");
+      Files.writeString(file, least + "relay.workers=two\n");
+      assertThat(Cli.run(command, "--config", file.toString()).err())
+          .isEqualToIgnoringNewLines(
+              "outbox: the property relay.workers is two, a whole number is needed");
+    }
 
     Files.writeString(file, "store.user=b\u00fcro\n", StandardCharsets.ISO_8859_1);
     assertThat(Cli.run("relay", "--config", file.toString()).err())

@@ -1,14 +1,15 @@
 package dev.outbox.cli;
 
 import dev.outbox.spi.store.StoreProvider;
+import java.util.concurrent.Callable;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** An outbox, or an inbox, of which statements can be printed: the user's, or one of some kind. */
-final class OutboxOptions {
+/** About the tables of an outbox, or of an inbox: the user's, or one of some kind. */
+abstract class SchemaCommand extends CliCommand implements Callable<Integer> {
   @ArgGroup(exclusive = false)
   private @Nullable DatabaseOptions database;
 
@@ -22,16 +23,16 @@ final class OutboxOptions {
           "Whose statements to print without --url: ${COMPLETION-CANDIDATES}; default: postgres.")
   private @Nullable StoreProvider store;
 
-  @Nullable DatabaseOptions database() {
+  final @Nullable DatabaseOptions database() {
     return database;
   }
 
-  DatabaseOptions.TablesOfEither tables() {
+  final DatabaseOptions.TablesOfEither tables() {
     return tables;
   }
 
-  /** The text that the store gives without connecting. */
-  String print(Function<Object, String> text) {
+  /** Prints the text that the store gives without connecting. */
+  final int print(Function<Object, String> text) {
     Address address =
         database != null
             ? database.address(tables)
@@ -43,7 +44,9 @@ final class OutboxOptions {
                 tables.prefix(),
                 tables.history());
     try (StoreProvider.Opened none = Stores.open(address, null, 1)) {
-      return text.apply(tables.store(none));
+      out().print(text.apply(tables.store(none)));
+      out().flush();
+      return 0;
     } catch (IllegalArgumentException e) {
       throw new Failure(String.valueOf(e.getMessage()), e);
     }
