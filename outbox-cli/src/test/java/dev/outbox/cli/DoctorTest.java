@@ -5,30 +5,19 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import com.sun.net.httpserver.HttpServer;
 import dev.outbox.embedded.EmbeddedPostgres;
 import dev.outbox.embedded.Ports;
 import java.io.IOException;
 import java.io.StringReader;
-import java.net.InetSocketAddress;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -52,12 +41,9 @@ class DoctorTest {
   private final String role = schema + "_relay";
   private final int port = Ports.free();
 
-  /** By aggregate type, what the endpoint answers; else it takes the message. */
-  private final Map<String, Integer> answers = new ConcurrentHashMap<>();
-
   @TempDir private Path folder;
   private Path config;
-  private HttpServer endpoint;
+  private Endpoint endpoint;
 
   @BeforeAll
   static void start() {
@@ -74,7 +60,7 @@ class DoctorTest {
     query("create schema %1$s; create role %2$s login password '%2$s'".formatted(schema, role));
     assertThat(outbox("migrate").code()).isZero();
     query(outbox("grants", "--producer=" + role, "--relay=" + role).out());
-    listen();
+    endpoint = new Endpoint(port);
     config = folder.resolve("relay.properties");
     Files.writeString(config, config(server.jdbcUrl()));
   }
@@ -85,60 +71,27 @@ class DoctorTest {
     store.user=%s
     store.password=%s
     store.schema=%s
-    publisher=http
-    destination=http://127.0.0.1:%d/{aggregateType}
-    publisher.cloudEventsSource=https://shop.example
     relay.lease=2s
     relay.haltKeyWhenDead=account
     """
-        .formatted(url, role, role, schema, port);
-  }
-
-  private void listen() throws IOException {
-    endpoint = HttpServer.create(new InetSocketAddress("127.0.0.1", port), 0);
-    endpoint.createContext(
-        "/",
-        exchange -> {
-          try (exchange) {
-            String type = exchange.getRequestURI().getPath().substring(1);
-            byte[] ignored = exchange.getRequestBody().readAllBytes();
-            exchange.sendResponseHeaders(answers.getOrDefault(type, 204), -1);
-          }
-        });
-    endpoint.start();
+            .formatted(url, role, role, schema)
+        + endpoint.settings("{aggregateType}");
   }
 
   @AfterEach
   void end() throws SQLException {
-    endpoint.stop(0);
+    endpoint.close();
     query("drop schema %s cascade; drop owned by %2$s; drop role %2$s".formatted(schema, role));
   }
 
   private static List<String> query(String sql) throws SQLException {
-    try (Connection connection =
-            DriverManager.getConnection(server.jdbcUrl(), server.user(), server.password());
-        Statement statement = connection.createStatement()) {
-      List<String> values = new ArrayList<>();
-      if (statement.execute(sql)) {
-        ResultSet rows = statement.getResultSet();
-        while (rows.next()) {
-          values.add(rows.getString(1));
-        }
-      }
-      return values;
-    }
+    return Sql.query(server, sql);
   }
 
   private Cli outbox(String... arguments) {
     return Cli.run(
-        Stream.concat(
-                Stream.of(arguments),
-                Stream.of(
-                    "--url=" + server.jdbcUrl(),
-                    "--user=" + server.user(),
-                    "--password=" + server.password(),
-                    "--schema=" + schema))
-            .toArray(String[]::new));
+        Stream.concat(Sql.options(server).stream(), Stream.of("--schema=" + schema)).toList(),
+        arguments);
   }
 
   private Cli doctor() {
@@ -209,13 +162,13 @@ class DoctorTest {
   @Test
   @DisplayName("a broker that is away")
   void deadBroker() throws Exception {
-    endpoint.stop(0);
+    endpoint.close();
     Cli found = doctor();
     assertThat(found.code()).isEqualTo(Main.CHECK_FAILED);
     assertThat(found.out())
         .contains("PROBLEM: broker: http://127.0.0.1:%d/{aggregateType} cannot".formatted(port));
     assertThat(remedy(found, "broker")).startsWith("start it");
-    listen();
+    endpoint = new Endpoint(port);
     assertThat(doctor().code()).isZero();
   }
 
@@ -223,7 +176,7 @@ class DoctorTest {
   @DisplayName(
       "a halted key, a message that the broker never takes, and one that it does not take now")
   void stuck() throws Exception {
-    answers.putAll(Map.of("account", 422, "order", 422, "mail", 503));
+    endpoint.answers.putAll(Map.of("account", 422, "order", 422, "mail", 503));
     append("order", "1");
     append("account", "1");
     append("account", "1");
@@ -243,7 +196,7 @@ class DoctorTest {
       Cli found = doctor();
       assertThat(found.code()).isEqualTo(Main.CHECK_FAILED);
       type(remedy(found, "failed key"));
-      answers.clear();
+      endpoint.answers.clear();
       type(remedy(found, "halted key"));
       type(remedy(found, "dead letters"));
       await().atMost(PATIENCE).until(() -> messages().equals("0"));
@@ -295,18 +248,27 @@ class DoctorTest {
         grant select on %1$s.pg_prepared_xacts to %2$s
         """
             .formatted(schema, role));
-    Files.writeString(
-        config,
-        config(
-            server.jdbcUrl()
-                + (server.jdbcUrl().contains("?") ? "&" : "?")
-                + "options=-c%20search_path="
-                + schema
-                + ",pg_catalog"));
+    String url =
+        server.jdbcUrl()
+            + (server.jdbcUrl().contains("?") ? "&" : "?")
+            + "options=-c%20search_path="
+            + schema
+            + ",pg_catalog";
+    Files.writeString(config, config(url));
     query("begin; select pg_current_xact_id(); prepare transaction 'forgotten'");
     Cli found = doctor();
     assertThat(found.code()).as("it lasts, and messages are delivered").isZero();
     assertThat(found.out()).contains("a prepared transaction, 'forgotten' of user ");
+    for (String limit : List.of("--max-dead=0", "--json")) {
+      Cli status =
+          Cli.run(
+              List.of("--user=" + role, "--password=" + role, "--schema=" + schema),
+              "status",
+              limit,
+              "--url=" + url);
+      assertThat(status.out()).contains("a prepared transaction, 'forgotten' of user ");
+      assertThat(status.code()).as("a limit is not passed").isZero();
+    }
     type(remedy(found, "open transactions"));
     assertThat(doctor().out())
         .doesNotContain("forgotten")
@@ -334,7 +296,7 @@ class DoctorTest {
       }
       int port = Ports.free();
       Files.writeString(config, config(server.jdbcUrl()) + "server.port=" + port + "\n");
-      answers.put("order", 422); // as dead letters they are written anew
+      endpoint.answers.put("order", 422); // as dead letters they are written anew
       try (RelayProcess ignored = relay()) {
         await()
             .atMost(PATIENCE)
@@ -347,7 +309,7 @@ class DoctorTest {
             .atMost(PATIENCE)
             .untilAsserted(
                 () -> assertThat(doctor().out()).contains("dead letters wait for a decision"));
-        answers.clear();
+        endpoint.answers.clear();
         await()
             .atMost(PATIENCE)
             .until(
@@ -411,12 +373,8 @@ class DoctorTest {
     }
   }
 
-  private static HttpResponse<String> get(int port, String path) throws Exception {
-    return HttpClient.newHttpClient()
-        .send(
-            HttpRequest.newBuilder(URI.create("http://127.0.0.1:%d%s".formatted(port, path)))
-                .build(),
-            BodyHandlers.ofString());
+  private static HttpResponse<String> get(int port, String path) {
+    return new Browser().get(URI.create("http://127.0.0.1:%d%s".formatted(port, path)));
   }
 
   @Test
@@ -457,6 +415,8 @@ class DoctorTest {
       assertThat(get(served, "/health/live").statusCode()).isEqualTo(200);
       query("grant select, update, delete on %s.outbox_message to %s".formatted(schema, role));
       await().atMost(PATIENCE).until(() -> get(served, "/health/ready").statusCode() == 200);
+      append("order", "2");
+      await().atMost(PATIENCE).until(() -> messages().equals("0"));
 
       server.kill();
       HttpResponse<String> away = get(served, "/health/ready");

@@ -44,6 +44,22 @@ final class FakeMongo implements AutoCloseable {
     thread.start();
   }
 
+  private static String greeting(String more) {
+    return """
+    {ok: 1, helloOk: true, minWireVersion: 0, maxWireVersion: 21, maxBsonObjectSize: 16777216,
+     maxMessageSizeBytes: 48000000, maxWriteBatchSize: 100000, %s}
+    """
+        .formatted(more);
+  }
+
+  /** Greets so, and answers all else with the second. */
+  static FakeMongo answering(String greeting, String answer) throws IOException {
+    return new FakeMongo(
+        command ->
+            BsonDocument.parse(
+                command.getFirstKey().matches("hello|is[mM]aster") ? greeting(greeting) : answer));
+  }
+
   int port() {
     return socket.getLocalPort();
   }

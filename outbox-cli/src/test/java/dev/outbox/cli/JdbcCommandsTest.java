@@ -8,13 +8,9 @@ import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.StoreProvider;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -69,22 +65,8 @@ abstract class JdbcCommandsTest extends DatabaseCommandsTest {
     return Stores.connect(address(server.user(), server.password()));
   }
 
-  private Connection connect(String url) throws SQLException {
-    return DriverManager.getConnection(url, server.user(), server.password());
-  }
-
   final List<String> query(String sql) throws SQLException {
-    try (Connection connection = connect(server.jdbcUrl());
-        Statement statement = connection.createStatement()) {
-      List<String> values = new ArrayList<>();
-      if (statement.execute(sql)) {
-        ResultSet rows = statement.getResultSet();
-        while (rows.next()) {
-          values.add(rows.getString(1));
-        }
-      }
-      return values;
-    }
+    return Sql.query(server, sql);
   }
 
   String url() {
@@ -160,7 +142,7 @@ abstract class JdbcCommandsTest extends DatabaseCommandsTest {
 
   /** Inserts as a producer does; what is left out of the columns is right. */
   final void produce(String columns, String values, byte[] payload) throws SQLException {
-    try (Connection connection = connect(server.jdbcUrl());
+    try (Connection connection = Sql.connect(server);
         PreparedStatement insert =
             connection.prepareStatement(
                 "insert into %s.outbox_message (aggregate_type, event_type, payload, %s) values ('order', 'OrderPaid', ?, %s)"
@@ -299,14 +281,7 @@ abstract class JdbcCommandsTest extends DatabaseCommandsTest {
   @DisplayName("a schema that is not there is named, with the statement that makes it")
   void missingSchema() {
     for (String command : List.of("migrate", "status", "dead-letters list")) {
-      List<String> arguments = new ArrayList<>(List.of(command.split(" ")));
-      arguments.addAll(
-          List.of(
-              "--url=" + server.jdbcUrl(),
-              "--user=" + server.user(),
-              "--password=" + server.password(),
-              "--schema=not_there"));
-      Cli cli = Cli.run(arguments.toArray(String[]::new));
+      Cli cli = Cli.run(Sql.options(server), (command + " --schema=not_there").split(" "));
       assertThat(cli.code()).isEqualTo(2);
       assertThat(cli.err()).contains("\"create schema not_there\"").hasLineCount(1);
     }
@@ -316,11 +291,7 @@ abstract class JdbcCommandsTest extends DatabaseCommandsTest {
   @DisplayName("a missing password is asked for by the variable's name")
   void noPassword() {
     for (List<String> more : List.of(List.<String>of(), List.of("--password"))) {
-      List<String> arguments =
-          new ArrayList<>(
-              List.of("status", "--url=" + server.jdbcUrl(), "--user=" + server.user()));
-      arguments.addAll(more);
-      Cli cli = Cli.run(arguments.toArray(String[]::new));
+      Cli cli = Cli.run(more, "status", "--url=" + server.jdbcUrl(), "--user=" + server.user());
       assertThat(cli.code()).isEqualTo(2);
       assertThat(cli.err()).contains("OUTBOX_PASSWORD").hasLineCount(1);
     }

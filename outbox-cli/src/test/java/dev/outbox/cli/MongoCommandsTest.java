@@ -1,7 +1,5 @@
 package dev.outbox.cli;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
@@ -18,8 +16,6 @@ import org.bson.Document;
 import org.bson.types.Binary;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Test;
 
 /** On MongoDB. */
 class MongoCommandsTest extends DatabaseCommandsTest {
@@ -87,36 +83,6 @@ class MongoCommandsTest extends DatabaseCommandsTest {
       List<DeadLetter> all = Stores.as(DeadLetterStore.class, outbox.store()).deadLetters(0, 100);
       return all.get(all.size() - 1).message().sequence();
     }
-  }
-
-  @Test
-  @DisplayName("what leaves is archived, found and replayed, and nothing leaves a gap")
-  void archive() throws Exception {
-    assertThat(cli("migrate").code()).isZero();
-    String dead = Long.toString(insertDead("broker said no"));
-    Cli none = cli("archive", "find");
-    assertThat(none.code()).isEqualTo(Main.NOT_DONE);
-    assertThat(none.err()).contains("outbox_archive_schema", "migrate --archive").hasLineCount(1);
-    Cli noCollections = cli("dead-letters", "discard", dead, "--archive=full");
-    assertThat(noCollections.code()).isEqualTo(Main.NOT_DONE);
-    assertThat(noCollections.err()).contains("outbox_archive_schema").hasLineCount(1);
-    assertThat(client.getDatabase(name).listCollectionNames())
-        .doesNotContain("outbox_archive_message");
-
-    assertThat(cli("migrate", "--archive=full").code()).isZero();
-    Cli untold = cli("dead-letters", "discard", dead);
-    assertThat(untold.code()).isEqualTo(Main.NOT_DONE);
-    assertThat(untold.err()).contains("this outbox has an archive", "add --archive=full");
-    Cli discard = cli("dead-letters", "discard", dead, "--archive=full", "--by=alice");
-    assertThat(discard.code()).as(discard.err()).isZero();
-    assertThat(cli("archive", "find").out())
-        .contains("DISCARDED", "OrderPlaced", "broker said no", dead);
-    Cli replay = cli("archive", "replay", "--archive=full", "--yes", "--outcome=discarded");
-    assertThat(replay.code()).as(replay.err()).isZero();
-    assertThat(replay.out()).contains("1 messages left", "1 replayed.");
-    assertThat(statuses()).containsExactly("PENDING");
-    assertThat(cli("grants", "--producer=shop", "--relay=mail", "--archive=full").out())
-        .contains("grantPrivilegesToRole: \"mail\"");
   }
 
   @Override

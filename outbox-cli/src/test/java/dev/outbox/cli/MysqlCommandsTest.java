@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.outbox.embedded.DatabaseServer;
-import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -38,9 +37,7 @@ class MysqlCommandsTest extends JdbcCommandsTest {
   @Test
   @DisplayName("a URL that calls it a MariaDB is said to be one of MySQL")
   void wrongKind() {
-    List<String> command = new ArrayList<>(List.of("status"));
-    command.addAll(options(url().replaceFirst("^jdbc:mysql:", "jdbc:mariadb:")));
-    Cli cli = Cli.run(command.toArray(String[]::new));
+    Cli cli = Cli.run(options(url().replaceFirst("^jdbc:mysql:", "jdbc:mariadb:")), "status");
     assertThat(cli.code()).isEqualTo(2);
     assertThat(cli.err())
         .isEqualToIgnoringNewLines(

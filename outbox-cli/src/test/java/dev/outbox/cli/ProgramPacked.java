@@ -6,15 +6,9 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import com.sun.net.httpserver.HttpServer;
-import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedKafka;
 import dev.outbox.embedded.EmbeddedNats;
-import dev.outbox.embedded.EmbeddedRedis;
-import dev.outbox.store.redis.RedisOutboxStore;
-import dev.outbox.store.redis.RedisTransaction;
-import dev.outbox.store.redis.RedisUrl;
 import io.nats.client.JetStreamManagement;
 import io.nats.client.NKey;
 import io.nats.client.Nats;
@@ -22,13 +16,8 @@ import io.nats.client.Options;
 import io.nats.client.api.MessageInfo;
 import io.nats.client.api.StreamConfiguration;
 import java.io.IOException;
-import java.net.CookieManager;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.URL;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
@@ -42,8 +31,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
@@ -53,7 +41,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import redis.clients.jedis.RedisClient;
 
 /**
  * The tar.gz as operators have it: unpacked into a folder of its own, whose name has a space, on a
@@ -105,15 +92,26 @@ class ProgramPacked {
     return builder.start();
   }
 
-  private static Process startRelay(Path directory, Path config) throws IOException {
+  /** Runs a relay until something is done, and stops it by SIGTERM; returns what it has logged. */
+  private static String relaying(String config, Callable<Boolean> isDone) throws Exception {
+    Path work = Files.createTempDirectory(folder, "relay");
+    Path file = Files.writeString(work.resolve("relay.properties"), config);
     String program = home.resolve("bin/outbox").toString();
-    return start(directory, environment(), program, "relay", "--config=" + config);
+    Process relay = start(work, environment(), program, "relay", "--config=" + file);
+    try {
+      await().atMost(Duration.ofMinutes(3)).until(() -> isDone.call() || !relay.isAlive());
+      assertThat(relay.isAlive()).as(Files.readString(work.resolve("err"))).isTrue();
+    } finally {
+      stop(relay);
+    }
+    assertThat(relay.exitValue()).isEqualTo(143);
+    return Files.readString(work.resolve("err"));
   }
 
   /** By SIGTERM. */
-  private static void stop(Process relay) throws InterruptedException {
-    relay.destroy();
-    assertThat(relay.waitFor(2, TimeUnit.MINUTES)).as("the relay stops").isTrue();
+  private static void stop(Process program) throws InterruptedException {
+    program.destroy();
+    assertThat(program.waitFor(2, TimeUnit.MINUTES)).as("it stops").isTrue();
   }
 
   /** What a service's environment has, and nothing of Maven's. */
@@ -234,6 +232,13 @@ class ProgramPacked {
   }
 
   @Test
+  @DisplayName("has the client of Redis and all that it needs")
+  void redis() throws Exception {
+    assertThat(outbox(Map.of(), "status", "--url=redis://127.0.0.1:1", "--schema=shop").err())
+        .contains("Connection refused; is the server running there?");
+  }
+
+  @Test
   @DisplayName("takes options of the JVM from JAVA_OPTS")
   void options() throws Exception {
     Ran bad = outbox(Map.of("JAVA_OPTS", "-Xmx64m -XX:NoSuchOption"), "--version");
@@ -242,16 +247,21 @@ class ProgramPacked {
   }
 
   @Test
-  @DisplayName("migrates, relays from PostgreSQL to Kafka until SIGTERM, and looks at the outbox")
+  @DisplayName("migrates, relays from PostgreSQL to Kafka until SIGTERM, and shows the page")
   void relay() throws Exception {
     try (DatabaseServer server = DatabaseServer.postgres();
         EmbeddedKafka kafka = EmbeddedKafka.start()) {
-      relay(server.jdbcUrl(), server.user(), server.password(), kafka.bootstrapServers(), true);
+      Map<String, String> secret = Map.of(DatabaseOptions.PASSWORD_VARIABLE, server.password());
+      List<String> where = Sql.options(server).subList(0, 2);
+      Ran migrate = outbox(secret, with("migrate", where));
+      assertThat(migrate.code()).as(migrate.err()).isZero();
+      relay(server.jdbcUrl(), server.user(), server.password(), kafka.bootstrapServers());
+      page(secret, where);
     }
   }
 
   @Test
-  @DisplayName("does the same for a store of one's own, whose jar is in ext")
+  @DisplayName("works with a store of one's own, whose jar is in ext, with what that can do")
   void customStore() throws Exception {
     Ran unknown = outbox(Map.of(), "status", "--url=jdbc:hsqldb:mem:x");
     assertThat(unknown.code()).isEqualTo(2);
@@ -265,8 +275,18 @@ class ProgramPacked {
     packExample("custom-store", jar);
     Files.copy(jarOf("org.hsqldb.jdbc.JDBCDriver"), driver);
     String url = "jdbc:hsqldb:file:%s;shutdown=true".formatted(folder.resolve("db/shop"));
+    List<String> where = List.of("--url=" + url, "--user=sa");
     try (EmbeddedKafka kafka = EmbeddedKafka.start()) {
-      relay(url, "sa", "", kafka.bootstrapServers(), false);
+      Ran migrate = outbox(Map.of(), with("migrate", where));
+      assertThat(migrate.code()).as(migrate.err()).isZero();
+      relay(url, "sa", "", kafka.bootstrapServers());
+      Ran tooMany = outbox(Map.of(), with("status", where, "--max-dead=0"));
+      assertThat(tooMany.code()).isEqualTo(1);
+      assertThat(tooMany.out()).contains("TOO MUCH");
+      Ran listed = outbox(Map.of(), with("dead-letters", List.of("list"), where));
+      assertThat(listed.out()).as(listed.err()).contains("OrderPlaced");
+      Ran requeue = outbox(Map.of(), with("dead-letters", List.of("requeue", "--all"), where));
+      assertThat(requeue.out()).as(requeue.err()).contains("1 requeued.");
     } finally {
       Files.delete(jar);
       Files.delete(driver);
@@ -280,9 +300,10 @@ class ProgramPacked {
     Path other = home.resolve("ext/file-publisher-2.jar");
     packExample("custom-publisher", jar);
     try (DatabaseServer server = DatabaseServer.postgres()) {
-      routed(server);
+      Path config = folder.resolve("routed.properties");
+      routed(server, config);
       Files.copy(jar, other);
-      Ran twice = outbox(Map.of(), "relay", "--config=" + folder.resolve("routed.properties"));
+      Ran twice = outbox(Map.of(), "relay", "--config=" + config);
       assertThat(twice.code()).isEqualTo(2);
       assertThat(twice.err())
           .startsWith(
@@ -296,45 +317,36 @@ class ProgramPacked {
   }
 
   /** Orders go to a Kafka that is not there, and the rest into files. */
-  private static void routed(DatabaseServer server) throws Exception {
-    String[] where = where(server);
-    assertThat(outbox(Map.of(), with("migrate", List.of(where))).code()).isZero();
+  private static void routed(DatabaseServer server, Path config) throws Exception {
+    List<String> where = Sql.options(server);
+    assertThat(Cli.run(where, "migrate").code()).isZero();
     Path spool = Files.createDirectories(folder.resolve("spool"));
-    insert(server.jdbcUrl(), server.user(), server.password(), false);
+    insert(server.jdbcUrl(), server.user(), server.password(), "order", false);
     insert(server.jdbcUrl(), server.user(), server.password(), "audit", false);
-    Path config = folder.resolve("routed.properties");
     Files.writeString(
         config,
         """
-        store.url=%s
-        store.user=%s
-        store.password=%s
-        publisher=kafka,file
+        %spublisher=kafka,file
         kafka.bootstrap.servers=127.0.0.1:1
         publisher.file.types=audit
         publisher.file.destination={aggregateType}.tsv
         file.folder=%s
         relay.lease=10s
         """
-            .formatted(server.jdbcUrl(), server.user(), server.password(), spool));
-    Path work = Files.createTempDirectory(folder, "routed");
-    Process relay = startRelay(work, config);
-    try {
-      await()
-          .atMost(Duration.ofMinutes(2))
-          .until(() -> Files.exists(spool.resolve("audit.tsv")) || !relay.isAlive());
-      assertThat(Files.readString(work.resolve("err"))).contains(" to kafka 127.0.0.1:1");
-      await()
-          .atMost(Duration.ofMinutes(2))
-          .untilAsserted(
-              () ->
-                  assertThat(outbox(Map.of(), with("status", List.of(where))).out())
-                      .containsPattern("(pending|blocked|scheduled) +1")
-                      .containsPattern("dead +0"));
-    } finally {
-      stop(relay);
-    }
-    assertThat(Files.readString(spool.resolve("audit.tsv"))).contains("\taudit\t1\tOrderPlaced\t");
+            .formatted(store(server), spool));
+    Path audit = spool.resolve("audit.tsv");
+    assertThat(relaying(Files.readString(config), () -> Files.exists(audit)))
+        .contains(" to kafka 127.0.0.1:1");
+    assertThat(Files.readString(audit)).contains("\taudit\t1\tOrderPlaced\t");
+    assertThat(Cli.run(where, "status").out())
+        .containsPattern("(pending|blocked|scheduled) +1")
+        .containsPattern("dead +0");
+  }
+
+  /** A relay's settings. */
+  private static String store(DatabaseServer server) {
+    return "store.url=%s\nstore.user=%s\nstore.password=%s\n"
+        .formatted(server.jdbcUrl(), server.user(), server.password());
   }
 
   @Test
@@ -378,138 +390,33 @@ class ProgramPacked {
     }
   }
 
-  private static HttpServer posting(BlockingQueue<String> posted) throws IOException {
-    HttpServer http = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
-    http.createContext(
-        "/",
-        exchange -> {
-          String body = new String(exchange.getRequestBody().readAllBytes(), UTF_8);
-          if (exchange.getRequestMethod().equals("POST")) { // else the relay asks who is there
-            posted.add(exchange.getRequestURI() + " " + body);
-          }
-          exchange.sendResponseHeaders(204, -1);
-          exchange.close();
-        });
-    http.start();
-    return http;
-  }
-
   private static void httpAndNats(
       DatabaseServer server, String nats, Path credentials, JetStreamManagement streams)
       throws Exception {
-    BlockingQueue<String> posted = new LinkedBlockingQueue<>();
-    HttpServer http = posting(posted);
-    String[] where = where(server);
-    assertThat(outbox(Map.of(), with("migrate", List.of(where))).code()).isZero();
-    insert(server.jdbcUrl(), server.user(), server.password(), false);
+    assertThat(Cli.run(Sql.options(server), "migrate").code()).isZero();
+    insert(server.jdbcUrl(), server.user(), server.password(), "order", false);
     insert(server.jdbcUrl(), server.user(), server.password(), "audit", false);
-    Path config = folder.resolve("http.properties");
-    Files.writeString(
-        config,
-        """
-        store.url=%s
-        store.user=%s
-        store.password=%s
-        publisher=http,nats
-        destination=http://127.0.0.1:%d/{aggregateType}
-        publisher.cloudEventsSource=https://shop.example
-        publisher.nats.types=audit
-        publisher.nats.destination=audit.{recordKey}
-        nats.servers=%s
-        nats.credential.path=%s
-        """
-            .formatted(
-                server.jdbcUrl(),
-                server.user(),
-                server.password(),
-                http.getAddress().getPort(),
-                nats,
-                credentials));
-    Path work = Files.createTempDirectory(folder, "http");
-    Process relay = startRelay(work, config);
-    try {
-      await()
-          .atMost(Duration.ofMinutes(2))
-          .until(
+    try (Endpoint http = new Endpoint(0)) {
+      String log =
+          relaying(
+              """
+              %s%spublisher.nats.types=audit
+              publisher.nats.destination=audit.{recordKey}
+              nats.servers=%s
+              nats.credential.path=%s
+              """
+                  .formatted(
+                      store(server),
+                      http.settings("{aggregateType}").replace("=http\n", "=http,nats\n"),
+                      nats,
+                      credentials),
               () ->
-                  !relay.isAlive()
-                      || (!posted.isEmpty()
-                          && streams.getStreamInfo("AUDIT").getStreamState().getMsgCount() > 0));
-      assertThat(posted).as(Files.readString(work.resolve("err"))).containsExactly("/order hello");
+                  !http.posted.isEmpty()
+                      && streams.getStreamInfo("AUDIT").getStreamState().getMsgCount() > 0);
+      assertThat(http.posted).as(log).containsExactly("order hello");
       MessageInfo audit = streams.getFirstMessage("AUDIT", "audit.1");
       assertThat(audit.getData()).asString(UTF_8).isEqualTo("hello");
-    } finally {
-      stop(relay);
-      http.stop(0);
     }
-  }
-
-  @Test
-  @DisplayName("relays from Redis, in the keys that a schema names, and purges an inbox there")
-  void redis() throws Exception {
-    BlockingQueue<String> posted = new LinkedBlockingQueue<>();
-    HttpServer http = posting(posted);
-    try (EmbeddedRedis redis = startRedis();
-        RedisClient client = RedisUrl.of(redis.url()).as("", "geheim").client(1)) {
-      List<String> where = List.of("--url=" + redis.url(), "--schema=shop");
-      Map<String, String> secret = Map.of(DatabaseOptions.PASSWORD_VARIABLE, "geheim");
-      assertThat(outbox(secret, with("migrate", where)).code()).isZero();
-      assertThat(outbox(secret, with("migrate", where, "--inbox")).code()).isZero();
-      try (RedisTransaction transaction = RedisTransaction.begin(client)) {
-        var unused =
-            RedisOutboxStore.of(client, "shop")
-                .append(
-                    transaction,
-                    OutboxMessage.builder()
-                        .aggregate("order", "1")
-                        .eventType("OrderPlaced")
-                        .payload("hello")
-                        .build());
-        List<Object> ignored = transaction.exec();
-      }
-      assertThat(outbox(secret, with("status", where)).out().replaceAll(" +", " "))
-          .contains("place keys {shop}:outbox:* of Redis at 127.0.0.1", "pending 1");
-      Path work = Files.createTempDirectory(folder, "redis");
-      Path config = work.resolve("relay.properties");
-      Files.writeString(
-          config,
-          """
-          store.url=%s
-          store.password=geheim
-          store.schema=shop
-          store.inboxPrefix=inbox_
-          publisher=http
-          destination=http://127.0.0.1:%d/{aggregateType}
-          publisher.cloudEventsSource=https://shop.example
-          """
-              .formatted(redis.url(), http.getAddress().getPort()));
-      Process relay = startRelay(work, config);
-      try {
-        assertThat(posted.poll(2, TimeUnit.MINUTES))
-            .as(Files.readString(work.resolve("err")))
-            .isEqualTo("/order hello");
-      } finally {
-        stop(relay);
-      }
-      assertThat(Files.readString(work.resolve("err"))).doesNotContain("geheim");
-    } finally {
-      http.stop(0);
-    }
-  }
-
-  private static EmbeddedRedis startRedis() {
-    try {
-      return EmbeddedRedis.start("--requirepass", "geheim");
-    } catch (UnsupportedOperationException e) {
-      System.err.println("Tests are SKIPPED: no Redis to test with: " + e.getMessage());
-      return abort("no Redis to test with: " + e.getMessage());
-    }
-  }
-
-  private static String[] where(DatabaseServer server) {
-    return new String[] {
-      "--url=" + server.jdbcUrl(), "--user=" + server.user(), "--password=" + server.password()
-    };
   }
 
   private static Path jarOf(String type) throws Exception {
@@ -553,61 +460,44 @@ class ProgramPacked {
     }
   }
 
-  /**
-   * @param hasPage whether one can look at the store's messages
-   */
-  private static void relay(String url, String user, String password, String kafka, boolean hasPage)
+  /** A message is published, and a dead letter stays. */
+  private static void relay(String url, String user, String password, String kafka)
       throws Exception {
-    Map<String, String> secret =
-        password.isEmpty() ? Map.of() : Map.of(DatabaseOptions.PASSWORD_VARIABLE, password);
-    List<String> where = List.of("--url=" + url, "--user=" + user);
-    Ran before = outbox(secret, with("status", where));
-    assertThat(before.code()).isEqualTo(2);
-    assertThat(before.err()).contains("outbox migrate").hasLineCount(1);
-    Ran migrate = outbox(secret, with("migrate", where));
-    assertThat(migrate.code()).as(migrate.err()).isZero();
-    assertThat(outbox(secret, with("migrate", where)).out()).contains("is up to date");
-    insert(url, user, password, false);
-    insert(url, user, password, true);
-    assertThat(outbox(secret, with("status", where)).out().replaceAll(" +", " "))
-        .contains("pending 1", "dead 1");
-    Ran tooMany = outbox(secret, with("status", where, "--max-dead=0"));
-    assertThat(tooMany.code()).isEqualTo(1);
-    assertThat(tooMany.out()).contains("TOO MUCH");
-    Ran listed = outbox(secret, with("dead-letters", List.of("list"), where));
-    assertThat(listed.out()).as(listed.err()).contains("OrderPlaced");
-
-    Path work = Files.createTempDirectory(folder, "relay");
-    Path file = work.resolve("relay.properties");
-    Files.writeString(
-        file,
-        """
-        store.url=%s
-        store.user=%s
-        store.password=%s
-        kafka.bootstrap.servers=%s
-        destination=packed.%d.{aggregateType}
-        """
-            .formatted(url, user, password, kafka, Math.floorMod(url.hashCode(), 1_000)));
-    Process relay = startRelay(work, file);
-    try {
-      String topic = "packed.%d.order".formatted(Math.floorMod(url.hashCode(), 1_000));
-      assertThat(first(kafka, topic, relay, work)).isEqualTo("hello");
-    } finally {
-      stop(relay);
+    insert(url, user, password, "order", false);
+    insert(url, user, password, "order", true);
+    String topic = "packed.%d.order".formatted(Math.floorMod(url.hashCode(), 1_000));
+    try (KafkaConsumer<String, String> consumer =
+        new KafkaConsumer<>(
+            Map.of(
+                "bootstrap.servers",
+                kafka,
+                "group.id",
+                "packed",
+                "auto.offset.reset",
+                "earliest",
+                "metadata.max.age.ms",
+                500),
+            new StringDeserializer(),
+            new StringDeserializer())) {
+      consumer.subscribe(List.of(topic)); // the embedded broker makes it by itself
+      List<String> values = new ArrayList<>();
+      String log =
+          relaying(
+              """
+              store.url=%s
+              store.user=%s
+              store.password=%s
+              kafka.bootstrap.servers=%s
+              destination=%s
+              """
+                  .formatted(url, user, password, kafka, topic.replace("order", "{aggregateType}")),
+              () -> {
+                consumer.poll(Duration.ofMillis(200)).forEach(record -> values.add(record.value()));
+                return !values.isEmpty();
+              });
+      assertThat(values).as(log).first().isEqualTo("hello");
+      assertThat(log).contains("From jdbc:", " to " + kafka);
     }
-    assertThat(relay.exitValue()).isEqualTo(143);
-    assertThat(Files.readString(work.resolve("err"))).contains("From jdbc:", " to " + kafka);
-
-    if (hasPage) {
-      page(secret, where);
-    }
-
-    Ran requeue = outbox(secret, with("dead-letters", List.of("requeue", "--all"), where));
-    assertThat(requeue.out()).as(requeue.err()).contains("1 requeued.");
-    assertThat(outbox(secret, with("status", where)).out().replaceAll(" +", " "))
-        .contains("dead 0")
-        .containsPattern("(pending|scheduled) 1");
   }
 
   /** Reads the page at the address that the program prints, until SIGTERM. */
@@ -622,15 +512,7 @@ class ProgramPacked {
           .failFast("the page has ended", () -> !page.isAlive())
           .until(() -> Files.readString(work.resolve("out")).contains("Ctrl-C"));
       String address = Files.readString(work.resolve("out")).lines().findFirst().orElseThrow();
-      HttpClient browser =
-          HttpClient.newBuilder()
-              .followRedirects(HttpClient.Redirect.NORMAL)
-              .cookieHandler(new CookieManager())
-              .build();
-      String seen =
-          browser
-              .send(HttpRequest.newBuilder(URI.create(address)).build(), BodyHandlers.ofString())
-              .body();
+      String seen = new Browser().get(URI.create(address)).body();
       assertThat(seen).contains("nothing to do", "1 dead letter");
     } finally {
       stop(page);
@@ -645,11 +527,6 @@ class ProgramPacked {
 
   private static String[] with(String command, List<String> more, List<String> rest) {
     return Stream.of(List.of(command), more, rest).flatMap(List::stream).toArray(String[]::new);
-  }
-
-  private static void insert(String url, String user, String password, boolean dead)
-      throws SQLException {
-    insert(url, user, password, "order", dead);
   }
 
   private static void insert(String url, String user, String password, String type, boolean dead)
@@ -669,36 +546,6 @@ class ProgramPacked {
                 "insert into outbox_message (%s) values (%s)".formatted(columns, values))) {
       insert.setBytes(1, "hello".getBytes(UTF_8));
       insert.executeUpdate();
-    }
-  }
-
-  /** The value of the first record, from the embedded broker, which makes topics by itself. */
-  private static String first(String kafka, String topic, Process relay, Path work)
-      throws IOException {
-    try (KafkaConsumer<String, String> consumer =
-        new KafkaConsumer<>(
-            Map.of(
-                "bootstrap.servers",
-                kafka,
-                "group.id",
-                "packed",
-                "auto.offset.reset",
-                "earliest",
-                "metadata.max.age.ms",
-                500),
-            new StringDeserializer(),
-            new StringDeserializer())) {
-      consumer.subscribe(List.of(topic));
-      List<String> values = new ArrayList<>();
-      await()
-          .atMost(Duration.ofMinutes(3))
-          .until(
-              () -> {
-                consumer.poll(Duration.ofMillis(200)).forEach(record -> values.add(record.value()));
-                return !values.isEmpty() || !relay.isAlive();
-              });
-      assertThat(values).as(Files.readString(work.resolve("err"))).isNotEmpty();
-      return values.get(0);
     }
   }
 }

@@ -15,6 +15,7 @@ import dev.outbox.store.redis.RedisUrl;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -118,6 +119,22 @@ class RedisCommandsTest extends DatabaseCommandsTest {
     assertThat(cli("grants", "--inbox", "--consumer=a", "--housekeeper=b").err())
         .contains("RedisInboxStore gives no rights")
         .hasLineCount(1);
+  }
+
+  @Test
+  @DisplayName(
+      "a relay publishes what is in the keys that a schema names, with an inbox beside them")
+  void relay() throws Exception {
+    assertThat(cli("migrate").code()).isZero();
+    assertThat(cli("migrate", "--inbox").code()).isZero();
+    long dead = insertDead("away");
+    try (Endpoint endpoint = new Endpoint(0);
+        RelayProcess ignored =
+            RelayProcess.start(
+                relay("store.inboxPrefix=inbox_\n" + endpoint.settings("{aggregateType}")))) {
+      assertThat(cli("dead-letters", "requeue", "" + dead).code()).isZero();
+      assertThat(endpoint.posted.poll(2, TimeUnit.MINUTES)).isEqualTo("order ");
+    }
   }
 
   private static void assertSays(String url, String... parts) {

@@ -160,12 +160,9 @@ class SecretsLeakTest {
   @DisplayName("of Kafka's settings, when the database answers and Kafka's settings are wrong")
   void kafka(@TempDir Path directory) throws Exception {
     try (FakeMongo mongo =
-        new FakeMongo(
-            command ->
-                org.bson.BsonDocument.parse(
-                    command.getFirstKey().matches("hello|is[mM]aster")
-                        ? "{ok: 1, helloOk: true, minWireVersion: 0, maxWireVersion: 21, maxBsonObjectSize: 16777216, maxMessageSizeBytes: 48000000, maxWriteBatchSize: 100000, isWritablePrimary: true, ismaster: true, setName: 'rs0'}"
-                        : "{ok: 1, cursor: {id: 0, ns: 'shop.any', firstBatch: []}}"))) {
+        FakeMongo.answering(
+            MongoConnectionTest.PRIMARY,
+            "{ok: 1, cursor: {id: 0, ns: 'shop.any', firstBatch: []}}")) {
       String printed =
           relay(
               directory,

@@ -4,28 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import com.sun.net.httpserver.HttpServer;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.StringReader;
-import java.net.CookieManager;
-import java.net.InetSocketAddress;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import java.util.Properties;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -43,13 +35,8 @@ class SeveralDatabasesTest {
   private static DatabaseServer stock;
 
   @TempDir private Path folder;
-  private final Set<String> delivered = ConcurrentHashMap.newKeySet();
-  private final HttpClient client =
-      HttpClient.newBuilder()
-          .followRedirects(HttpClient.Redirect.NORMAL)
-          .cookieHandler(new CookieManager())
-          .build();
-  private HttpServer endpoint;
+  private final Browser browser = new Browser();
+  private Endpoint endpoint;
   private String config;
 
   @BeforeAll
@@ -61,15 +48,8 @@ class SeveralDatabasesTest {
     for (DatabaseServer one : new DatabaseServer[] {orders, billing, stock}) {
       String schema = one == stock ? "outbox_of_stock" : "outbox";
       query(one, "create schema " + schema);
-      assertThat(
-              Cli.run(
-                      "migrate",
-                      "--url=" + one.jdbcUrl(),
-                      "--user=" + one.user(),
-                      "--password=" + one.password(),
-                      "--schema=" + schema)
-                  .code())
-          .isZero();
+      Cli migrate = Cli.run(Sql.options(one), "migrate", "--schema=" + schema);
+      assertThat(migrate.code()).as(migrate.err()).isZero();
     }
   }
 
@@ -83,61 +63,37 @@ class SeveralDatabasesTest {
 
   @BeforeEach
   void listen() throws IOException {
-    endpoint = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
-    endpoint.createContext(
-        "/",
-        exchange -> {
-          try (exchange) {
-            byte[] ignored = exchange.getRequestBody().readAllBytes();
-            delivered.add(exchange.getRequestURI().getPath().substring(1));
-            exchange.sendResponseHeaders(204, -1);
-          }
-        });
-    endpoint.start();
+    endpoint = new Endpoint(0);
     config =
         """
         databases=orders, billing, stock
         store.schema=outbox
-        database.orders.store.url=%s
-        database.orders.store.user=%s
-        database.orders.store.password=%s
-        database.billing.store.url=%s
-        database.billing.store.user=%s
-        database.billing.store.password=%s
-        database.stock.store.url=%s
-        database.stock.store.user=%s
-        database.stock.store.password=%s
         database.stock.store.schema=outbox_of_stock
         database.stock.relay.workers=1
-        publisher=http
-        destination=http://127.0.0.1:%d/{aggregateId}
-        publisher.cloudEventsSource=https://shop.example
         server.port=0
         """
-            .formatted(
-                orders.jdbcUrl(),
-                orders.user(),
-                orders.password(),
-                billing.jdbcUrl(),
-                billing.user(),
-                billing.password(),
-                stock.jdbcUrl(),
-                stock.user(),
-                stock.password(),
-                endpoint.getAddress().getPort());
+            + store("orders", orders)
+            + store("billing", billing)
+            + store("stock", stock)
+            + endpoint.settings("{aggregateId}");
+  }
+
+  private static String store(String name, DatabaseServer server) {
+    return """
+    database.%1$s.store.url=%2$s
+    database.%1$s.store.user=%3$s
+    database.%1$s.store.password=%4$s
+    """
+        .formatted(name, server.jdbcUrl(), server.user(), server.password());
   }
 
   @AfterEach
   void end() {
-    endpoint.stop(0);
+    endpoint.close();
   }
 
   private static void query(DatabaseServer server, String sql) throws SQLException {
-    try (Connection connection =
-            DriverManager.getConnection(server.jdbcUrl(), server.user(), server.password());
-        Statement statement = connection.createStatement()) {
-      statement.execute(sql);
-    }
+    List<String> ignored = Sql.query(server, sql);
   }
 
   private static void append(DatabaseServer server, String id) throws SQLException {
@@ -148,7 +104,9 @@ class SeveralDatabasesTest {
   }
 
   private void awaitDelivery(String id) {
-    await().atMost(PATIENCE).untilAsserted(() -> assertThat(delivered).contains(id));
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(() -> assertThat(endpoint.posted).anyMatch(one -> one.startsWith(id + " ")));
   }
 
   private RelayProcess start(String more) throws IOException {
@@ -158,13 +116,7 @@ class SeveralDatabasesTest {
   }
 
   private HttpResponse<String> get(RelayProcess process, String path) {
-    try {
-      return client.send(
-          HttpRequest.newBuilder(URI.create(process.url()).resolve(path)).build(),
-          BodyHandlers.ofString());
-    } catch (IOException | InterruptedException e) {
-      throw new AssertionError(e);
-    }
+    return browser.get(URI.create(process.url()).resolve(path));
   }
 
   @Test
@@ -256,8 +208,7 @@ class SeveralDatabasesTest {
     Files.writeString(
         file,
         config.replace(billing.jdbcUrl(), billing.jdbcUrl() + "?options=-c%20lock_timeout=100ms"));
-    try (Connection connection =
-            DriverManager.getConnection(billing.jdbcUrl(), billing.user(), billing.password());
+    try (Connection connection = Sql.connect(billing);
         Statement statement = connection.createStatement()) {
       connection.setAutoCommit(false);
       statement.execute("lock table outbox.outbox_message in access exclusive mode");

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,10 +41,7 @@ class SqlFilesTest {
   }
 
   private static String printed(String store, String... options) {
-    String[] arguments = new String[options.length + 4];
-    System.arraycopy(new String[] {"migrate", "--print", "--store", store}, 0, arguments, 0, 4);
-    System.arraycopy(options, 0, arguments, 4, options.length);
-    Cli print = Cli.run(arguments);
+    Cli print = Cli.run(List.of(options), "migrate", "--print", "--store", store);
     assertThat(print.code()).as(print.err()).isZero();
     return print.out();
   }
