@@ -67,7 +67,11 @@ final class HoldingRules {
    */
   record Look(List<SeenBucket> buckets, List<Relay> relays) {
     int held(Relay relay) {
-      return (int) buckets.stream().filter(each -> each.holder() == relay.number).count();
+      int held = 0;
+      for (SeenBucket each : buckets) { // no stream: it is asked for each relay of each
+        held += each.holder() == relay.number ? 1 : 0;
+      }
+      return held;
     }
 
     /** Those that may take something. */
