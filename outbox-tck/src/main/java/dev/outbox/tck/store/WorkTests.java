@@ -26,11 +26,7 @@ import org.junit.jupiter.api.Tag;
 @Rule("C5")
 @Tag("slow")
 abstract class WorkTests<T> extends StoreTests<T> {
-  private static final int MANY = 4_500;
-
-  /** Of these a figure counts a third. */
-  private static final int MORE = 2 * MANY;
-
+  private static final int MANY = 9_000;
   private static final int BATCH = 20;
   private static final int CAP = 100;
 
@@ -151,17 +147,11 @@ abstract class WorkTests<T> extends StoreTests<T> {
    * That what is asked costs no more than so many steps more beside what {@code build} makes wait
    * than beside nothing. The least of some, as for claims.
    *
-   * @param many as {@code build} makes wait
    * @param looks at each answer
    * @param otherwise a sentence, of the cap, the cost, how many wait, and the cost beside nothing
    */
   private <A, R> void assertCapped(
-      Class<A> ability,
-      Function<A, R> asks,
-      int many,
-      Runnable build,
-      Consumer<R> looks,
-      String otherwise) {
+      Class<A> ability, Function<A, R> asks, Runnable build, Consumer<R> looks, String otherwise) {
     tck.prepare();
     long alone = counted(ability, asks).work();
     build.run();
@@ -172,7 +162,7 @@ abstract class WorkTests<T> extends StoreTests<T> {
       looks.accept(counted.result());
       least = Math.min(least, counted.work());
     }
-    check(least <= alone + MOST_FOR_EACH_COUNTED * CAP, otherwise, CAP, least, many, alone);
+    check(least <= alone + MOST_FOR_EACH_COUNTED * CAP, otherwise, CAP, least, MANY, alone);
   }
 
   private void assertReadsAPage(
@@ -180,7 +170,6 @@ abstract class WorkTests<T> extends StoreTests<T> {
     assertCapped(
         InspectionStore.class,
         asks,
-        MANY,
         build,
         page -> expect("whether there is another page of " + what, page.next()).isNotNull(),
         "a page of %s "
@@ -193,7 +182,6 @@ abstract class WorkTests<T> extends StoreTests<T> {
     assertCapped(
         StatisticsStore.class,
         store -> store.statistics(CAP),
-        MORE,
         build,
         looks,
         "statistics with a cap of %s cost %s beside %s "
@@ -223,7 +211,7 @@ abstract class WorkTests<T> extends StoreTests<T> {
     assertStatistics(
         "messages, free and delayed",
         () ->
-            commitEach(MORE, i -> message("k" + i).deliverAfter(i % 3 == 0 ? LONG : null).build()),
+            commitEach(MANY, i -> message("k" + i).deliverAfter(i % 3 == 0 ? LONG : null).build()),
         statistics ->
             assertThat(statistics)
                 .extracting(Statistics::pending, Statistics::scheduled)
@@ -231,7 +219,7 @@ abstract class WorkTests<T> extends StoreTests<T> {
     assertStatistics(
         "messages of as many keys, retried, dead or halting",
         () -> {
-          commitEach(MORE, i -> message("k" + i).build());
+          commitEach(MANY, i -> message("k" + i).build());
           decideAll(
               1_000,
               m ->
