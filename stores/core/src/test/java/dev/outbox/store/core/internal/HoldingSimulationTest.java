@@ -2,16 +2,24 @@ package dev.outbox.store.core.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.store.core.internal.Database.SeenBucket;
+import dev.outbox.store.core.internal.HoldingRules.Load;
+import dev.outbox.store.core.internal.HoldingRules.Look;
+import dev.outbox.store.core.internal.HoldingRules.Relay;
+import dev.outbox.store.core.internal.HoldingRules.State;
 import dev.outbox.store.core.internal.HoldingSimulation.Cause;
 import dev.outbox.store.core.internal.HoldingSimulation.Process;
 import dev.outbox.store.core.internal.HoldingSimulation.Standstill;
+import dev.outbox.store.core.internal.Vacancies.Vacant;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -107,6 +115,34 @@ class HoldingSimulationTest {
   }
 
   @Test
+  void whatABusyOneLeavesBehindTheOthersShare() {
+    simulation.start(8);
+    simulation.rate(1_000_000);
+    simulation.run(seconds(60));
+    assertThat(simulation.holding()).as("seed %d", SEED).hasSize(8);
+    simulation.kill(simulation.holding().get(0));
+    simulation.run(seconds(5));
+    assertThat(simulation.holding()).as("seed %d", SEED).hasSize(7).allMatch(p -> p.held() <= 10);
+  }
+
+  /** Its holder has handed out a single message, and takes it again. */
+  @ParameterizedTest
+  @EnumSource(Load.class)
+  void whatIsFreeForAMomentIsTakenAtOnceUnlessAllAreCalm(Load load) {
+    Relay self = new Relay(1, State.LIVES, load);
+    Relay other = new Relay(2, State.LIVES, load);
+    List<SeenBucket> buckets =
+        List.of(
+            new SeenBucket(0, 1, SeenBucket.FREE),
+            new SeenBucket(1, 1, self.number()),
+            new SeenBucket(2, 1, other.number()));
+    Look look = new Look(buckets, List.of(self, other));
+    Vacant none = new Vacancies().seen(look.vacant(), 0, 0);
+    assertThat(HoldingRules.decide(look, self, none).take())
+        .isEqualTo(load == Load.CALM ? Set.of() : Set.of(0));
+  }
+
+  @Test
   void aSessionThatEndsWhileItsRelayLivesMovesNothing() {
     simulation.start(8);
     simulation.run(seconds(20));
@@ -160,7 +196,7 @@ class HoldingSimulationTest {
   void twoHundredRelaysThatComeAndGo() {
     simulation.start(200);
     simulation.run(seconds(10));
-    for (int second = 0; second < 120; second++) {
+    for (int second = 0; second < 200; second++) {
       List<Process> living = simulation.living();
       Process any = living.get(random.nextInt(living.size()));
       switch (random.nextInt(12)) {
