@@ -13,9 +13,10 @@ import dev.outbox.store.core.internal.HoldingSimulation.Standstill;
 import dev.outbox.store.core.internal.Vacancies.Vacant;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -121,14 +122,19 @@ class HoldingSimulationTest {
     simulation.run(seconds(60));
     assertThat(simulation.holding()).as("seed %d", SEED).hasSize(8);
     simulation.kill(simulation.holding().get(0));
+    Map<Process, Integer> before = new HashMap<>();
+    simulation.holding().forEach(p -> before.put(p, p.held()));
     simulation.run(seconds(5));
-    assertThat(simulation.holding()).as("seed %d", SEED).hasSize(7).allMatch(p -> p.held() <= 10);
+    assertThat(simulation.holding())
+        .as("seed %d", SEED)
+        .hasSize(7)
+        .allMatch(p -> p.held() <= Math.max(10, before.get(p)));
   }
 
   /** Its holder has handed out a single message, and takes it again. */
   @ParameterizedTest
-  @EnumSource(Load.class)
-  void whatIsFreeForAMomentIsTakenAtOnceUnlessAllAreCalm(Load load) {
+  @EnumSource(names = {"WORKING", "BUSY"})
+  void whatIsFreeForAMomentIsTakenAtOnceByWhoHoldsSomething(Load load) {
     Relay self = new Relay(1, State.LIVES, load);
     Relay other = new Relay(2, State.LIVES, load);
     List<SeenBucket> buckets =
@@ -138,8 +144,7 @@ class HoldingSimulationTest {
             new SeenBucket(2, 1, other.number()));
     Look look = new Look(buckets, List.of(self, other));
     Vacant none = new Vacancies().seen(look.vacant(), 0, 0);
-    assertThat(HoldingRules.decide(look, self, none).take())
-        .isEqualTo(load == Load.CALM ? Set.of() : Set.of(0));
+    assertThat(HoldingRules.decide(look, self, none).take()).containsExactly(0);
   }
 
   @Test
