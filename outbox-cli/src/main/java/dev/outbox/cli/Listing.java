@@ -37,7 +37,7 @@ final class Listing {
   static final class AtLeastOne implements ITypeConverter<Integer> {
     @Override
     public Integer convert(String text) {
-      if (!text.matches("0*[1-9]\\d{0,8}")) {
+      if (!text.matches("0*[1-9]\\d{0,9}") || Long.parseLong(text) > Integer.MAX_VALUE) {
         throw new TypeConversionException("'%s' is no whole number from 1 on".formatted(text));
       }
       return Integer.valueOf(text);

@@ -165,6 +165,15 @@ class UsageTest {
   }
 
   @Test
+  @DisplayName("a limit may be as high as an int")
+  void highestLimit() {
+    Listing.AtLeastOne limit = new Listing.AtLeastOne();
+    assertThat(limit.convert("2147483647")).isEqualTo(Integer.MAX_VALUE);
+    assertThatThrownBy(() -> limit.convert("2147483648"))
+        .hasMessage("'2147483648' is no whole number from 1 on");
+  }
+
+  @Test
   @DisplayName("a driver that is missing is named")
   void noDriver() throws Exception {
     Driver driver = DriverManager.getDriver("jdbc:mariadb://h/d");
