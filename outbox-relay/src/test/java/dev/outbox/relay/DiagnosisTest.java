@@ -201,7 +201,7 @@ class DiagnosisTest {
   @Test
   @DisplayName("of a schema says where it is, or what the store refuses; an outage is no finding")
   void schema() {
-    assertThat(Diagnosis.schema(new FakeSchema(() -> {})))
+    assertThat(Diagnosis.schema((FakeSchema) () -> {}))
         .isEqualTo(Finding.fine("schema", "schema shop"));
     assertThat(Diagnosis.schema(refusing(new SchemaException("run outbox migrate", null))))
         .isEqualTo(Finding.problem("schema", "run outbox migrate", null));
@@ -210,9 +210,8 @@ class DiagnosisTest {
   }
 
   private static FakeSchema refusing(RuntimeException refusal) {
-    return new FakeSchema(
-        () -> {
-          throw refusal;
-        });
+    return () -> {
+      throw refusal;
+    };
   }
 }

@@ -13,7 +13,6 @@ import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
-import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.memory.MemoryTransaction;
 import java.time.Duration;
@@ -515,16 +514,8 @@ class RelayTest {
     }
   }
 
-  private static class Able extends FaultyStore implements SchemaStore {
+  private static class Able extends FaultyStore implements FakeSchema {
     boolean outdated;
-
-    @Override
-    public void migrate() {}
-
-    @Override
-    public String ddl() {
-      return "";
-    }
 
     @Override
     public void verify() {

@@ -15,13 +15,12 @@ class SchemaProbeTest {
   private final AtomicInteger questions = new AtomicInteger();
 
   private SchemaProbe probe(Runnable verify, Duration patience) {
-    return new SchemaProbe(
-        new FakeSchema(
-            () -> {
-              int ignored = questions.incrementAndGet();
-              verify.run();
-            }),
-        patience);
+    FakeSchema schema =
+        () -> {
+          int ignored = questions.incrementAndGet();
+          verify.run();
+        };
+    return new SchemaProbe(schema, patience);
   }
 
   @Test
