@@ -22,7 +22,11 @@ final class PostgresInspection extends InspectionTexts {
         order by ${messageKey}, m.seq + 0
         limit 1
       ) head on true
-      left join ${q}${p}message m on m.seq = coalesce(k.halted_by, head.seq)
+      left join lateral (
+        select m.attempts, m.last_error from ${q}${p}message m
+        where m.seq = coalesce(k.halted_by, head.seq)
+        limit 1
+      ) m on true
       order by ${order}
       """
           .replace(

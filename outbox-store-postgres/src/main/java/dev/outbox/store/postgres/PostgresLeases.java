@@ -121,9 +121,10 @@ final class PostgresLeases implements Leases<Handle> {
         now.history, now.next, ${transaction} as txid,
         ${due}
       from ${q}${p}bucket b
-      join unnest(?::int[], ?::bigint[]) l (bucket, token) on l.bucket = b.bucket
+      cross join (select ?::int[] as buckets, ?::bigint[] as tokens) l
       cross join now
-      where b.claim_id = ? and b.token = l.token
+      where b.bucket = any(l.buckets) and b.claim_id = ?
+        and b.token = l.tokens[array_position(l.buckets, b.bucket::int)]
       order by b.bucket
       for no key update of b
       """

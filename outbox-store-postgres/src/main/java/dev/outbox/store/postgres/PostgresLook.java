@@ -12,9 +12,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -31,34 +29,42 @@ import org.jspecify.annotations.Nullable;
  * a standby has to have the log, only a commit that waits tells.
  */
 record PostgresLook(MessageRows rows, Snapshots snapshots) {
+  /** One row says what the snapshot has beside messages, also where there are none. */
   private static final String STATEMENT =
       """
       with now as materialized (
         select h.*, pg_backend_pid() as pid, w.written::text as written,
-          pg_current_wal_flush_lsn() >= w.written as flushed
+          pg_current_wal_flush_lsn() >= w.written as flushed, ${horizon} as horizon
         from (${history}) h, (select case current_setting('synchronous_standby_names')
           when '' then pg_current_wal_insert_lsn() end as written offset 0) w
       ), held as materialized (
-        select l.* from ${leased} l join unnest(?::int[], ?::bigint[]) t (bucket, token) on t.bucket = l.bucket
-        join ${q}${p}bucket b on b.bucket = l.bucket
-        where b.token = t.token and b.claim_id = ? and b.lease_until > clock_timestamp()
+        select l.bucket, case when o.ahead then l.ahead else l.low_water end as low_water,
+          l.most, o.ahead, ${due}
+        from unnest(?::int[], ?::bigint[], ?::int[], ?::bigint[], ?::bigint[])
+            l (bucket, low_water, most, ahead, token)
+          cross join lateral (select from ${q}${p}bucket b
+            where b.bucket = l.bucket and b.token = l.token and b.claim_id = ?
+              and b.lease_until > clock_timestamp()
+            offset 0) b
+          cross join (select ${allOpen} as ahead offset 0) o
       )
+      select m.*, case when h.ahead then now.horizon else 0 end, h.buckets, h.due,
+        now.history, now.pid, now.written, now.flushed
+      from (select count(*) as buckets, bool_or(ahead) as ahead, bool_or(scheduled or blocked) as due
+          from held) h
+        cross join now
+        left join (${messages}) m on true
       """
-              .replace("${leased}", PostgresReadText.LEASED_PENDING)
-          + PostgresReadText.messages(PostgresReadText.PENDING)
-              .replace("${leased}", "(select * from held, now)")
-              .replace(
-                  "l.horizon",
-                  PostgresReadText.HORIZON_AHEAD
-                      + ", l.bucket as held, l.history, l.pid, l.written, l.flushed, l.scheduled or l.blocked")
-              .replace("as any_blocked", "as any_blocked, " + PostgresText.due("l.bucket"));
+          .replace("${horizon}", PostgresReadText.HORIZON)
+          .replace("${due}", PostgresText.due("l.bucket"))
+          .replace("${messages}", PostgresReadText.MESSAGES_OF_HELD);
 
-  private static final int HELD = MessageRows.HORIZON + 1;
-  private static final int HISTORY = MessageRows.HORIZON + 2;
-  private static final int PID = MessageRows.HORIZON + 3;
-  private static final int WRITTEN = MessageRows.HORIZON + 4;
-  private static final int FLUSHED = MessageRows.HORIZON + 5;
-  private static final int OTHERS_DUE = MessageRows.HORIZON + 6;
+  private static final int BUCKETS = MessageRows.HORIZON + 1;
+  private static final int DUE = MessageRows.HORIZON + 2;
+  private static final int HISTORY = MessageRows.HORIZON + 3;
+  private static final int PID = MessageRows.HORIZON + 4;
+  private static final int WRITTEN = MessageRows.HORIZON + 5;
+  private static final int FLUSHED = MessageRows.HORIZON + 6;
 
   static final String IS_FLUSHED =
       "select pg_backend_pid() = ? and pg_current_wal_flush_lsn() >= ?::pg_lsn";
@@ -153,38 +159,34 @@ record PostgresLook(MessageRows rows, Snapshots snapshots) {
             handle,
             STATEMENT,
             parameters ->
-                PostgresReadText.bindPending(parameters, leases, lease -> limits.messages())
-                    .integers(leases, Lease::bucket)
+                PostgresReadText.bindFrom(parameters, leases, lease -> limits.messages())
                     .longs(leases, Lease::token)
                     .add(claimId)
+                    .longs(LowWaterMark.Ahead.openOf(leases), Long::longValue)
                     .add(share),
             row -> found(row, leases));
   }
 
   private Optional<Found> found(ResultSet row, List<Lease> leases) throws SQLException {
-    Map<Integer, Lease> unseen = new HashMap<>();
-    leases.forEach(lease -> unseen.put(lease.bucket(), lease));
+    boolean ignored = row.next();
+    Moment moment = Moment.of(row);
+    if (row.getInt(BUCKETS) < leases.size()
+        || row.getBoolean(DUE)
+        || !leases.stream()
+            .allMatch(lease -> LowWaterMark.of(lease).sample().history().equals(moment.history))) {
+      return Optional.empty();
+    }
     List<Row> found = new ArrayList<>();
-    Moment moment = null;
-    while (row.next()) {
-      moment = moment == null ? Moment.of(row) : moment;
-      Lease lease = unseen.remove(row.getInt(HELD));
-      boolean sameHistory =
-          lease == null || LowWaterMark.of(lease).sample().history().equals(moment.history);
-      if (!sameHistory || row.getBoolean(OTHERS_DUE)) {
+    boolean isMessage = MessageRows.isMessage(row);
+    while (isMessage) {
+      Row message = rows.row(row, Status.PENDING);
+      if (message == null) {
         return Optional.empty();
       }
-      if (MessageRows.isMessage(row)) {
-        Row message = rows.row(row, Status.PENDING);
-        if (message == null) {
-          return Optional.empty();
-        }
-        found.add(message);
-      }
+      found.add(message);
+      isMessage = row.next();
     }
-    return moment == null || !unseen.isEmpty()
-        ? Optional.empty()
-        : Optional.of(new Found(found, moment));
+    return Optional.of(new Found(found, moment));
   }
 
   /** In a transaction its own commit can wait for the disk, and nothing else has to. */

@@ -10,7 +10,7 @@ import java.util.function.ToIntFunction;
 /** The texts of the statements that read the first messages of held buckets. */
 final class PostgresReadText {
   /** All transactions with a lower id are over, but for this one, which appends nothing. */
-  private static final String HORIZON =
+  static final String HORIZON =
       """
       pg_snapshot_xmin(pg_current_snapshot())::text::bigint + coalesce(
         (pg_snapshot_xmin(pg_current_snapshot()) = pg_current_xact_id_if_assigned())::int, 0)
@@ -48,7 +48,7 @@ final class PostgresReadText {
       """
           .replace("${horizon}", HORIZON);
 
-  static final String PENDING =
+  private static final String PENDING =
       READ.replace("${orElse}", "when m.available_at > statement_timestamp() then 'SCHEDULED'")
           .replace("${where}", "m.status = 'PENDING' and m.seq + 0 >= l.low_water")
           .replace("${order}", "m.seq + 0");
@@ -62,7 +62,7 @@ final class PostgresReadText {
    * Reading PENDING messages begins further ahead as long as some transactions are open, see {@link
    * LowWaterMark.Ahead}.
    */
-  static final String LEASED_PENDING =
+  private static final String LEASED_PENDING =
       """
       (select l.bucket, case when o.ahead then l.ahead else l.low_water end as low_water,
           l.most, o.ahead
@@ -70,15 +70,21 @@ final class PostgresReadText {
           (select ${allOpen} as ahead offset 0) o)
       """;
 
-  static final String HORIZON_AHEAD = "case when l.ahead then l.horizon else 0 end as horizon";
-
   static final String READ_PENDING = pending(messages(PENDING));
   static final String READ_SCHEDULED = scheduled(messages(SCHEDULED));
   static final String SIZES_PENDING = pending(sizes(PENDING));
   static final String SIZES_SCHEDULED = scheduled(sizes(SCHEDULED));
 
+  /** Those of {@code held}, and nothing else. */
+  static final String MESSAGES_OF_HELD =
+      PENDING
+          .replace("${columns}", content() + ", m.target")
+          .replace("${leased}", "held")
+          .replace("${join}", "join lateral");
+
   private static String pending(String read) {
-    return read.replace("${leased}", LEASED_PENDING).replace("l.horizon", HORIZON_AHEAD);
+    return read.replace("${leased}", LEASED_PENDING)
+        .replace("l.horizon", "case when l.ahead then l.horizon else 0 end as horizon");
   }
 
   private static String scheduled(String read) {
@@ -89,13 +95,15 @@ final class PostgresReadText {
 
   private PostgresReadText() {}
 
-  static String messages(String read) {
-    String content =
-        MessageRows.COLUMNS.replace(
-            "m.payload",
-            "case when m.target is null and octet_length(m.payload) <= ? then m.payload end");
-    return read.replace("${columns}", content + ", m.target, l.horizon")
+  private static String messages(String read) {
+    return read.replace("${columns}", content() + ", m.target, l.horizon")
         .replace("${join}", "left join lateral");
+  }
+
+  private static String content() {
+    return MessageRows.COLUMNS.replace(
+        "m.payload",
+        "case when m.target is null and octet_length(m.payload) <= ? then m.payload end");
   }
 
   private static String sizes(String read) {
@@ -112,11 +120,17 @@ final class PostgresReadText {
         .integers(leases, most);
   }
 
+  /** As {@link #bind}, with where reading begins beside transactions that stay open. */
+  static Parameters bindFrom(Parameters parameters, List<Lease> leases, ToIntFunction<Lease> most)
+      throws SQLException {
+    return bind(parameters, leases, most)
+        .longs(leases, lease -> LowWaterMark.of(lease).ahead().low());
+  }
+
   /** For {@link #LEASED_PENDING}. */
   static Parameters bindPending(
       Parameters parameters, List<Lease> leases, ToIntFunction<Lease> most) throws SQLException {
-    return bind(parameters, leases, most)
-        .longs(leases, lease -> LowWaterMark.of(lease).ahead().low())
+    return bindFrom(parameters, leases, most)
         .longs(LowWaterMark.Ahead.openOf(leases), Long::longValue);
   }
 }

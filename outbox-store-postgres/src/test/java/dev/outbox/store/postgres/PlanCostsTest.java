@@ -37,6 +37,9 @@ class PlanCostsTest extends DatabaseTest {
   /** Of an append that asks what may be handed over. */
   private static final String ASKS = "outbox_message as m (";
 
+  /** Of a look. */
+  private static final String LOOKS = "held as materialized";
+
   private final Plans plans = new Plans();
   private PostgresOutboxStore watched;
   private long ranges;
@@ -101,6 +104,8 @@ class PlanCostsTest extends DatabaseTest {
       await().atMost(Duration.ofMinutes(1)).until(() -> usesCachedPlan(keeper));
       insert(50_000, 1_000, "DEAD", "null");
       await().atMost(Duration.ofMinutes(1)).until(() -> usesCachedPlan(keeper));
+      keeper.claim(request()).settle(Map.of());
+      assertThat(plans.of(LOOKS)).as("looks at all buckets").isNotEmpty();
     } finally {
       holder.pool.close();
     }

@@ -8,7 +8,6 @@ import java.sql.SQLWarning;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -25,10 +24,20 @@ final class Plans {
       set auto_explain.log_min_duration = 0;
       set auto_explain.log_level = notice;
       set auto_explain.log_nested_statements = on;
+      set auto_explain.log_analyze = on;
+      set auto_explain.log_timing = off;
       """;
 
   /** The server's default: a plan that costs more is compiled. */
   private static final double JIT_ABOVE_COST = 100_000;
+
+  /** Fewer than in a join of all buckets with all. */
+  private static final int MOST_REMOVED = 1_000;
+
+  /** Of the giving back of buckets, of which all come at once when a relay ends only. */
+  private static final String RELEASES = "Update on outbox_bucket";
+
+  private static final Pattern REMOVED = Pattern.compile("Rows Removed by Join Filter: ([0-9]+)");
 
   private static final Pattern COST = Pattern.compile("cost=[0-9.]+\\.\\.([0-9.]+) ");
 
@@ -104,15 +113,24 @@ final class Plans {
     return before;
   }
 
-  /** Those with a node that the planner would not take if it had another, or that are compiled. */
+  /**
+   * Those with a node that the planner would not take if it had another, that are compiled, or that
+   * compare each row of one list with each of another.
+   */
   List<String> bad() {
     return plans.stream().filter(Plans::isBad).distinct().toList();
   }
 
   private static boolean isBad(String plan) {
-    Matcher cost = COST.matcher(plan);
     return plan.contains("Disabled: true")
-        || cost.results().anyMatch(c -> Double.parseDouble(c.group(1)) > JIT_ABOVE_COST);
+        || !plan.contains(RELEASES)
+            && REMOVED
+                .matcher(plan)
+                .results()
+                .anyMatch(r -> Integer.parseInt(r.group(1)) > MOST_REMOVED)
+        || COST.matcher(plan)
+            .results()
+            .anyMatch(c -> Double.parseDouble(c.group(1)) > JIT_ABOVE_COST);
   }
 
   /** Those of the statements with this text. */
