@@ -127,8 +127,10 @@ final class PostgresLeases implements Leases<Handle> {
         and b.token = l.tokens[array_position(l.buckets, b.bucket::int)]
       order by b.bucket
       for no key update of b
-      """
-          .replace("${due}", PostgresText.due("b.bucket"));
+      """;
+
+  private static final String LOCK_HELD_WITH_DUE =
+      LOCK_HELD.replace("${due}", PostgresText.due("b.bucket"));
 
   /**
    * The messages are deleted as the statement's snapshot has them, which may be older than the
@@ -139,7 +141,7 @@ final class PostgresLeases implements Leases<Handle> {
 
   private static String lockHeldAnd(String deleted) {
     return "with held as materialized ("
-        + LOCK_HELD
+        + LOCK_HELD.replace("${due}", "false as scheduled, false as blocked")
         + "), "
         + deleted
         + " select held.*, (select count(*) from deleted) as deleted from held";
@@ -255,7 +257,10 @@ final class PostgresLeases implements Leases<Handle> {
   @Override
   public List<Lease> lockHeld(Handle handle, UUID claimId, Collection<Lease> leases) {
     return statements.query(
-        handle, LOCK_HELD, parameters -> bind(parameters, claimId, leases), each(goingOn(leases)));
+        handle,
+        LOCK_HELD_WITH_DUE,
+        parameters -> bind(parameters, claimId, leases),
+        each(goingOn(leases)));
   }
 
   static Parameters bind(Parameters parameters, UUID claimId, Collection<Lease> leases)

@@ -98,7 +98,8 @@ public record Database<H>(
 
     /**
      * As {@link #lockHeld}, and deletes delivered messages in the buckets that were locked, as
-     * {@link Writes#delete}, in one statement; into the archive, where there is one.
+     * {@link Writes#delete}, in one statement; into the archive, where there is one. What is due
+     * there is not read.
      */
     default List<Lease> lockHeldAndDelete(
         H handle, UUID claimId, Collection<Lease> leases, Collection<Claimable> delivered) {
