@@ -2,7 +2,6 @@ package dev.outbox.tck.store;
 
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.internal.OtherRuleBroken;
 import dev.outbox.tck.internal.Patience;
@@ -25,9 +24,9 @@ import org.opentest4j.AssertionFailedError;
 import org.opentest4j.TestAbortedException;
 
 /**
- * That a store behaves as the reference, {@link dev.outbox.store.memory.MemoryOutboxStore}, in
- * whatever order things happen: random steps on both, compared after each ({@link StoreStory} says
- * how). What fails is shrunk to few steps, and told with the seed. For the test class of a store:
+ * That a store behaves as the reference, a model of a store's messages, in whatever order things
+ * happen: random steps on both, compared after each ({@link StoreStory} says how). What fails is
+ * shrunk to few steps, and told with the seed. For the test class of a store:
  *
  * <pre>{@code
  * class MyStoreTest extends OutboxStoreTck<Connection> {
@@ -35,8 +34,6 @@ import org.opentest4j.TestAbortedException;
  *   class Properties extends OutboxStoreProperties<Connection> {}
  * }
  * }</pre>
- *
- * <p>It needs {@code outbox-store-memory}, which is an optional dependency of this artifact.
  *
  * <p>For a long run {@code -Doutbox.properties.tries=2000}, for other stories, or to see a failure
  * again, {@code -Doutbox.properties.seed}.
@@ -153,10 +150,7 @@ public abstract class OutboxStoreProperties<T> extends StoreTests<T> {
     List<String> others = inOtherCases();
     commit(others.stream().map(name -> message(name).build()).toList());
     Set<String> free = new HashSet<>();
-    for (Claim claim = claim(); !claim.messages().isEmpty(); claim = claim()) {
-      claim.messages().stream().map(StoredMessage::key).forEach(free::add);
-      settle(claim, Decision.delivered());
-    }
+    decideAll(100, m -> Decision.delivered()).forEach(m -> free.add(m.key()));
     release(held);
     String together =
         others.stream().filter(name -> !free.contains(name)).findFirst().orElse(others.get(0));

@@ -13,13 +13,11 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.UUID;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -32,16 +30,14 @@ final class StoryClaims<T> extends StoreTests<T> {
 
   private final StoryLog log;
   private final StoryMessages messages;
-  private final Reference reference;
   private final List<Held> claims = new ArrayList<>();
   private int crashes;
   private int errors;
 
-  StoryClaims(PatientFixture<T> tck, StoryLog log, StoryMessages messages, Reference reference) {
+  StoryClaims(PatientFixture<T> tck, StoryLog log, StoryMessages messages) {
     super(tck);
     this.log = log;
     this.messages = messages;
-    this.reference = reference;
   }
 
   List<Held> all() {
@@ -50,7 +46,6 @@ final class StoryClaims<T> extends StoreTests<T> {
 
   /** What a claim holds of a key. */
   static final class Grip {
-    final Claim expected;
     Instant end;
 
     /** Something was claimed after its lease had ended. */
@@ -58,8 +53,7 @@ final class StoryClaims<T> extends StoreTests<T> {
 
     boolean lost;
 
-    Grip(Claim expected, Instant end) {
-      this.expected = expected;
+    Grip(Instant end) {
       this.end = end;
     }
   }
@@ -69,7 +63,6 @@ final class StoryClaims<T> extends StoreTests<T> {
     final Claim actual;
     final Map<Long, StoryMessage> messages = new LinkedHashMap<>();
     final Map<String, Grip> grips = new LinkedHashMap<>();
-    final Set<StoryMessage> comesAlong = new HashSet<>();
     @Nullable Map<Long, Decision> decisions;
 
     Held(int number, Claim actual) {
@@ -131,41 +124,29 @@ final class StoryClaims<T> extends StoreTests<T> {
         actual.messages().stream()
             .collect(
                 Collectors.groupingBy(StoredMessage::key, LinkedHashMap::new, Collectors.toList()));
-    byKey.forEach((key, some) -> claim.grips.put(key, follow(claim, key, some, lease)));
+    byKey.forEach((key, some) -> claim.grips.put(key, follow(key, some, lease)));
     claims.add(claim);
   }
 
-  private Grip follow(Held claim, String key, List<StoredMessage> brought, Duration lease) {
-    List<StoredMessage> due = reference.due(key);
-    List<StoryMessage> allowed = messages.of(due);
+  private Grip follow(String key, List<StoredMessage> brought, Duration lease) {
+    List<StoryMessage> allowed = messages.due(key);
     List<StoryMessage> chosen = messages.of(brought);
     checkTakeover(key);
-    for (StoryMessage message : chosen) {
-      if (!allowed.contains(message) && mayComeAlong(claim, message, chosen)) {
-        claim.comesAlong.add(message);
-        log.saw("retry comes along");
-      }
+    List<StoryMessage> due = withoutThoseThatComeAlong(chosen, allowed);
+    if (due.size() < chosen.size()) {
+      log.saw("retry comes along");
     }
-    checkOrder(key, chosen, allowed, claim.comesAlong);
-    Map<UUID, Integer> expected = new HashMap<>();
-    due.forEach(m -> expected.put(id(m), m.attempts()));
-    for (StoredMessage m : brought) {
-      if (expected.containsKey(id(m))) {
-        compareAttempts(m, requireNonNull(expected.get(id(m))));
-      }
+    checkOrder(key, chosen, allowed, due);
+    for (int i = 0; i < chosen.size(); i++) {
+      compareAttempts(chosen.get(i), brought.get(i).attempts());
     }
-    return new Grip(reference.claim(key, lease), reference.now().plus(lease));
+    return new Grip(messages.now().plus(lease));
   }
 
   private void checkOrder(
-      String key,
-      List<StoryMessage> chosen,
-      List<StoryMessage> allowed,
-      Set<StoryMessage> comeAlong) {
+      String key, List<StoryMessage> chosen, List<StoryMessage> allowed, List<StoryMessage> due) {
     List<StoryMessage> inOrder = new ArrayList<>(chosen);
     inOrder.sort(Comparator.comparing(m -> m.place));
-    List<StoryMessage> due = new ArrayList<>(chosen);
-    due.removeAll(comeAlong);
     mustBe(
         ruleOfOrder(due, allowed),
         chosen.equals(inOrder)
@@ -186,10 +167,10 @@ final class StoryClaims<T> extends StoreTests<T> {
     }
     if (messages.besides(first).anyMatch(m -> m.blocks)) {
       return "O3";
-    } else if (messages.besides(first).anyMatch(m -> m.retryAt != null)) {
+    } else if (messages.besides(first).anyMatch(m -> m.failed)) {
       return "O2";
     }
-    return first.content.deliverAfter() != null && first.retryAt == null ? "O4" : "S2";
+    return first.content.deliverAfter() != null && !first.failed ? "O4" : "S2";
   }
 
   private static List<StoryMessage> withoutPassable(List<StoryMessage> some) {
@@ -202,15 +183,17 @@ final class StoryClaims<T> extends StoreTests<T> {
 
   /**
    * Behind one that has not failed, a message whose retry is due may come along, with those behind
-   * it. The reference has it come alone, so they are given back.
+   * it.
    */
-  private boolean mayComeAlong(Held claim, StoryMessage message, List<StoryMessage> chosen) {
-    int at = chosen.indexOf(message);
-    if (at == 0 || chosen.get(at - 1).place > message.place) {
-      return false;
+  private List<StoryMessage> withoutThoseThatComeAlong(
+      List<StoryMessage> chosen, List<StoryMessage> allowed) {
+    for (int i = 1; i < chosen.size(); i++) {
+      StoryMessage message = chosen.get(i);
+      if (!allowed.contains(message) && message.failed && messages.isDue(message)) {
+        return chosen.subList(0, i);
+      }
     }
-    return claim.comesAlong.contains(chosen.get(at - 1))
-        || (message.retryAt != null && !message.retryAt.isAfter(reference.now()));
+    return chosen;
   }
 
   private void checkTakeover(String key) {
@@ -229,16 +212,16 @@ final class StoryClaims<T> extends StoreTests<T> {
     }
   }
 
-  private void compareAttempts(StoredMessage brought, int expected) {
-    StoryMessage message = messages.of(brought);
-    int more = brought.attempts() - expected - message.counted;
+  private void compareAttempts(StoryMessage message, int attempts) {
+    int expected = message.attempts + message.counted;
+    int more = attempts - expected;
     mustBe(
         "S2",
         more >= 0 && more <= message.mayCount,
         "message %s comes with %s attempts instead of %s",
         message,
-        brought.attempts(),
-        expected + message.counted);
+        attempts,
+        expected);
     if (more > 0) {
       message.counted += more;
       message.mayCount -= more;
@@ -247,7 +230,7 @@ final class StoryClaims<T> extends StoreTests<T> {
   }
 
   private boolean isLive(Grip grip) {
-    return !grip.lost && grip.end.isAfter(reference.now());
+    return !grip.lost && grip.end.isAfter(messages.now());
   }
 
   private void doubtWhatHasEnded() {
@@ -277,13 +260,12 @@ final class StoryClaims<T> extends StoreTests<T> {
                   claim.number,
                   shown(key)));
     }
-    for (String key : reference.keys()) {
-      List<StoryMessage> due = messages.of(reference.due(key));
-      boolean mayWait =
-          messages.stream().anyMatch(m -> m.retryAt != null && m.content.key().equals(key));
+    Set<String> waiting = messages.keys(messages.there().filter(m -> m.failed));
+    for (String key : messages.keys(messages.there())) {
+      List<StoryMessage> due = messages.due(key);
       mustBe(
           due.stream().anyMatch(m -> m.sequence == 0) ? "A1" : "C6",
-          due.isEmpty() || (mayWait && due.get(0).retryAt == null),
+          due.isEmpty() || (waiting.contains(key) && !due.get(0).failed),
           "the claim is empty, though nobody holds anything and %s of key %s may come",
           list(due),
           shown(key));
@@ -319,9 +301,7 @@ final class StoryClaims<T> extends StoreTests<T> {
       StoryMessage message = entry.getValue();
       Step.Verdict verdict = verdicts.get(Math.min(i++, verdicts.size() - 1));
       boolean second = verdict.holdsBack() && !heldBack.add(message.content.key());
-      if (held.comesAlong.contains(message)
-          || second
-          || (verdict.holdsBack() && messages.anotherHoldsBack(message))) {
+      if (second || (verdict.holdsBack() && messages.anotherHoldsBack(message))) {
         verdict = Step.Verdict.NONE;
       }
       Decision decision = verdict.decision("error " + ++errors);
@@ -343,37 +323,19 @@ final class StoryClaims<T> extends StoreTests<T> {
         "settle says that sequences are lost which the claim does not have");
     held.grips.forEach(
         (key, grip) -> {
-          Map<Long, StoryMessage> ofKey = held.of(key);
           if (isLost(held, key, grip, lost)) {
             giveUp(held, key, grip);
-          } else {
-            Map<UUID, Decision> byId = new HashMap<>();
-            ofKey.forEach(
-                (sequence, message) -> {
-                  Decision decision = decisions.get(sequence);
-                  if (decision != null) {
-                    byId.put(message.content.id(), decision);
-                    message.retryAt =
-                        decision instanceof Decision.Retry retry
-                            ? reference.now().plus(retry.delay())
-                            : null;
-                    message.blocks = decision instanceof Decision.Dead dead && dead.haltsKey();
-                  }
-                  message.mayCount = 0;
-                });
-            Map<Long, Decision> expected = new HashMap<>();
-            for (StoredMessage m : grip.expected.messages()) {
-              if (byId.containsKey(id(m))) {
-                expected.put(m.sequence(), byId.get(id(m)));
-              }
-            }
-            mustBe(
-                "S1",
-                grip.expected.settle(expected).isEmpty(),
-                "settle changes key %s, which another claim has taken over",
-                shown(key));
-            log.saw(isLive(grip) ? "settle" : "late settle");
+            return;
           }
+          held.of(key)
+              .forEach(
+                  (sequence, message) -> {
+                    if (decisions.containsKey(sequence)) {
+                      messages.decide(message, requireNonNull(decisions.get(sequence)));
+                    }
+                    message.mayCount = 0;
+                  });
+          log.saw(isLive(grip) ? "settle" : "late settle");
         });
   }
 
@@ -399,10 +361,9 @@ final class StoryClaims<T> extends StoreTests<T> {
   /** The store says that the claim lost the key. */
   private void giveUp(Held held, String key, Grip grip) {
     log.rule = "S1"; // nothing of it may change
-    boolean heldByReference = grip.expected.settle(Map.of()).isEmpty();
     mustBe(
         "C4",
-        !heldByReference || grip.doubtful || grip.lost,
+        grip.doubtful || grip.lost,
         "claim %s is said to have lost key %s, which nobody has taken over",
         held.number,
         shown(key));
@@ -426,12 +387,7 @@ final class StoryClaims<T> extends StoreTests<T> {
           if (isLost(held, key, grip, lost)) {
             giveUp(held, key, grip);
           } else {
-            mustBe(
-                "C4",
-                !grip.expected.renew(lease).isEmpty(),
-                "renew holds key %s, which another claim has taken over",
-                shown(key));
-            grip.end = reference.now().plus(lease);
+            grip.end = messages.now().plus(lease);
             grip.doubtful = false;
             log.saw("renew");
           }

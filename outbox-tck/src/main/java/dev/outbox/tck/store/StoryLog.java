@@ -12,9 +12,6 @@ final class StoryLog {
   private final Map<String, Integer> seen;
   private final List<String> lines = new ArrayList<>();
 
-  /** How many lines there were before the end began. */
-  private int played = Integer.MAX_VALUE;
-
   /** Which rule is broken when, after this step, there are not as many messages as should be. */
   String rule = "S2";
 
@@ -25,23 +22,9 @@ final class StoryLog {
     this.seen = seen;
   }
 
-  void endBegins() {
-    played = lines.size();
-  }
-
-  /**
-   * What happened, a line each. Empty claims at the end, by which it is seen that nothing is left,
-   * are not told, unless the last says what is wrong.
-   */
+  /** What happened, a line each. */
   List<String> lines() {
-    List<String> told = new ArrayList<>(lines.subList(0, Math.min(played, lines.size())));
-    for (int i = told.size(); i < lines.size(); i++) {
-      String line = lines.get(i);
-      if (i == lines.size() - 1 || !(line.startsWith("claim ") && line.endsWith(": nothing"))) {
-        told.add(line);
-      }
-    }
-    return told;
+    return lines;
   }
 
   void say(String line, Object... values) {
@@ -50,6 +33,11 @@ final class StoryLog {
 
   void add(String more) {
     lines.set(lines.size() - 1, lines.get(lines.size() - 1) + more);
+  }
+
+  /** The last line was nothing worth telling. */
+  void unsay() {
+    lines.remove(lines.size() - 1);
   }
 
   void saw(String what) {

@@ -4,20 +4,47 @@ import static dev.outbox.tck.store.StoryLog.mustBe;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
-/** The messages of a story, by their ids. */
+/**
+ * The messages of a story, by their ids, and what should have become of them: the reference. Which
+ * keys a claim brings is the store's choice; of one key it has little, so this follows it key by
+ * key. The clock is its own.
+ */
 final class StoryMessages {
   private final Map<UUID, StoryMessage> all = new LinkedHashMap<>();
+  private final Duration dedupWindow;
+  private Instant now = Instant.parse("2030-01-01T00:00:00Z");
+
+  /** All messages that have a dedup key have the same one. */
+  private Instant dedupKeyUntil = Instant.MIN;
+
+  StoryMessages(Duration dedupWindow) {
+    this.dedupWindow = dedupWindow;
+  }
+
+  Instant now() {
+    return now;
+  }
+
+  void letPass(Duration time) {
+    now = now.plus(time);
+  }
 
   /** Of the next message. */
   int number() {
@@ -36,20 +63,76 @@ final class StoryMessages {
     return stored.stream().map(this::of).toList();
   }
 
-  Stream<StoryMessage> stream() {
-    return all.values().stream();
-  }
-
   /** All that have the key of this one, but this one. */
   Stream<StoryMessage> besides(StoryMessage message) {
-    return stream().filter(m -> m != message && m.content.key().equals(message.content.key()));
+    return ofKey(message.content.key()).filter(m -> m != message);
+  }
+
+  private Stream<StoryMessage> ofKey(String key) {
+    return all.values().stream().filter(m -> m.content.key().equals(key));
+  }
+
+  Set<String> keys(Stream<StoryMessage> some) {
+    return some.map(m -> m.content.key()).collect(Collectors.toSet());
+  }
+
+  /** All that are committed, and neither delivered nor discarded. */
+  Stream<StoryMessage> there() {
+    return all.values().stream().filter(m -> m.committed && !m.gone);
+  }
+
+  /** Those of them that somebody has to decide about, in the order of their sequences. */
+  List<StoryMessage> dead() {
+    return there().filter(m -> m.dead).sorted(Comparator.comparing(m -> m.place)).toList();
+  }
+
+  /** What of the key may be claimed, in this order, when nobody holds it. */
+  List<StoryMessage> due(String key) {
+    List<StoryMessage> due = new ArrayList<>();
+    if (ofKey(key).anyMatch(m -> m.blocks)) {
+      return due; // (O3)
+    }
+    List<StoryMessage> inOrder =
+        there()
+            .filter(m -> m.content.key().equals(key) && !m.dead)
+            .sorted(Comparator.comparing(m -> m.place))
+            .toList();
+    for (StoryMessage message : inOrder) {
+      if (isDue(message) && (due.isEmpty() || !message.failed)) {
+        due.add(message); // one that failed comes alone
+      }
+      if (message.failed) {
+        break; // later ones wait for it (O2), and for a delayed one they do not (O4)
+      }
+    }
+    return due;
+  }
+
+  boolean isDue(StoryMessage message) {
+    return !message.dueAt.isAfter(now);
+  }
+
+  /** Whether these make the next message of their transaction a duplicate, or what was before. */
+  boolean isDuplicate(StoryMessage next, Collection<StoryMessage> before) {
+    return next.content.dedupKey() != null
+        && (!now.isAfter(dedupKeyUntil)
+            || before.stream().anyMatch(m -> m.content.dedupKey() != null));
   }
 
   StoryMessage add(OutboxMessage content) {
-    StoryMessage message = new StoryMessage(all.size() + 1, content);
+    StoryMessage message = new StoryMessage(number(), content);
     message.passable = content.deliverAfter() != null;
     all.put(content.id(), message);
     return message;
+  }
+
+  void commit(StoryMessage message) {
+    message.committed = true;
+    Duration delay = message.content.deliverAfter();
+    message.dueAt = delay == null ? Instant.MIN : now.plus(delay);
+    if (message.content.dedupKey() != null) {
+      dedupKeyUntil = now.plus(dedupWindow);
+    }
   }
 
   static String described(StoryMessage message) {
@@ -88,7 +171,33 @@ final class StoryMessages {
   }
 
   boolean anotherHoldsBack(StoryMessage message) {
-    return besides(message).anyMatch(m -> m.retryAt != null || m.blocks);
+    return besides(message).anyMatch(m -> m.failed || m.blocks);
+  }
+
+  void decide(StoryMessage message, Decision decision) {
+    message.failed = decision instanceof Decision.Retry;
+    if (decision instanceof Decision.Retry retry) {
+      message.dueAt = now.plus(retry.delay());
+      message.attempts += retry.counts() ? 1 : 0;
+    } else if (decision instanceof Decision.Dead dead) {
+      message.dead = true;
+      message.blocks = dead.haltsKey();
+      message.error = dead.error();
+      message.attempts++;
+    } else {
+      message.gone = true;
+    }
+  }
+
+  /** Somebody decides about a dead letter. */
+  void decide(StoryMessage letter, boolean requeues) {
+    letter.gone = !requeues;
+    letter.dead = false;
+    letter.blocks = false;
+    letter.passable = true;
+    letter.dueAt = Instant.MIN;
+    letter.attempts = 0;
+    letter.counted = 0;
   }
 
   /** A message of a story, and what has become of it. */
@@ -96,6 +205,9 @@ final class StoryMessages {
     final int number;
     final OutboxMessage content;
     boolean committed;
+
+    /** It was delivered, or discarded. */
+    boolean gone;
 
     /**
      * In the order of all: that of appends, or where sequences come with the commit, of commits.
@@ -108,11 +220,22 @@ final class StoryMessages {
     /** It was delayed, requeued or committed late: it may come before its place, and after it. */
     boolean passable;
 
-    /** When its retry is due, null when it waits for none. */
-    @Nullable Instant retryAt;
+    /** By the story's clock. */
+    Instant dueAt = Instant.MIN;
+
+    /** It waits for its retry, or that is due. */
+    boolean failed;
+
+    boolean dead;
 
     /** A dead letter that halts its key. */
     boolean blocks;
+
+    /** Why it is dead. */
+    String error = "";
+
+    /** Those that decisions have counted. */
+    int attempts;
 
     /** Attempts that the store counted at claims which were lost (S6), and how many it may. */
     int counted;
