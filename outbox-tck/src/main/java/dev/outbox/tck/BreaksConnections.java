@@ -7,7 +7,7 @@ public interface BreaksConnections {
    * Runs {@code work}, which settles on a store that {@code createStore()} of this test class
    * returned, or decides about its dead letters, and breaks its connection instead of sending one
    * of the writes: inserts, updates, deletes. What was committed before stays, the rest of the
-   * transaction is gone. {@link FaultyConnections} does it for JDBC.
+   * transaction is gone. {@link dev.outbox.tck.store.JdbcOutboxStoreTck} does it for JDBC.
    *
    * @param write which one, from 1
    * @return true when {@code work} came to that write, and has failed for it or gone on without;

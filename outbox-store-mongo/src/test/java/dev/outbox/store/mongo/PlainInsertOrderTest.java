@@ -11,7 +11,7 @@ import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
-import dev.outbox.tck.store.Oracle;
+import dev.outbox.tck.internal.Oracle;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -106,12 +106,8 @@ public abstract class Frame
     patience.begin();
     try {
       numbers = prepare(context.getRequiredTestInstances(), patience, all(context));
-    } catch (RuntimeException | Error e) {
-      Throwable told = told(context, e);
-      if (told instanceof Error error) {
-        throw error;
-      }
-      throw (RuntimeException) told;
+    } catch (Throwable e) {
+      throw Patience.unchecked(told(context, e));
     }
   }
 
@@ -147,7 +143,7 @@ public abstract class Frame
     }
     if (thrown instanceof OtherRuleBroken broken) {
       failing += System.nanoTime() - began;
-      String why = message(requireNonNull(broken.getCause())).replaceAll("\\s+", " ");
+      String why = numbers.in(message(requireNonNull(broken.getCause()))).replaceAll("\\s+", " ");
       blamed.putIfAbsent(broken.rule(), "'%s': %s".formatted(context.getDisplayName(), why));
       return new TestAbortedException(
           "skipped: builds on %s, which is broken: %s".formatted(broken.rule(), why),

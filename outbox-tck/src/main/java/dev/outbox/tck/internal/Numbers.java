@@ -31,7 +31,7 @@ public final class Numbers {
   }
 
   /** A number, or the id of what nobody appended. */
-  public String of(UUID id) {
+  private String of(UUID id) {
     if (id.getMostSignificantBits() == 0) {
       return "the undecodable row with sequence " + id.getLeastSignificantBits();
     }

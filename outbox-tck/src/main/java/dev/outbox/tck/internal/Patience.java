@@ -1,5 +1,7 @@
 package dev.outbox.tck.internal;
 
+import static java.util.Objects.requireNonNull;
+
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -84,19 +86,23 @@ public final class Patience {
   }
 
   /**
-   * Does it, and rethrows what it throws.
+   * Does it, and rethrows what it throws, checked or not.
    *
    * @param what for the failure: this did not return
    * @param cause what is usually the cause of that
    * @throws Hung when it does not return
    */
-  public <R> R call(String what, String cause, Duration full, Callable<R> action) throws Exception {
+  public <R> R call(String what, String cause, Duration full, Callable<R> action) {
     Thread current = Thread.currentThread();
     Worker one = worker;
-    if (current == one.thread) {
-      return running(one, what, cause, action);
+    try {
+      if (current == one.thread) {
+        return running(one, what, cause, action);
+      }
+      return current == owner ? inOtherThread(one, what, cause, of(full), action) : action.call();
+    } catch (Exception e) {
+      throw unchecked(e);
     }
-    return current == owner ? inOtherThread(one, what, cause, of(full), action) : action.call();
   }
 
   /** Something that gives nothing. */
@@ -107,7 +113,7 @@ public final class Patience {
   /** The same for what gives nothing. */
   public void run(String what, String cause, Duration full, Action action) {
     boolean ignored =
-        callUnchecked(
+        call(
             what,
             cause,
             full,
@@ -117,15 +123,10 @@ public final class Patience {
             });
   }
 
-  /** The same for what throws no checked exception that anybody expects. */
-  public <R> R callUnchecked(String what, String cause, Duration full, Callable<R> action) {
-    try {
-      return call(what, cause, full, action);
-    } catch (RuntimeException e) {
-      throw e;
-    } catch (Exception e) {
-      throw new IllegalStateException(e);
-    }
+  /** Throws it, whatever it is. */
+  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+  static <E extends Throwable> RuntimeException unchecked(@Nullable Throwable thrown) throws E {
+    throw (E) requireNonNull(thrown);
   }
 
   private <R> R running(Worker one, String what, String cause, Callable<R> action)
@@ -146,7 +147,7 @@ public final class Patience {
   }
 
   private <R> R inOtherThread(
-      Worker one, String what, String cause, Duration limit, Callable<R> action) throws Exception {
+      Worker one, String what, String cause, Duration limit, Callable<R> action) {
     long begin = System.nanoTime();
     Future<R> result = one.executor.submit(() -> running(one, what, cause, action));
     try {
@@ -160,18 +161,11 @@ public final class Patience {
           ? new Hung(what, limit, cause)
           : new Hung(hung.what(), limit, hung.cause());
     } catch (ExecutionException e) {
-      throw rethrown(e.getCause());
+      throw unchecked(e.getCause());
     } catch (AssertionError e) {
       giveUp(one); // it was interrupted
       throw e;
     }
-  }
-
-  private static Exception rethrown(@Nullable Throwable cause) throws Exception {
-    if (cause instanceof Error error) {
-      throw error;
-    }
-    throw (Exception) cause;
   }
 
   private void giveUp(Worker one) {

@@ -105,7 +105,7 @@ public abstract class Patient<T, S> {
 
   public final S createStore() {
     return patient(
-        patience.callUnchecked(
+        patience.call(
             "createStore()",
             "the database does not answer, or all connections are in use",
             suite.patience(),
@@ -215,7 +215,7 @@ public abstract class Patient<T, S> {
 
   /** Does something that may not return, with patience. */
   public final <R> R call(String what, Callable<R> action) {
-    return patience.callUnchecked(what, causes.store(), suite.patience(), action);
+    return patience.call(what, causes.store(), suite.patience(), action);
   }
 
   /** The same of what gives nothing. */
@@ -281,7 +281,7 @@ public abstract class Patient<T, S> {
 
     @Override
     public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] arguments)
-        throws Throwable {
+        throws IllegalAccessException {
       if (method.getDeclaringClass() == Object.class) {
         return call(actual, method, arguments);
       }
@@ -306,14 +306,11 @@ public abstract class Patient<T, S> {
 
   /** Calls the method, and throws what it throws. */
   public static @Nullable Object call(Object target, Method method, Object @Nullable [] arguments)
-      throws Exception {
+      throws IllegalAccessException {
     try {
       return method.invoke(target, arguments);
     } catch (InvocationTargetException e) {
-      if (e.getCause() instanceof Error error) {
-        throw error;
-      }
-      throw (Exception) Objects.requireNonNull(e.getCause());
+      throw Patience.unchecked(e.getCause());
     }
   }
 }

@@ -12,8 +12,8 @@ import dev.outbox.tck.internal.NotUnlocked;
 import dev.outbox.tck.internal.Numbers;
 import dev.outbox.tck.internal.Patience;
 import dev.outbox.tck.internal.Patient;
-import dev.outbox.tck.publisher.PublisherFixture.Attribute;
-import dev.outbox.tck.publisher.PublisherFixture.Received;
+import dev.outbox.tck.publisher.PublisherTck.Attribute;
+import dev.outbox.tck.publisher.PublisherTck.Received;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.time.Instant;
@@ -37,7 +37,7 @@ final class PatientPublisher {
   /** How much longer than it may something takes on a busy machine. */
   static final Duration BUSY_MACHINE = Duration.ofSeconds(5);
 
-  private final PublisherFixture fixture;
+  private final PublisherTck fixture;
   private final Patience patience;
   private final PublisherRun run;
   private final AtomicLong sequences = new AtomicLong();
@@ -54,7 +54,7 @@ final class PatientPublisher {
    * @param patience of the whole run
    * @param run what one test leaves to the others
    */
-  PatientPublisher(PublisherFixture fixture, Patience patience, PublisherRun run) {
+  PatientPublisher(PublisherTck fixture, Patience patience, PublisherRun run) {
     this.fixture = fixture;
     this.patience = patience;
     this.run = run;
@@ -130,10 +130,10 @@ final class PatientPublisher {
   // ---- calls, none of which can hang the suite
 
   private <R> R call(String what, String cause, Callable<R> action) {
-    return patience.callUnchecked(what, cause, fixture.patience(), action);
+    return patience.call(what, cause, fixture.patience(), action);
   }
 
-  /** {@link PublisherFixture#reset}. */
+  /** {@link PublisherTck#reset}. */
   void clear() {
     patience.run(
         "reset()",
@@ -142,7 +142,7 @@ final class PatientPublisher {
         fixture::reset);
   }
 
-  /** {@link PublisherFixture#createPublisher}; it is closed after the test. */
+  /** {@link PublisherTck#createPublisher}; it is closed after the test. */
   MessagePublisher create() {
     MessagePublisher made =
         call(
@@ -153,7 +153,7 @@ final class PatientPublisher {
     return made;
   }
 
-  /** {@link PublisherFixture#received}. */
+  /** {@link PublisherTck#received}. */
   List<Received> receive() {
     return call(
         "received()",

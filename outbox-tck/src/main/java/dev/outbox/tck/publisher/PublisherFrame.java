@@ -14,7 +14,7 @@ final class PublisherFrame extends Frame {
   @Override
   protected Numbers prepare(TestInstances tests, Patience patience, boolean all) {
     run.all = all;
-    PublisherFixture fixture = tests.findInstance(PublisherFixture.class).orElseThrow();
+    PublisherTck fixture = tests.findInstance(PublisherTck.class).orElseThrow();
     PatientPublisher current = new PatientPublisher(fixture, patience, run);
     tck = current;
     tests.findInstance(PublisherTests.class).ifPresent(test -> test.tck = current);

@@ -12,16 +12,17 @@ import dev.outbox.tck.internal.Place;
 import dev.outbox.tck.internal.Sentence;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 
@@ -35,13 +36,13 @@ abstract class PublisherTests {
 
   /** What the publisher did while its broker was stopped in good order. */
   private Outage whileStopped() {
-    PublisherFixture.BrokerStops broker = tck.fixture(PublisherFixture.BrokerStops.class);
+    PublisherTck.BrokerStops broker = tck.fixture(PublisherTck.BrokerStops.class);
     return outage(PublisherRun.STOPPED, broker::stopBroker, broker::startBroker);
   }
 
   /** What the publisher did while its broker hung. */
   private Outage whileHung() {
-    PublisherFixture.BrokerHangs broker = tck.fixture(PublisherFixture.BrokerHangs.class);
+    PublisherTck.BrokerHangs broker = tck.fixture(PublisherTck.BrokerHangs.class);
     return outage(PublisherRun.HUNG, broker::pauseBroker, broker::resumeBroker);
   }
 
@@ -122,21 +123,20 @@ abstract class PublisherTests {
 
   /** The second and the fourth message are of one key, "bad", the second is the bad one. */
   Beside besideRejected() {
-    PublisherFixture.BrokerRejects broker = tck.fixture(PublisherFixture.BrokerRejects.class);
+    PublisherTck.BrokerRejects broker = tck.fixture(PublisherTck.BrokerRejects.class);
     return beside(
         PublisherRun.BESIDE_REJECTED, broker.rejected(tck.message("bad")), List.of("good", "bad"));
   }
 
   /** The same with one to a missing destination. */
   Beside besideMissing() {
-    PublisherFixture.DestinationMissing broker =
-        tck.fixture(PublisherFixture.DestinationMissing.class);
+    PublisherTck.DestinationMissing broker = tck.fixture(PublisherTck.DestinationMissing.class);
     return beside(
         PublisherRun.BESIDE_MISSING, broker.toMissing(tck.message("bad")), List.of("good", "bad"));
   }
 
   /** The same with one to a destination that hangs. */
-  Beside besideHanging(PublisherFixture.DestinationHangs broker) {
+  Beside besideHanging(PublisherTck.DestinationHangs broker) {
     return beside(
         PublisherRun.BESIDE_HANGING, broker.toHanging(tck.message("bad")), List.of("good"));
   }
@@ -154,14 +154,13 @@ abstract class PublisherTests {
 
   /** 200 messages of 20 keys, some of which are rejected, and what came of them. */
   Beside besideManyRejected() {
-    PublisherFixture.BrokerRejects broker = tck.fixture(PublisherFixture.BrokerRejects.class);
+    PublisherTck.BrokerRejects broker = tck.fixture(PublisherTck.BrokerRejects.class);
     return besideMany(broker::rejected, "messages that the broker never takes");
   }
 
   /** The same with some to a missing destination. */
   Beside besideManyMissing() {
-    PublisherFixture.DestinationMissing broker =
-        tck.fixture(PublisherFixture.DestinationMissing.class);
+    PublisherTck.DestinationMissing broker = tck.fixture(PublisherTck.DestinationMissing.class);
     return besideMany(broker::toMissing, "messages to a missing destination");
   }
 
@@ -191,7 +190,7 @@ abstract class PublisherTests {
         throw new AssertionError(
             "publish threw %s for the first message".formatted(thrown), thrown);
       }
-      List<PublisherFixture.Received> received = tck.await(r -> !r.isEmpty());
+      List<PublisherTck.Received> received = tck.await(r -> !r.isEmpty());
       check(
           received.size() == 1,
           "received() has %s messages after one was published, whose result was %s",
@@ -261,7 +260,7 @@ abstract class PublisherTests {
 
     @Sentence("a call's results stay what they were when the next call is made")
     void resultsStay() {
-      PublisherFixture.BrokerRejects broker = tck.fixture(PublisherFixture.BrokerRejects.class);
+      PublisherTck.BrokerRejects broker = tck.fixture(PublisherTck.BrokerRejects.class);
       Published ignored = tck.publish(PublisherRun.BESIDE_REJECTED, besideOne(broker)).inTime();
       List<StoredMessage> two = tck.batch(tck.message("a"), tck.message("b"));
       List<Result> first = tck.start(tck.publisher(), PublisherRun.WELL, two).given();
@@ -274,7 +273,7 @@ abstract class PublisherTests {
           first);
     }
 
-    private List<StoredMessage> besideOne(PublisherFixture.BrokerRejects broker) {
+    private List<StoredMessage> besideOne(PublisherTck.BrokerRejects broker) {
       return tck.batch(broker.rejected(tck.message("bad")), tck.message("good"));
     }
 
@@ -296,8 +295,8 @@ abstract class PublisherTests {
 
     @Sentence("what a destination took and did not make durable is not delivered")
     void notDurable() {
-      PublisherFixture.DestinationNotDurable broker =
-          tck.fixture(PublisherFixture.DestinationNotDurable.class);
+      PublisherTck.DestinationNotDurable broker =
+          tck.fixture(PublisherTck.DestinationNotDurable.class);
       Published published =
           tck.publish(
               "to a destination that cannot make it durable",
@@ -310,7 +309,7 @@ abstract class PublisherTests {
 
     @Sentence("what was delivered is still there after the broker has crashed")
     void survivesCrash() {
-      PublisherFixture.BrokerCrashes broker = tck.fixture(PublisherFixture.BrokerCrashes.class);
+      PublisherTck.BrokerCrashes broker = tck.fixture(PublisherTck.BrokerCrashes.class);
       Published published =
           tck.publish(
               "before the broker crashed",
@@ -338,7 +337,7 @@ abstract class PublisherTests {
         Published.because("P1", tck.publishUntilDelivered(messages));
         all.addAll(messages);
       }
-      List<PublisherFixture.Received> received = tck.await(r -> r.size() >= all.size());
+      List<PublisherTck.Received> received = tck.await(r -> r.size() >= all.size());
       check(outOfOrder(all, PatientPublisher.ids(received)));
     }
 
@@ -370,14 +369,14 @@ abstract class PublisherTests {
     @Rule({"P1", "P2"})
     @Sentence("when the broker crashes during a call, nothing delivered is lost, and keys in order")
     void crashDuringCall() {
-      PublisherFixture.BrokerCrashes broker = tck.fixture(PublisherFixture.BrokerCrashes.class);
+      PublisherTck.BrokerCrashes broker = tck.fixture(PublisherTck.BrokerCrashes.class);
       duringCall("while the broker crashed", broker::killBroker, broker::startBroker);
     }
 
     @Rule({"P1", "P2"})
     @Sentence("when the broker hangs during a call, nothing delivered is lost, and keys in order")
     void hangDuringCall() {
-      PublisherFixture.BrokerHangs broker = tck.fixture(PublisherFixture.BrokerHangs.class);
+      PublisherTck.BrokerHangs broker = tck.fixture(PublisherTck.BrokerHangs.class);
       duringCall("while the broker began to hang", broker::pauseBroker, broker::resumeBroker);
     }
 
@@ -434,32 +433,26 @@ abstract class PublisherTests {
 
     /** That first deliveries of a key are out of order. */
     private static @Nullable String outOfOrder(List<StoredMessage> sent, List<String> arrived) {
-      Map<String, Integer> numbers = new LinkedHashMap<>();
-      sent.forEach(message -> numbers.put(Published.id(message), numbers.size() + 1));
-      Map<String, List<Integer>> expected = byKey(sent, numbers.values().stream());
-      Map<String, List<Integer>> came =
-          byKey(sent, arrived.stream().distinct().filter(numbers::containsKey).map(numbers::get));
-      for (Map.Entry<String, List<Integer>> key : expected.entrySet()) {
-        List<Integer> actual = came.getOrDefault(key.getKey(), List.of());
-        if (!actual.equals(key.getValue())) {
+      Map<String, Set<String>> keys = new LinkedHashMap<>();
+      for (StoredMessage message : sent) {
+        keys.computeIfAbsent(message.key(), k -> new LinkedHashSet<>()).add(Published.id(message));
+      }
+      for (Map.Entry<String, Set<String>> key : keys.entrySet()) {
+        List<String> expected = List.copyOf(key.getValue());
+        List<String> came = arrived.stream().distinct().filter(key.getValue()::contains).toList();
+        if (!came.equals(expected)) {
           return "the messages of key \"%s\" came %s instead of %s"
-              .formatted(key.getKey(), words(actual), words(key.getValue()));
+              .formatted(key.getKey(), words(came, sent), words(expected, sent));
         }
       }
       return null;
     }
 
-    private static Map<String, List<Integer>> byKey(
-        List<StoredMessage> sent, Stream<Integer> numbers) {
-      return numbers.collect(
-          Collectors.groupingBy(
-              number -> sent.get(number - 1).key(), LinkedHashMap::new, Collectors.toList()));
-    }
-
-    private static String words(List<Integer> numbers) {
-      return numbers.isEmpty()
+    private static String words(List<String> some, List<StoredMessage> sent) {
+      List<String> ids = sent.stream().map(Published::id).toList();
+      return some.isEmpty()
           ? "not at all"
-          : String.join(", ", numbers.stream().map(String::valueOf).toList());
+          : some.stream().map(id -> "" + (ids.indexOf(id) + 1)).collect(Collectors.joining(", "));
     }
   }
 }

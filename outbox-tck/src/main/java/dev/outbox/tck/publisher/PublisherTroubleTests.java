@@ -78,7 +78,7 @@ abstract class PublisherTroubleTests extends PublisherTests {
 
   @Sentence("a destination that hangs is unavailable, and slows no other")
   void hangingDestination() {
-    PublisherFixture.DestinationHangs broker = tck.fixture(PublisherFixture.DestinationHangs.class);
+    PublisherTck.DestinationHangs broker = tck.fixture(PublisherTck.DestinationHangs.class);
     Published first = honest(besideHanging(broker)); // it may take the time to find out
     check(notUnavailable(first, 1, "for a destination that hangs"));
     checkBeside(first, "went to a destination that hangs");

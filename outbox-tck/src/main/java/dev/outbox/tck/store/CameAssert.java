@@ -16,18 +16,17 @@ import org.jspecify.annotations.Nullable;
 import org.opentest4j.AssertionFailedError;
 
 /**
- * Says what came and what should have, by the numbers of messages: {@code came 2, 3, 1 instead of
- * 1, 2, 3}. Messages, rows and ids are named as they are, or as a claim or a list of them.
+ * Says what came and what should have, by ids, of which the frame makes numbers: {@code came 2, 3,
+ * 1 instead of 1, 2, 3}. Messages, rows and ids are named as they are, or as a claim or a list of
+ * them.
  */
 final class CameAssert {
   private static final int MOST = 20;
 
-  private final Numbers numbers;
   private final String what;
   private final List<UUID> came;
 
-  CameAssert(Numbers numbers, String what, Object came) {
-    this.numbers = numbers;
+  CameAssert(String what, Object came) {
     this.what = what;
     this.came = ids(came).toList();
   }
@@ -124,7 +123,7 @@ final class CameAssert {
   }
 
   private String list(Collection<UUID> ids) {
-    String some = ids.stream().limit(MOST).map(numbers::of).collect(Collectors.joining(", "));
+    String some = ids.stream().limit(MOST).map(UUID::toString).collect(Collectors.joining(", "));
     return ids.isEmpty() ? "nothing" : some + (ids.size() > MOST ? ", \u2026" : "");
   }
 }

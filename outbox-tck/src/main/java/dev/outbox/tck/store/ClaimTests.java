@@ -9,7 +9,6 @@ import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
-import dev.outbox.tck.internal.InThread;
 import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.internal.Sentence;
 import java.util.ArrayList;
@@ -20,8 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
@@ -52,24 +49,14 @@ abstract class ClaimTests<T> extends StoreTests<T> {
     committed(120, i -> "k" + i % 40);
     List<OutboxStore<T>> stores = Stream.generate(() -> tck.createStore()).limit(4).toList();
     for (int round = 0; round < 15; round++) {
-      List<Claim> claims = claimedAtOnce(stores);
+      List<Claim> claims =
+          atOnce("claim", stores, this::claimedTwice).stream().flatMap(List::stream).toList();
       assertShareNothing(claims);
       claims.forEach(this::release);
     }
   }
 
-  /** Two claims of each store, which begin at the same time. */
-  private List<Claim> claimedAtOnce(List<OutboxStore<T>> stores) {
-    CyclicBarrier start = new CyclicBarrier(stores.size());
-    List<InThread<List<Claim>>> running =
-        stores.stream()
-            .map(store -> new InThread<>("claiming", () -> claimedTwice(store, start)))
-            .toList();
-    return running.stream().flatMap(claims -> tck.call("claim", claims::join).stream()).toList();
-  }
-
-  private List<Claim> claimedTwice(OutboxStore<T> store, CyclicBarrier start) throws Exception {
-    int ignored = start.await(tck.patience().toNanos(), TimeUnit.NANOSECONDS);
+  private List<Claim> claimedTwice(OutboxStore<T> store) {
     return List.of(claim(store, request(3, LONG)), claim(store, request(3, LONG)));
   }
 

@@ -149,11 +149,7 @@ abstract class OrderTests<T> extends StoreTests<T> {
     try (OpenWork<T> late = open()) {
       append(late, low);
       List<OutboxMessage> high = committed(200, i -> i % 5 == 0 ? "k" : "l" + i);
-      List<UUID> came = new ArrayList<>();
-      for (Claim c = claim(20, LONG); !c.messages().isEmpty(); c = claim(20, LONG)) {
-        came.addAll(ids(c));
-        settle(c, Decision.delivered());
-      }
+      List<UUID> came = new ArrayList<>(ids(decideAll(20, m -> Decision.delivered())));
       assertCame("came before the late commit", came).contains(high);
       late.commit();
       came.addAll(ids(drain()));

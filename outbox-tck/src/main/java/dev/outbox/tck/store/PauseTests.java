@@ -1,5 +1,6 @@
 package dev.outbox.tck.store;
 
+import static java.util.Collections.nCopies;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
@@ -7,14 +8,10 @@ import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.PauseStore.Pause;
 import dev.outbox.tck.Rule;
-import dev.outbox.tck.internal.InThread;
 import dev.outbox.tck.internal.Sentence;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.assertj.core.groups.Tuple;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
@@ -73,19 +70,14 @@ abstract class PauseTests<T> extends StoreTests<T> {
   void atOnce() {
     PauseStore store = pausing();
     for (int round = 0; round < 20; round++) {
-      CyclicBarrier start = new CyclicBarrier(4);
-      List<InThread<Boolean>> all =
-          Stream.generate(() -> new InThread<>("pausing", () -> pausesAfter(start, store)))
-              .limit(start.getParties())
-              .toList();
-      assertThat(all).allMatch(one -> tck.call("pause, at the same time as others", one::join));
+      List<Boolean> ignored =
+          atOnce("pause, at the same time as others", nCopies(4, store), PauseTests::pausesIt);
       assertPaused(of("order", ANN));
       expect("resume", resume("order")).isTrue();
     }
   }
 
-  private boolean pausesAfter(CyclicBarrier start, PauseStore store) throws Exception {
-    int ignored = start.await(tck.patience().toNanos(), TimeUnit.NANOSECONDS);
+  private static boolean pausesIt(PauseStore store) {
     store.pause("order", ANN);
     return true;
   }

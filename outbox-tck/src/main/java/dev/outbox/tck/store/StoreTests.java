@@ -10,6 +10,7 @@ import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.tck.internal.InThread;
 import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.internal.Patience;
 import dev.outbox.tck.internal.SuiteTests;
@@ -24,6 +25,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.function.IntPredicate;
@@ -182,6 +185,22 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
           release(claim);
           return null;
         });
+  }
+
+  /** Does it with each of these, in threads that begin at the same time, and gives what came. */
+  <E, R> List<R> atOnce(String what, List<E> each, Function<E, R> action) {
+    CyclicBarrier start = new CyclicBarrier(each.size());
+    List<InThread<R>> running = new ArrayList<>();
+    for (E one : each) {
+      running.add(
+          new InThread<>(
+              what,
+              () -> {
+                int ignored = start.await(tck.patience().toNanos(), TimeUnit.NANOSECONDS);
+                return action.apply(one);
+              }));
+    }
+    return running.stream().map(one -> tck.call(what, one::join)).toList();
   }
 
   static @Nullable Claim nonEmpty(Claim claim) {
@@ -346,11 +365,11 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
   }
 
   /** What came, in a claim, or as messages or ids. */
-  CameAssert assertCame(String what, Object came) {
-    return new CameAssert(tck.numbers(), what, came);
+  static CameAssert assertCame(String what, Object came) {
+    return new CameAssert(what, came);
   }
 
-  CameAssert assertCame(Object came) {
+  static CameAssert assertCame(Object came) {
     return assertCame("", came);
   }
 

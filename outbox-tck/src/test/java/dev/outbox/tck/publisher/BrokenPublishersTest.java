@@ -10,7 +10,7 @@ import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Failure;
 import dev.outbox.tck.internal.Patience;
-import dev.outbox.tck.publisher.PublisherFixture.Received;
+import dev.outbox.tck.publisher.PublisherTck.Received;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.outbox.tck.publisher;
 
-import dev.outbox.tck.publisher.PublisherFixture.Received;
+import dev.outbox.tck.publisher.PublisherTck.Received;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -6,7 +6,7 @@ import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.publisher.PublisherBroker.NotTaken;
-import dev.outbox.tck.publisher.PublisherFixture.Received;
+import dev.outbox.tck.publisher.PublisherTck.Received;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

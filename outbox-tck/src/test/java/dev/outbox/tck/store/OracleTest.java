@@ -7,6 +7,7 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.tck.internal.Oracle;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -13,7 +13,7 @@ import dev.outbox.dev.database.StoreKind;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
-import dev.outbox.tck.publisher.PublisherFixture.Attribute;
+import dev.outbox.tck.publisher.PublisherTck.Attribute;
 import dev.outbox.tck.publisher.PublisherTck;
 import java.io.PrintWriter;
 import java.io.StringWriter;

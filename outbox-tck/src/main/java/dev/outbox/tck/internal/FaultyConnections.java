@@ -1,9 +1,9 @@
-package dev.outbox.tck;
+package dev.outbox.tck.internal;
 
 import dev.outbox.OutboxException;
+import dev.outbox.tck.BreaksConnections;
+import dev.outbox.tck.LosesReplies;
 import java.lang.reflect.InvocationHandler;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -35,19 +35,14 @@ public final class FaultyConnections {
         proxy(
             DataSource.class,
             (proxy, method, arguments) -> {
-              Object result = invoke(target, method, arguments);
+              Object result = Patient.call(target, method, arguments);
               return result instanceof Connection connection ? faulty(connection) : result;
             });
   }
 
-  /** The reply to the next commit is lost: the database has carried it out. */
-  public void loseNextReply() {
-    loseReply.set(true);
-  }
-
   /** As {@link LosesReplies#losingTheReply}. */
   public void losingTheReply(Runnable work) {
-    loseNextReply();
+    loseReply.set(true);
     try {
       work.run();
     } catch (OutboxException e) {
@@ -79,7 +74,7 @@ public final class FaultyConnections {
         proxy(
             Connection.class,
             (proxy, method, arguments) -> {
-              Object result = invoke(target, method, arguments);
+              Object result = Patient.call(target, method, arguments);
               if (method.getName().equals("commit") && loseReply.compareAndSet(true, false)) {
                 throw broken("the connection broke before the reply");
               }
@@ -106,7 +101,7 @@ public final class FaultyConnections {
               throw broken("the connection broke");
             }
           }
-          return invoke(target, method, arguments);
+          return Patient.call(target, method, arguments);
         });
   }
 
@@ -117,14 +112,5 @@ public final class FaultyConnections {
   private static Object proxy(Class<?> type, InvocationHandler handler) {
     return Proxy.newProxyInstance(
         FaultyConnections.class.getClassLoader(), new Class<?>[] {type}, handler);
-  }
-
-  private static @Nullable Object invoke(
-      Object target, Method method, Object @Nullable [] arguments) throws Throwable {
-    try {
-      return method.invoke(target, arguments);
-    } catch (InvocationTargetException e) {
-      throw e.getTargetException();
-    }
   }
 }

@@ -1,4 +1,4 @@
-package dev.outbox.tck.store;
+package dev.outbox.tck.internal;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
