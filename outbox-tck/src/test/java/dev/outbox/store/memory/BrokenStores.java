@@ -1142,6 +1142,25 @@ public final class BrokenStores {
     }
   }
 
+  /** Does not remember that relays crashed with a key. */
+  @Rule("S6")
+  static final class ForgetsCrashes extends Broken {
+    @Override
+    MemoryClaim claim(MemoryClaim claim, Claim.Request request) {
+      keys.values().forEach(key -> key.expired = 0);
+      return super.claim(claim, request);
+    }
+  }
+
+  /** Counts an attempt at the claim, and once more at the settle. */
+  @Rule("S6")
+  static final class CountsSuspectsTwice extends Broken {
+    @Override
+    void apply(Key key, Row row, @Nullable Decision decision, boolean countedBefore) {
+      super.apply(key, row, decision, false);
+    }
+  }
+
   /** Archives what it is told of, and asks only then whether it holds it. */
   @Rule("S7")
   static final class ArchivesWhatItLost extends Broken {

@@ -51,25 +51,6 @@ class FrameTest {
     }
   }
 
-  /** A memory store behind another. */
-  static class Behind implements OutboxStore<MemoryTransaction> {
-    final OutboxStore<MemoryTransaction> behind;
-
-    Behind(OutboxStore<MemoryTransaction> behind) {
-      this.behind = behind;
-    }
-
-    @Override
-    public Appended append(MemoryTransaction transaction, List<OutboxMessage> messages) {
-      return behind.append(transaction, messages);
-    }
-
-    @Override
-    public Claim claim(Claim.Request request) {
-      return behind.claim(request);
-    }
-  }
-
   abstract static class Suite extends MemoryStoreFixture {
     @Override
     protected Duration shortTime() {
@@ -84,6 +65,51 @@ class FrameTest {
     @Override
     protected int load() {
       return 50;
+    }
+  }
+
+  /** The suite on a memory store behind another, which claims in another way. */
+  abstract static class ClaimsOtherwise extends Suite {
+    abstract Claim claim(OutboxStore<MemoryTransaction> behind, Claim.Request request);
+
+    @Override
+    protected OutboxStore<MemoryTransaction> createStore() {
+      OutboxStore<MemoryTransaction> behind = super.createStore();
+      return new OutboxStore<>() {
+        @Override
+        public Appended append(MemoryTransaction transaction, List<OutboxMessage> messages) {
+          return behind.append(transaction, messages);
+        }
+
+        @Override
+        public Claim claim(Claim.Request request) {
+          return ClaimsOtherwise.this.claim(behind, request);
+        }
+      };
+    }
+  }
+
+  /** A claim behind another. */
+  static class BehindClaim implements Claim {
+    private final Claim behind;
+
+    BehindClaim(Claim behind) {
+      this.behind = behind;
+    }
+
+    @Override
+    public List<StoredMessage> messages() {
+      return behind.messages();
+    }
+
+    @Override
+    public Set<Long> renew(Duration lease) {
+      return behind.renew(lease);
+    }
+
+    @Override
+    public Set<Long> settle(Map<Long, Decision> decisions) {
+      return behind.settle(decisions);
     }
   }
 
@@ -127,18 +153,13 @@ class FrameTest {
     assertThat(results.testEvents().started().count()).isLessThan(10);
   }
 
-  static class ClaimHangs extends Suite {
+  static class ClaimHangs extends ClaimsOtherwise {
     @Override
-    protected OutboxStore<MemoryTransaction> createStore() {
-      return new Behind(super.createStore()) {
-        @Override
-        public Claim claim(Claim.Request request) {
-          if (request.maxMessages() == 7) {
-            hang();
-          }
-          return super.claim(request);
-        }
-      };
+    Claim claim(OutboxStore<MemoryTransaction> behind, Claim.Request request) {
+      if (request.maxMessages() == 7) {
+        hang();
+      }
+      return behind.claim(request);
     }
   }
 
@@ -154,40 +175,24 @@ class FrameTest {
   }
 
   /** Holds one of few connections from each claim to its settle. */
-  static class HoldsConnections extends Suite {
+  static class HoldsConnections extends ClaimsOtherwise {
     private static final int FEW = 12;
     private final Semaphore connections = new Semaphore(FEW);
 
     @Override
-    protected OutboxStore<MemoryTransaction> createStore() {
-      return new Behind(super.createStore()) {
+    Claim claim(OutboxStore<MemoryTransaction> behind, Claim.Request request) {
+      connections.acquireUninterruptibly();
+      return new BehindClaim(behind.claim(request)) {
+        private boolean holds = true;
+
         @Override
-        public Claim claim(Claim.Request request) {
-          connections.acquireUninterruptibly();
-          Claim claim = super.claim(request);
-          return new Claim() {
-            private boolean holds = true;
-
-            @Override
-            public List<StoredMessage> messages() {
-              return claim.messages();
-            }
-
-            @Override
-            public Set<Long> renew(Duration lease) {
-              return claim.renew(lease);
-            }
-
-            @Override
-            public Set<Long> settle(Map<Long, Decision> decisions) {
-              Set<Long> lost = claim.settle(decisions);
-              if (holds) {
-                holds = false;
-                connections.release();
-              }
-              return lost;
-            }
-          };
+        public Set<Long> settle(Map<Long, Decision> decisions) {
+          Set<Long> lost = super.settle(decisions);
+          if (holds) {
+            holds = false;
+            connections.release();
+          }
+          return lost;
         }
       };
     }
@@ -236,36 +241,26 @@ class FrameTest {
   }
 
   /** As one that empties the table of messages, and not the one of blocked keys. */
-  static class LeavesKeysBlocked extends Suite {
+  static class LeavesKeysBlocked extends ClaimsOtherwise {
     private final Set<String> blocked = ConcurrentHashMap.newKeySet();
 
     @Override
-    protected OutboxStore<MemoryTransaction> createStore() {
-      return new Behind(super.createStore()) {
+    Claim claim(OutboxStore<MemoryTransaction> behind, Claim.Request request) {
+      return new BehindClaim(behind.claim(request)) {
+        private final List<StoredMessage> free =
+            super.messages().stream().filter(m -> !blocked.contains(m.key())).toList();
+
         @Override
-        public Claim claim(Claim.Request request) {
-          Claim claim = super.claim(request);
-          List<StoredMessage> free =
-              claim.messages().stream().filter(m -> !blocked.contains(m.key())).toList();
-          return new Claim() {
-            @Override
-            public List<StoredMessage> messages() {
-              return free;
-            }
+        public List<StoredMessage> messages() {
+          return free;
+        }
 
-            @Override
-            public Set<Long> renew(Duration lease) {
-              return claim.renew(lease);
-            }
-
-            @Override
-            public Set<Long> settle(Map<Long, Decision> decisions) {
-              free.stream()
-                  .filter(m -> decisions.get(m.sequence()) instanceof Decision.Retry)
-                  .forEach(m -> blocked.add(m.key()));
-              return claim.settle(decisions);
-            }
-          };
+        @Override
+        public Set<Long> settle(Map<Long, Decision> decisions) {
+          free.stream()
+              .filter(m -> decisions.get(m.sequence()) instanceof Decision.Retry)
+              .forEach(m -> blocked.add(m.key()));
+          return super.settle(decisions);
         }
       };
     }
@@ -290,15 +285,10 @@ class FrameTest {
     assertThat(results.testEvents().succeeded().count()).isEqualTo(1);
   }
 
-  static class HandsOutNothing extends Suite {
+  static class HandsOutNothing extends ClaimsOtherwise {
     @Override
-    protected OutboxStore<MemoryTransaction> createStore() {
-      return new Behind(super.createStore()) {
-        @Override
-        public Claim claim(Claim.Request request) {
-          return new MemoryOutboxStore().claim(request);
-        }
-      };
+    Claim claim(OutboxStore<MemoryTransaction> behind, Claim.Request request) {
+      return new MemoryOutboxStore().claim(request);
     }
   }
 
@@ -375,18 +365,13 @@ class FrameTest {
   }
 
   /** As one whose driver lacks a class on a way that is rarely gone. */
-  static class DiesUnderLoad extends Suite {
+  static class DiesUnderLoad extends ClaimsOtherwise {
     @Override
-    protected OutboxStore<MemoryTransaction> createStore() {
-      return new Behind(super.createStore()) {
-        @Override
-        public Claim claim(Claim.Request request) {
-          if (request.worker().equals("worker 1")) {
-            throw new NoClassDefFoundError("dev/example/Rare");
-          }
-          return super.claim(request);
-        }
-      };
+    Claim claim(OutboxStore<MemoryTransaction> behind, Claim.Request request) {
+      if (request.worker().equals("worker 1")) {
+        throw new NoClassDefFoundError("dev/example/Rare");
+      }
+      return behind.claim(request);
     }
   }
 
@@ -429,22 +414,17 @@ class FrameTest {
   // ---- time
 
   /** Gives leases that never end. */
-  static class LeasesForEver extends Suite {
+  static class LeasesForEver extends ClaimsOtherwise {
     @Override
     protected Duration patience() {
       return Duration.ofMillis(500); // it waits for many in vain
     }
 
     @Override
-    protected OutboxStore<MemoryTransaction> createStore() {
-      return new Behind(super.createStore()) {
-        @Override
-        public Claim claim(Claim.Request request) {
-          return super.claim(
-              new Claim.Request(
-                  request.worker(), request.maxMessages(), request.maxBytes(), Duration.ofDays(1)));
-        }
-      };
+    Claim claim(OutboxStore<MemoryTransaction> behind, Claim.Request request) {
+      return behind.claim(
+          new Claim.Request(
+              request.worker(), request.maxMessages(), request.maxBytes(), Duration.ofDays(1)));
     }
   }
 
