@@ -5,67 +5,39 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What may happen next in a {@link StoreStory}. A number chooses among what is there at that
- * moment, so that steps keep a meaning when those before them are left out; a step that has none
- * then does nothing.
+ * What may happen next in a {@link StoreStory}. Random numbers of its own choose among what is
+ * there at that moment, so that steps keep a meaning when those before them are left out; a step
+ * that has none then does nothing.
  */
-sealed interface Step {
+record Step(Kind kind, long seed) {
 
-  /** Which rule is broken when, after this step, there are not as many messages as should be. */
-  default String rule() {
-    return this instanceof EndTransaction
-        ? "A1"
-        : this instanceof SettleAgain ? "S1" : this instanceof DecideOnDeadLetter ? "O3" : "S2";
-  }
+  enum Kind {
+    APPENDS(9, "A1"),
+    ENDS_A_TRANSACTION(2, "A1"),
+    CLAIMS(9, "S2"),
+    SETTLES(6, "S2"),
+    SETTLES_AND_CLAIMS(3, "S2"),
+    SETTLES_AGAIN(1, "S1"),
+    RENEWS(1, "S2"),
+    TIME_PASSES(7, "S2"),
+    DECIDES_ON_A_DEAD_LETTER(3, "O3"),
+    HOUSEKEEPS(1, "S2");
 
-  enum Content {
-    PLAIN,
-    DELAYED,
-    WITH_DEDUP_KEY,
-    UNORDERED
-  }
+    private final int weight;
 
-  record Written(int key, Content content) {}
+    /** Broken when, after this step, there are not as many messages as should be. */
+    final String rule;
 
-  /**
-   * Appends.
-   *
-   * @param transaction 0: one of its own, which commits; others stay open
-   */
-  record Append(int transaction, List<Written> messages) implements Step {
-    boolean hasDedupKey() {
-      return messages.stream().anyMatch(m -> m.content() == Content.WITH_DEDUP_KEY);
-    }
-
-    @Override
-    public String rule() {
-      return hasDedupKey() ? "A4" : "A1";
+    Kind(int weight, String rule) {
+      this.weight = weight;
+      this.rule = rule;
     }
   }
-
-  record EndTransaction(int transaction, boolean commits) implements Step {}
-
-  record Take(int worker, int most, int hours) implements Step {}
-
-  record Settle(int claim, List<Verdict> verdicts) implements Step {}
-
-  record SettleAndTake(int claim, List<Verdict> verdicts, Take next) implements Step {}
-
-  record SettleAgain(int claim) implements Step {}
-
-  record Renew(int claim, int hours) implements Step {}
-
-  record TimePasses(int hours) implements Step {}
-
-  record DecideOnDeadLetter(int letter, boolean requeues) implements Step {}
-
-  record Housekeep() implements Step {}
 
   /** A decision, without its error. */
   enum Verdict {
@@ -98,30 +70,24 @@ sealed interface Step {
     @Nullable Decision decision(String error) {
       return decision.apply(error);
     }
+
+    static List<Verdict> some(Random random) {
+      return Stream.generate(() -> values()[random.nextInt(values().length)])
+          .limit(1 + random.nextInt(3))
+          .toList();
+    }
   }
 
   /** Any step, what happens often more often. */
   static Step any(Random random) {
-    return switch (one(random, 9, 2, 9, 6, 3, 1, 1, 7, 3, 1)) {
-      case 0 ->
-          new Append(
-              transaction(random), list(random, () -> new Written(key(random), content(random))));
-      case 1 -> new EndTransaction(1 + random.nextInt(2), one(random, 3, 1) == 0);
-      case 2 -> take(random);
-      case 3 -> new Settle(which(random), verdicts(random));
-      case 4 -> new SettleAndTake(which(random), verdicts(random), take(random));
-      case 5 -> new SettleAgain(which(random));
-      case 6 -> new Renew(which(random), hours(random));
-      case 7 -> new TimePasses(hours(random));
-      case 8 -> new DecideOnDeadLetter(which(random), random.nextBoolean());
-      default -> new Housekeep();
-    };
+    int[] weights = Stream.of(Kind.values()).mapToInt(kind -> kind.weight).toArray();
+    return new Step(Kind.values()[one(random, weights)], random.nextLong());
   }
 
   /**
    * @param weights how often each number comes, from 0 on
    */
-  private static int one(Random random, int... weights) {
+  static int one(Random random, int... weights) {
     int left = random.nextInt(IntStream.of(weights).sum());
     int number = 0;
     while (left >= weights[number]) {
@@ -131,37 +97,8 @@ sealed interface Step {
     return number;
   }
 
-  private static int transaction(Random random) {
-    return one(random, 4, 1, 1);
-  }
-
-  private static int key(Random random) {
-    return one(random, 4, 2, 1, 1);
-  }
-
-  private static Content content(Random random) {
-    return Content.values()[one(random, 7, 2, 2, 1)];
-  }
-
-  private static int which(Random random) {
-    return random.nextInt(4);
-  }
-
-  private static int hours(Random random) {
+  /** Of a lease, or that pass. */
+  static int hours(Random random) {
     return 1 + random.nextInt(3);
-  }
-
-  private static Take take(Random random) {
-    int most = List.of(100, 3, 2, 1).get(random.nextInt(4));
-    return new Take(1 + random.nextInt(2), most, hours(random));
-  }
-
-  private static List<Verdict> verdicts(Random random) {
-    Verdict[] all = Verdict.values();
-    return list(random, () -> all[random.nextInt(all.length)]);
-  }
-
-  private static <E> List<E> list(Random random, Supplier<E> any) {
-    return Stream.generate(any).limit(1 + random.nextInt(3)).toList();
   }
 }

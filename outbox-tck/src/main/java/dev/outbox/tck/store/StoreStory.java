@@ -1,5 +1,7 @@
 package dev.outbox.tck.store;
 
+import static dev.outbox.tck.store.Step.hours;
+import static dev.outbox.tck.store.Step.one;
 import static dev.outbox.tck.store.StoryLog.list;
 import static dev.outbox.tck.store.StoryLog.mustBe;
 
@@ -8,12 +10,15 @@ import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.tck.MovesClock;
+import dev.outbox.tck.store.Step.Verdict;
 import dev.outbox.tck.store.StoryClaims.Held;
+import dev.outbox.tck.store.StoryClaims.Take;
 import dev.outbox.tck.store.StoryMessages.StoryMessage;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -87,45 +92,44 @@ final class StoreStory<T> extends StoreTests<T> implements AutoCloseable {
   // ---- steps
 
   void play(Step step) {
-    log.rule = step.rule();
-    if (changes(step)) {
+    log.rule = step.kind().rule;
+    if (plays(step.kind(), new Random(step.seed()))) {
       compare();
     }
   }
 
-  /** Plays it. */
-  private boolean changes(Step step) {
-    List<Held> unsettled = claims.unsettled();
-    if (step instanceof Step.Append append) {
-      return producers.append(append);
-    } else if (step instanceof Step.EndTransaction end) {
-      return producers.end(end);
-    } else if (step instanceof Step.Take take) {
-      claims.take(take);
-      return false;
-    } else if (step instanceof Step.Settle settle) {
-      return ifAny(unsettled, settle.claim(), held -> claims.settle(held, settle.verdicts()));
-    } else if (step instanceof Step.SettleAndTake settle) {
-      return ifAny(unsettled, settle.claim(), held -> claims.settleAndTake(held, settle));
-    } else if (step instanceof Step.SettleAgain again) {
-      return ifAny(claims.settled(), again.claim(), claims::settleAgain);
-    } else if (step instanceof Step.Renew renew) {
-      boolean ignored = ifAny(unsettled, renew.claim(), held -> claims.renew(held, renew.hours()));
-      return false;
-    } else if (step instanceof Step.TimePasses time) {
-      letPass(time.hours());
-      return false;
-    } else if (step instanceof Step.DecideOnDeadLetter decide) {
-      return decide(decide);
-    }
-    log.say("housekeeping");
-    store().housekeep();
-    return true;
+  /** Says whether it changes what is compared. */
+  private boolean plays(Step.Kind kind, Random random) {
+    return switch (kind) {
+      case APPENDS -> producers.append(random);
+      case ENDS_A_TRANSACTION -> producers.end(1 + random.nextInt(2), one(random, 3, 1) == 0);
+      case CLAIMS -> {
+        Held ignored = claims.take(Take.any(random));
+        yield false;
+      }
+      case SETTLES ->
+          any(claims.unsettled(), random, held -> claims.settle(held, Verdict.some(random)));
+      case SETTLES_AND_CLAIMS ->
+          any(
+              claims.unsettled(),
+              random,
+              held -> claims.settleAndTake(held, Verdict.some(random), Take.any(random)));
+      case SETTLES_AGAIN -> any(claims.settled(), random, claims::settleAgain);
+      case RENEWS -> any(claims.unsettled(), random, held -> claims.renew(held, hours(random)));
+      case TIME_PASSES -> letPass(hours(random));
+      case DECIDES_ON_A_DEAD_LETTER ->
+          any(messages.dead(), random, letter -> decide(letter, random.nextBoolean()));
+      case HOUSEKEEPS -> {
+        log.say("housekeeping");
+        store().housekeep();
+        yield true;
+      }
+    };
   }
 
-  private static <R> boolean ifAny(List<R> some, int which, Consumer<R> action) {
+  private static <R> boolean any(List<R> some, Random random, Consumer<R> action) {
     if (!some.isEmpty()) {
-      action.accept(some.get(which % some.size()));
+      action.accept(some.get(random.nextInt(some.size())));
     }
     return !some.isEmpty();
   }
@@ -134,33 +138,30 @@ final class StoreStory<T> extends StoreTests<T> implements AutoCloseable {
    * Not while a transaction is open: what it has written is not seen by others, and cannot be made
    * older.
    */
-  private void letPass(int hours) {
-    if (clock != null && producers.openOnes().isEmpty()) {
-      Duration time = Duration.ofHours(hours).plusMinutes(hours);
-      log.say("%s h pass", hours);
-      clock.moveClock(time);
-      messages.letPass(time);
-    }
-  }
-
-  private boolean decide(Step.DecideOnDeadLetter decide) {
-    if (!(store() instanceof DeadLetterStore letters)) {
+  private boolean letPass(int hours) {
+    if (clock == null || !producers.openOnes().isEmpty()) {
       return false;
     }
-    return ifAny(
-        messages.dead(), decide.letter(), letter -> decide(letters, letter, decide.requeues()));
+    Duration time = Duration.ofHours(hours).plusMinutes(hours);
+    log.say("%s h pass", hours);
+    clock.moveClock(time);
+    messages.letPass(time);
+    return true;
   }
 
-  private void decide(DeadLetterStore letters, StoryMessage letter, boolean requeues) {
-    log.say("%s dead letter %s", requeues ? "requeue" : "discard", letter);
-    mustBe(
-        "O3",
-        requeues ? letters.requeue(letter.sequence) : letters.discard(letter.sequence),
-        "the store says that message %s is no dead letter",
-        letter);
-    messages.decide(letter, requeues);
-    if (requeues) {
-      log.saw("requeue");
+  /** Only a store that lists dead letters has any. */
+  private void decide(StoryMessage letter, boolean requeues) {
+    if (store() instanceof DeadLetterStore letters) {
+      log.say("%s dead letter %s", requeues ? "requeue" : "discard", letter);
+      mustBe(
+          "O3",
+          requeues ? letters.requeue(letter.sequence) : letters.discard(letter.sequence),
+          "the store says that message %s is no dead letter",
+          letter);
+      messages.decide(letter, requeues);
+      if (requeues) {
+        log.saw("requeue");
+      }
     }
   }
 
@@ -219,37 +220,31 @@ final class StoreStory<T> extends StoreTests<T> implements AutoCloseable {
 
   /** Everything that was appended and is not gone comes, and after it what was dead. */
   void finish() {
-    new ArrayList<>(producers.openOnes())
-        .forEach(number -> play(new Step.EndTransaction(number, true)));
-    if (clock != null) {
-      letPass(1_000);
-    } else {
-      claims.unsettled().forEach(held -> settle(held, Step.Verdict.NONE));
+    log.rule = "A1";
+    List.copyOf(producers.openOnes()).forEach(number -> producers.end(number, true));
+    compare();
+    if (!letPass(1_000)) {
+      claims.unsettled().forEach(held -> settle(held, Verdict.NONE));
     }
     drain(claims.all().size() + messages.size());
-    if (store() instanceof DeadLetterStore letters) {
-      messages.dead().forEach(letter -> decide(letters, letter, true));
+    if (store() instanceof DeadLetterStore) {
+      messages.dead().forEach(letter -> decide(letter, true));
       compare();
       drain(claims.all().size() + messages.size());
     }
   }
 
-  private void settle(Held held, Step.Verdict verdict) {
+  private void settle(Held held, Verdict verdict) {
     claims.settle(held, List.of(verdict));
     compare();
   }
 
   private void drain(int most) {
-    int before = claims.all().size();
-    int claimed;
-    do {
-      claimed = claims.all().size();
-      claims.take(new Step.Take(1, 100, 3));
-      if (claims.all().size() > claimed) {
-        settle(claims.all().get(claimed), Step.Verdict.DELIVERED);
-      }
-      mustBe("S2", claims.all().size() - before <= most, "delivered messages come again and again");
-    } while (claims.all().size() > claimed);
+    int came = 0;
+    for (Held held = take(); held != null; held = take()) {
+      settle(held, Verdict.DELIVERED);
+      mustBe("S2", ++came <= most, "delivered messages come again and again");
+    }
     if (clock != null) {
       for (String key : messages.keys(messages.there())) {
         List<StoryMessage> left = messages.due(key);
@@ -262,6 +257,10 @@ final class StoreStory<T> extends StoreTests<T> implements AutoCloseable {
       }
     }
     log.unsay(); // by the last claim it is seen that nothing is left
+  }
+
+  private @Nullable Held take() {
+    return claims.take(new Take(1, 100, 3));
   }
 
   @Override

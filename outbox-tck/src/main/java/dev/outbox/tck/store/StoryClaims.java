@@ -17,6 +17,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -92,29 +93,37 @@ final class StoryClaims<T> extends StoreTests<T> {
     return held;
   }
 
-  void take(Step.Take take) {
+  /** What a worker asks for. */
+  record Take(int worker, int most, int hours) {
+    static Take any(Random random) {
+      int most = List.of(100, 3, 2, 1).get(random.nextInt(4));
+      return new Take(1 + random.nextInt(2), most, Step.hours(random));
+    }
+
+    Claim.Request request() {
+      return new Claim.Request("worker " + worker, most, 1_000_000, Duration.ofHours(hours));
+    }
+  }
+
+  /** Null when it brings nothing. */
+  @Nullable Held take(Take take) {
     log.say("claim %s", described(take));
-    follow(claim(request(take)), Duration.ofHours(take.hours()), take);
+    return follow(claim(take.request()), take);
   }
 
-  private static Claim.Request request(Step.Take take) {
-    return new Claim.Request(
-        "worker " + take.worker(), take.most(), 1_000_000, Duration.ofHours(take.hours()));
-  }
-
-  private String described(Step.Take take) {
+  private String described(Take take) {
     return "%s (worker %s, %s h, at most %s): "
         .formatted(claims.size() + 1, take.worker(), take.hours(), take.most());
   }
 
   /** Checks that the reference allows this claim, and has it there too. */
-  private void follow(Claim actual, Duration lease, Step.Take take) {
+  private @Nullable Held follow(Claim actual, Take take) {
     Held claim = new Held(claims.size() + 1, actual);
     actual.messages().forEach(m -> claim.messages.put(m.sequence(), messages.known(m)));
     log.add(list(claim.messages.values()));
     if (actual.messages().isEmpty()) {
       checkNothingDue();
-      return;
+      return null;
     }
     int count = actual.messages().size();
     mustBe("C2", claim.messages.size() == count, "the claim brings a message twice");
@@ -124,11 +133,12 @@ final class StoryClaims<T> extends StoreTests<T> {
         actual.messages().stream()
             .collect(
                 Collectors.groupingBy(StoredMessage::key, LinkedHashMap::new, Collectors.toList()));
-    byKey.forEach((key, some) -> claim.grips.put(key, follow(key, some, lease)));
+    byKey.forEach((key, some) -> claim.grips.put(key, follow(key, some, take.hours())));
     claims.add(claim);
+    return claim;
   }
 
-  private Grip follow(String key, List<StoredMessage> brought, Duration lease) {
+  private Grip follow(String key, List<StoredMessage> brought, int hours) {
     List<StoryMessage> allowed = messages.due(key);
     List<StoryMessage> chosen = messages.of(brought);
     checkTakeover(key);
@@ -140,7 +150,7 @@ final class StoryClaims<T> extends StoreTests<T> {
     for (int i = 0; i < chosen.size(); i++) {
       compareAttempts(chosen.get(i), brought.get(i).attempts());
     }
-    return new Grip(messages.now().plus(lease));
+    return new Grip(messages.now().plus(Duration.ofHours(hours)));
   }
 
   private void checkOrder(
@@ -278,17 +288,17 @@ final class StoryClaims<T> extends StoreTests<T> {
     settled(held, decisions, lost);
   }
 
-  void settleAndTake(Held held, Step.SettleAndTake step) {
+  void settleAndTake(Held held, List<Step.Verdict> verdicts, Take next) {
     Map<Long, Decision> decisions =
-        decisions(held, "settle claim %s and claim " + described(step.next()), step.verdicts());
-    var settled = store().settleAndClaim(held.actual, decisions, request(step.next()));
+        decisions(held, "settle claim %s and claim " + described(next), verdicts);
+    var settled = store().settleAndClaim(held.actual, decisions, next.request());
     settled(held, decisions, settled.lost());
     log.add("; then ");
-    Claim next = settled.next();
-    if (next.messages().isEmpty()) {
-      next = claim(request(step.next())); // it may be that it only says to poll again
+    Claim claim = settled.next();
+    if (claim.messages().isEmpty()) {
+      claim = claim(next.request()); // it may be that it only says to poll again
     }
-    follow(next, Duration.ofHours(step.next().hours()), step.next());
+    Held ignored = follow(claim, next);
   }
 
   /** The first verdict for the first message, and so on; the last for all that follow. */

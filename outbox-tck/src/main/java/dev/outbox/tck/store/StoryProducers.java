@@ -1,5 +1,6 @@
 package dev.outbox.tck.store;
 
+import static dev.outbox.tck.store.Step.one;
 import static dev.outbox.tck.store.StoryLog.mustBe;
 import static java.util.Objects.requireNonNull;
 
@@ -12,12 +13,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** What producers do in a story. */
 final class StoryProducers<T> extends StoreTests<T> {
@@ -45,14 +48,17 @@ final class StoryProducers<T> extends StoreTests<T> {
   private record Open<T>(OpenWork<T> actual, List<StoryMessage> appended, AtomicBoolean dedup) {}
 
   /** Whether something was committed. */
-  boolean append(Step.Append append) {
-    boolean dedup = append.hasDedupKey();
-    if (dedup && mustNotTakeDedupKey(append.transaction())) {
-      return false;
-    }
-    List<StoryMessage> some = append.messages().stream().map(this::message).toList();
+  boolean append(Random random) {
+    int number = one(random, 4, 1, 1); // 0: one of its own, which commits; others stay open
+    boolean mayHaveDedupKey = mayTakeDedupKey(number);
+    List<StoryMessage> some =
+        Stream.generate(() -> message(random, mayHaveDedupKey))
+            .limit(1 + random.nextInt(3))
+            .toList();
+    boolean dedup = some.stream().anyMatch(m -> m.content.dedupKey() != null);
+    log.rule = dedup ? "A4" : log.rule;
     inTransaction(
-        append.transaction(),
+        number,
         "appends " + some.stream().map(StoryMessages::described).collect(Collectors.joining(", ")),
         open -> {
           open.dedup.compareAndSet(false, dedup);
@@ -76,28 +82,27 @@ final class StoryProducers<T> extends StoreTests<T> {
             }
           }
         });
-    return append.transaction() == 0;
+    return number == 0;
   }
 
-  /** An append would wait for another transaction; or fail, where transactions are snapshots. */
-  private boolean mustNotTakeDedupKey(int transaction) {
-    return open.entrySet().stream()
-            .anyMatch(e -> e.getKey() != transaction && e.getValue().dedup.get())
-        || (transaction != 0 && tck.is(FailsOnConflict.class));
+  /** Else it would wait for another transaction; or fail, where transactions are snapshots. */
+  private boolean mayTakeDedupKey(int number) {
+    return open.entrySet().stream().noneMatch(e -> e.getKey() != number && e.getValue().dedup.get())
+        && (number == 0 || !tck.is(FailsOnConflict.class));
   }
 
   private static UUID id(int number) {
     return UUID.nameUUIDFromBytes(("message " + number).getBytes(StandardCharsets.UTF_8));
   }
 
-  private StoryMessage message(Step.Written written) {
+  private StoryMessage message(Random random, boolean mayHaveDedupKey) {
     int number = messages.number();
     OutboxMessage.Builder builder =
-        message(names.get(written.key())).id(id(number)).payload(String.valueOf(number));
-    switch (written.content()) {
-      case DELAYED -> builder.deliverAfter(Duration.ofHours(1));
-      case WITH_DEDUP_KEY -> builder.dedupKey("request");
-      case UNORDERED -> builder.unordered();
+        message(names.get(one(random, 4, 2, 1, 1))).id(id(number)).payload("" + number);
+    switch (one(random, 7, 2, mayHaveDedupKey ? 2 : 0, 1)) {
+      case 1 -> builder.deliverAfter(Duration.ofHours(1));
+      case 2 -> builder.dedupKey("request");
+      case 3 -> builder.unordered();
       default -> {}
     }
     return messages.add(builder.build());
@@ -110,23 +115,23 @@ final class StoryProducers<T> extends StoreTests<T> {
             number, n -> new Open<>(new OpenWork<>(tck), new ArrayList<>(), new AtomicBoolean()));
     action.accept(transaction);
     if (number == 0) {
-      end(0, true);
+      ends(0, true);
     } else {
       log.add(", and stays open");
     }
   }
 
-  /** Whether there was such a transaction. */
-  boolean end(Step.EndTransaction end) {
-    if (open.containsKey(end.transaction())) {
-      log.say("transaction %s %s", end.transaction(), end.commits() ? "commits" : "rolls back");
-      end(end.transaction(), end.commits());
-      return true;
+  /** Whether there is such a transaction. */
+  boolean end(int number, boolean commits) {
+    boolean isOpen = open.containsKey(number);
+    if (isOpen) {
+      log.say("transaction %s %s", number, commits ? "commits" : "rolls back");
+      ends(number, commits);
     }
-    return false;
+    return isOpen;
   }
 
-  private void end(int number, boolean commits) {
+  private void ends(int number, boolean commits) {
     Open<T> transaction = requireNonNull(open.remove(number));
     if (commits) {
       transaction.actual.commit();
