@@ -33,9 +33,9 @@ abstract class InboxDuplicateTests<T> extends InboxTests<T> {
   private void besideAnOpenOne(boolean commits) {
     try (OpenWork<T> one = open();
         OpenWork<T> other = open()) {
-      boolean first = one.get("firstTime", one.start(t -> store().firstTime(t, KEY)));
+      boolean first = one.call("firstTime", t -> store().firstTime(t, KEY));
       expect("firstTime of a new key", first).isTrue();
-      other.get("firstTime", other.start(t -> store().firstTime(t, key("before"))));
+      other.call("firstTime", t -> store().firstTime(t, key("before")));
       CompletableFuture<Boolean> waiting = other.startWaiting(t -> store().firstTime(t, KEY));
       if (tck.is(FailsOnConflict.class)) {
         other.assertToRunAgain("firstTime", waiting);
@@ -51,7 +51,7 @@ abstract class InboxDuplicateTests<T> extends InboxTests<T> {
               "firstTime beside an open transaction with the same key, which then %s: nobody can know before its end whether it is the first, so it has to wait for it",
               commits ? "committed" : "rolled back")
           .isNotEqualTo(commits);
-      other.get("firstTime", other.start(t -> store().firstTime(t, key("more"))));
+      other.call("firstTime", t -> store().firstTime(t, key("more")));
       other.commit();
     }
     expect("what the second recorded beside", firstTime(key("more"))).isFalse();
@@ -62,7 +62,7 @@ abstract class InboxDuplicateTests<T> extends InboxTests<T> {
     for (boolean commits : List.of(true, false)) {
       InboxKey key = key("commits " + commits);
       try (OpenWork<T> transaction = open()) {
-        transaction.get("firstTime", transaction.start(t -> store().firstTime(t, key)));
+        transaction.call("firstTime", t -> store().firstTime(t, key));
         Begin<T> begun = besideOpen(transaction, commits, key);
         if (commits) {
           assertDone("a key that was recorded meanwhile", begun, InboxResult.none());
@@ -73,8 +73,7 @@ abstract class InboxDuplicateTests<T> extends InboxTests<T> {
       InboxKey locked = key("locked, commits " + commits);
       Lock<T> lock = started(locked, soon());
       try (OpenWork<T> transaction = open()) {
-        boolean completed =
-            transaction.get("complete", transaction.start(t -> lock.complete(t, result("r"))));
+        boolean completed = transaction.call("complete", t -> lock.complete(t, result("r")));
         requires("I4", () -> assertAccepted("complete", completed));
         letLeaseEnd();
         Begin<T> begun = besideOpen(transaction, commits, locked);

@@ -49,8 +49,8 @@ abstract class InboxFixtureTests<T> extends InboxTests<T> {
   void opensTwo() {
     try (OpenWork<T> first = open();
         OpenWork<T> second = open()) {
-      boolean ofFirst = first.get("the first", first.start(t -> true));
-      boolean ofSecond = second.get("the second, beside the first", second.start(t -> true));
+      boolean ofFirst = first.call("the first", t -> true);
+      boolean ofSecond = second.call("the second, beside the first", t -> true);
       expect("whether work is done in two at once", ofFirst && ofSecond).isTrue();
       first.commit();
       second.commit();

@@ -146,9 +146,8 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
   }
 
   private void change(OpenWork<T> transaction, Lock<T> lock) {
-    boolean completed =
-        transaction.get("complete", transaction.start(t -> lock.complete(t, result("r"))));
+    boolean completed = transaction.call("complete", t -> lock.complete(t, result("r")));
     requires("I4", () -> assertAccepted("complete", completed));
-    transaction.get("firstTime", transaction.start(t -> store().firstTime(t, key("released"))));
+    transaction.call("firstTime", t -> store().firstTime(t, key("released")));
   }
 }

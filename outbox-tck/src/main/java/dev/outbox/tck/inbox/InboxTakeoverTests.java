@@ -78,16 +78,15 @@ abstract class InboxTakeoverTests<T> extends InboxTests<T> {
         () -> {
           try (OpenWork<T> transaction = open()) {
             Boolean first =
-                transaction.get(
+                transaction.call(
                     "firstTime",
-                    transaction.start(
-                        t -> {
-                          try {
-                            return store().firstTime(t, KEY);
-                          } catch (InProgressException e) {
-                            return false;
-                          }
-                        }));
+                    t -> {
+                      try {
+                        return store().firstTime(t, KEY);
+                      } catch (InProgressException e) {
+                        return false;
+                      }
+                    });
             transaction.rollback();
             return first ? true : null;
           }

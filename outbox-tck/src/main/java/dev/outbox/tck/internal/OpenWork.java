@@ -51,8 +51,16 @@ public final class OpenWork<T> implements AutoCloseable {
     }
   }
 
-  /** Begins something in the transaction. */
-  public <R> CompletableFuture<R> start(Function<T, R> action) {
+  /**
+   * Does something in the transaction.
+   *
+   * @param what for the failure: this did not return
+   */
+  public <R> R call(String what, Function<T, R> action) {
+    return get(what, start(action));
+  }
+
+  private <R> CompletableFuture<R> start(Function<T, R> action) {
     CompletableFuture<R> result = new CompletableFuture<>();
     work.add(
         t -> {

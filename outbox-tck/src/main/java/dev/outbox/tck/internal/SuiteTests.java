@@ -7,17 +7,16 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.SchemaException;
+import dev.outbox.Texts;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.tck.SchemaFixture;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.assertj.core.api.AbstractBooleanAssert;
 import org.assertj.core.api.AbstractCollectionAssert;
@@ -187,15 +186,7 @@ public abstract class SuiteTests<P extends Patient<?, ?>> {
 
   /** The text in quotes, with what does not show, or looks like something else, escaped. */
   public static String shown(String text) {
-    String escaped =
-        text.codePoints()
-            .mapToObj(
-                c ->
-                    c >= ' ' && c < 127
-                        ? Character.toString(c)
-                        : "\\u" + HexFormat.of().withUpperCase().toHexDigits(c, 4))
-            .collect(Collectors.joining());
-    return '"' + escaped + '"';
+    return Texts.json(text, 127);
   }
 
   // ---- the fixture

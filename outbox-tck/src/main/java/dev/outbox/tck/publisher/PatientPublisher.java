@@ -189,7 +189,7 @@ final class PatientPublisher {
    */
   Published publishUntilAnswered(String when, List<StoredMessage> messages, List<String> keys) {
     Published published = publish(when, messages);
-    Deadline deadline = new Deadline(patience.of(fixture.patience()));
+    Deadline deadline = deadline();
     List<Integer> open = published.unanswered(keys);
     while (!open.isEmpty() && !deadline.isOver()) {
       Published again = publish(when, open.stream().map(messages::get).toList());
@@ -202,6 +202,11 @@ final class PatientPublisher {
       open = published.unanswered(keys);
     }
     return published;
+  }
+
+  /** Of what has to happen. */
+  private Deadline deadline() {
+    return new Deadline(patience.of(fixture.patience()));
   }
 
   /** After which publish has broken P5. */
@@ -250,7 +255,7 @@ final class PatientPublisher {
    */
   @Nullable String publishUntilDelivered(List<StoredMessage> messages) {
     List<StoredMessage> open = messages;
-    Deadline deadline = new Deadline(patience.of(fixture.patience()));
+    Deadline deadline = deadline();
     while (!open.isEmpty()) {
       Published published = start(publisher(), PublisherRun.AGAIN, open).await();
       String wrong = published.hung() != null ? published.hung() : published.miscounted();
@@ -313,7 +318,7 @@ final class PatientPublisher {
 
   /** The same again and again, until it is reached or patience is over. */
   Asked askUntilReached() {
-    Deadline deadline = new Deadline(patience.of(fixture.patience()));
+    Deadline deadline = deadline();
     Asked asked = ask(fixture.patience());
     while (asked.trouble().isPresent() && !deadline.isOver()) {
       deadline.pause(Duration.ofMillis(20));
@@ -356,7 +361,7 @@ final class PatientPublisher {
   /** What arrived, once it is as expected or patience is over. */
   List<Received> await(Predicate<List<Received>> expected) {
     long begin = System.nanoTime();
-    Deadline deadline = new Deadline(patience.of(fixture.patience()));
+    Deadline deadline = deadline();
     List<Received> now = receive();
     while (!expected.test(now)) {
       if (deadline.isOver()) {

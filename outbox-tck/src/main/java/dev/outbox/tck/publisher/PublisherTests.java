@@ -10,6 +10,14 @@ import dev.outbox.tck.internal.InThread;
 import dev.outbox.tck.internal.NotUnlocked;
 import dev.outbox.tck.internal.Place;
 import dev.outbox.tck.internal.Sentence;
+import dev.outbox.tck.publisher.PublisherTck.BrokerCrashes;
+import dev.outbox.tck.publisher.PublisherTck.BrokerHangs;
+import dev.outbox.tck.publisher.PublisherTck.BrokerRejects;
+import dev.outbox.tck.publisher.PublisherTck.BrokerStops;
+import dev.outbox.tck.publisher.PublisherTck.DestinationHangs;
+import dev.outbox.tck.publisher.PublisherTck.DestinationMissing;
+import dev.outbox.tck.publisher.PublisherTck.DestinationNotDurable;
+import dev.outbox.tck.publisher.PublisherTck.Received;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -36,13 +44,13 @@ abstract class PublisherTests {
 
   /** What the publisher did while its broker was stopped in good order. */
   private Outage whileStopped() {
-    PublisherTck.BrokerStops broker = tck.fixture(PublisherTck.BrokerStops.class);
+    BrokerStops broker = tck.fixture(BrokerStops.class);
     return outage(PublisherRun.STOPPED, broker::stopBroker, broker::startBroker);
   }
 
   /** What the publisher did while its broker hung. */
   private Outage whileHung() {
-    PublisherTck.BrokerHangs broker = tck.fixture(PublisherTck.BrokerHangs.class);
+    BrokerHangs broker = tck.fixture(BrokerHangs.class);
     return outage(PublisherRun.HUNG, broker::pauseBroker, broker::resumeBroker);
   }
 
@@ -123,20 +131,18 @@ abstract class PublisherTests {
 
   /** The second and the fourth message are of one key, "bad", the second is the bad one. */
   Beside besideRejected() {
-    PublisherTck.BrokerRejects broker = tck.fixture(PublisherTck.BrokerRejects.class);
-    return beside(
-        PublisherRun.BESIDE_REJECTED, broker.rejected(tck.message("bad")), List.of("good", "bad"));
+    OutboxMessage.Builder bad = tck.fixture(BrokerRejects.class).rejected(tck.message("bad"));
+    return beside(PublisherRun.BESIDE_REJECTED, bad, List.of("good", "bad"));
   }
 
   /** The same with one to a missing destination. */
   Beside besideMissing() {
-    PublisherTck.DestinationMissing broker = tck.fixture(PublisherTck.DestinationMissing.class);
-    return beside(
-        PublisherRun.BESIDE_MISSING, broker.toMissing(tck.message("bad")), List.of("good", "bad"));
+    OutboxMessage.Builder bad = tck.fixture(DestinationMissing.class).toMissing(tck.message("bad"));
+    return beside(PublisherRun.BESIDE_MISSING, bad, List.of("good", "bad"));
   }
 
   /** The same with one to a destination that hangs. */
-  Beside besideHanging(PublisherTck.DestinationHangs broker) {
+  Beside besideHanging(DestinationHangs broker) {
     return beside(
         PublisherRun.BESIDE_HANGING, broker.toHanging(tck.message("bad")), List.of("good"));
   }
@@ -154,14 +160,14 @@ abstract class PublisherTests {
 
   /** 200 messages of 20 keys, some of which are rejected, and what came of them. */
   Beside besideManyRejected() {
-    PublisherTck.BrokerRejects broker = tck.fixture(PublisherTck.BrokerRejects.class);
-    return besideMany(broker::rejected, "messages that the broker never takes");
+    return besideMany(
+        tck.fixture(BrokerRejects.class)::rejected, "messages that the broker never takes");
   }
 
   /** The same with some to a missing destination. */
   Beside besideManyMissing() {
-    PublisherTck.DestinationMissing broker = tck.fixture(PublisherTck.DestinationMissing.class);
-    return besideMany(broker::toMissing, "messages to a missing destination");
+    return besideMany(
+        tck.fixture(DestinationMissing.class)::toMissing, "messages to a missing destination");
   }
 
   private Beside besideMany(UnaryOperator<OutboxMessage.Builder> bad, String what) {
@@ -190,7 +196,7 @@ abstract class PublisherTests {
         throw new AssertionError(
             "publish threw %s for the first message".formatted(thrown), thrown);
       }
-      List<PublisherTck.Received> received = tck.await(r -> !r.isEmpty());
+      List<Received> received = tck.await(r -> !r.isEmpty());
       check(
           received.size() == 1,
           "received() has %s messages after one was published, whose result was %s",
@@ -260,7 +266,7 @@ abstract class PublisherTests {
 
     @Sentence("a call's results stay what they were when the next call is made")
     void resultsStay() {
-      PublisherTck.BrokerRejects broker = tck.fixture(PublisherTck.BrokerRejects.class);
+      BrokerRejects broker = tck.fixture(BrokerRejects.class);
       Published ignored = tck.publish(PublisherRun.BESIDE_REJECTED, besideOne(broker)).inTime();
       List<StoredMessage> two = tck.batch(tck.message("a"), tck.message("b"));
       List<Result> first = tck.start(tck.publisher(), PublisherRun.WELL, two).given();
@@ -273,7 +279,7 @@ abstract class PublisherTests {
           first);
     }
 
-    private List<StoredMessage> besideOne(PublisherTck.BrokerRejects broker) {
+    private List<StoredMessage> besideOne(BrokerRejects broker) {
       return tck.batch(broker.rejected(tck.message("bad")), tck.message("good"));
     }
 
@@ -295,8 +301,7 @@ abstract class PublisherTests {
 
     @Sentence("what a destination took and did not make durable is not delivered")
     void notDurable() {
-      PublisherTck.DestinationNotDurable broker =
-          tck.fixture(PublisherTck.DestinationNotDurable.class);
+      DestinationNotDurable broker = tck.fixture(DestinationNotDurable.class);
       Published published =
           tck.publish(
               "to a destination that cannot make it durable",
@@ -309,7 +314,7 @@ abstract class PublisherTests {
 
     @Sentence("what was delivered is still there after the broker has crashed")
     void survivesCrash() {
-      PublisherTck.BrokerCrashes broker = tck.fixture(PublisherTck.BrokerCrashes.class);
+      BrokerCrashes broker = tck.fixture(BrokerCrashes.class);
       Published published =
           tck.publish(
               "before the broker crashed",
@@ -337,7 +342,7 @@ abstract class PublisherTests {
         Published.because("P1", tck.publishUntilDelivered(messages));
         all.addAll(messages);
       }
-      List<PublisherTck.Received> received = tck.await(r -> r.size() >= all.size());
+      List<Received> received = tck.await(r -> r.size() >= all.size());
       check(outOfOrder(all, PatientPublisher.ids(received)));
     }
 
@@ -369,14 +374,14 @@ abstract class PublisherTests {
     @Rule({"P1", "P2"})
     @Sentence("when the broker crashes during a call, nothing delivered is lost, and keys in order")
     void crashDuringCall() {
-      PublisherTck.BrokerCrashes broker = tck.fixture(PublisherTck.BrokerCrashes.class);
+      BrokerCrashes broker = tck.fixture(BrokerCrashes.class);
       duringCall("while the broker crashed", broker::killBroker, broker::startBroker);
     }
 
     @Rule({"P1", "P2"})
     @Sentence("when the broker hangs during a call, nothing delivered is lost, and keys in order")
     void hangDuringCall() {
-      PublisherTck.BrokerHangs broker = tck.fixture(PublisherTck.BrokerHangs.class);
+      BrokerHangs broker = tck.fixture(BrokerHangs.class);
       duringCall("while the broker began to hang", broker::pauseBroker, broker::resumeBroker);
     }
 

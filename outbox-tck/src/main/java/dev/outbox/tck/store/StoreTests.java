@@ -24,7 +24,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -112,13 +111,13 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
     return new OpenWork<>(tck);
   }
 
-  /** Begins an append; it may have to wait for another transaction. */
-  CompletableFuture<Set<UUID>> startAppend(OpenWork<T> transaction, List<OutboxMessage> messages) {
-    return transaction.start(t -> store().append(t, messages).duplicates());
+  /** The same in a transaction that stays open. */
+  Set<UUID> append(OpenWork<T> transaction, List<OutboxMessage> messages) {
+    return transaction.call("append", t -> store().append(t, messages).duplicates());
   }
 
-  void append(OpenWork<T> transaction, OutboxMessage... messages) {
-    Set<UUID> ignored = transaction.get("append", startAppend(transaction, List.of(messages)));
+  void append(OpenWork<T> transaction, OutboxMessage message) {
+    Set<UUID> ignored = append(transaction, List.of(message));
   }
 
   // ---- claim

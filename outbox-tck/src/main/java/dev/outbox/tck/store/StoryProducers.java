@@ -62,9 +62,7 @@ final class StoryProducers<T> extends StoreTests<T> {
         "appends " + some.stream().map(StoryMessages::described).collect(Collectors.joining(", ")),
         open -> {
           open.dedup.compareAndSet(false, dedup);
-          Set<UUID> actual =
-              open.actual.get(
-                  "append", startAppend(open.actual, some.stream().map(m -> m.content).toList()));
+          Set<UUID> actual = append(open.actual, some.stream().map(m -> m.content).toList());
           for (StoryMessage message : some) {
             boolean stored = !messages.isDuplicate(message, open.appended);
             mustBe(
