@@ -1,6 +1,7 @@
 package dev.outbox.relay;
 
 import java.time.Duration;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -28,10 +29,17 @@ final class Breaker {
   private final int batchSize;
   private final Backoff pauses;
   private final RelayListener listener;
+  private final ReentrantLock telling = new ReentrantLock();
   private volatile boolean closed = true;
   private boolean testing;
   private int testSize;
   private long openUntil;
+
+  /** Why it was opened. */
+  private String trouble = "";
+
+  /** What the listener knows. */
+  private volatile boolean toldClosed = true;
 
   Breaker(String relay, int batchSize, DoubleSupplier random, RelayListener listener) {
     this.relay = relay;
@@ -78,25 +86,37 @@ final class Breaker {
     if (closed && error == null) {
       return;
     }
-    boolean was;
-    boolean is;
     synchronized (this) {
-      was = closed;
+      boolean was = closed;
       testing &= !admission.test();
       if (admission.test() && batch != null) {
         tested(batch);
       }
       if (error != null && (was || admission.test())) {
-        closed = false;
+        trouble = error;
         testSize = was ? 1 : Math.min(Math.min(batchSize, MOST_SET_ASIDE), testSize * GROWTH);
         openUntil = now + pauses.next();
+        closed = false;
       }
-      is = closed;
     }
-    if (was && !is && error != null) {
-      listener.on(new RelayEvent.BreakerOpened(relay, error));
-    } else if (!was && is) {
-      listener.on(new RelayEvent.BreakerClosed(relay));
+    tell();
+  }
+
+  /** One worker at a time, so that the last thing that a slow listener is told is how it is. */
+  private void tell() {
+    while (closed != toldClosed && telling.tryLock()) { // or else who is telling goes on
+      try {
+        boolean is = closed;
+        if (is != toldClosed) {
+          toldClosed = is;
+          listener.on(
+              is
+                  ? new RelayEvent.BreakerClosed(relay)
+                  : new RelayEvent.BreakerOpened(relay, trouble));
+        }
+      } finally {
+        telling.unlock();
+      }
     }
   }
 

@@ -8,6 +8,7 @@ import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
 class BreakerTest {
@@ -114,6 +115,35 @@ class BreakerTest {
     assertThat(events.of("closed")).isEmpty();
     round(300, later, Result.delivered());
     assertThat(breaker.closed()).isTrue();
+  }
+
+  @Test
+  void whatHappensIsToldInItsOrderAlsoWhereTheListenerIsSlow() throws InterruptedException {
+    CountDownLatch told = new CountDownLatch(1);
+    CountDownLatch goesOn = new CountDownLatch(1);
+    RelayListener slow =
+        event -> {
+          if (event instanceof RelayEvent.BreakerOpened) {
+            told.countDown();
+            Waits.await().until(() -> goesOn.getCount() == 0);
+          }
+          events.on(event);
+        };
+    Breaker shared = new Breaker("relay", 10, () -> 0, slow);
+    Batch down = batch(DOWN);
+    Thread opens = new Thread(() -> shared.done(shared.admit(0), down, 0));
+    opens.start();
+    told.await();
+    Admission test = shared.admit(100 * MS);
+    Thread closes = new Thread(() -> shared.done(test, batch(Result.delivered()), 100 * MS));
+    closes.start();
+    Waits.await().until(() -> shared.closed() && closes.getState() != Thread.State.RUNNABLE);
+    goesOn.countDown();
+    opens.join();
+    closes.join();
+    assertThat(events.all())
+        .filteredOn(event -> !event.startsWith("unavailable"))
+        .containsExactly("opened no broker", "closed");
   }
 
   @Test
