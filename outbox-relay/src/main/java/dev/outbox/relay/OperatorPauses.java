@@ -8,8 +8,6 @@ import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.PauseStore.Pause;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -73,15 +71,13 @@ final class OperatorPauses {
    */
   boolean readAgain() throws InterruptedException {
     if (store != null && isOld() && mayRead()) {
-      List<RelayEvent> news = new ArrayList<>();
       try {
         if (isOld()) {
-          news = read(store);
+          read(store);
         }
       } finally {
         lock.unlock();
       }
-      news.forEach(listener::on);
     }
     Map<String, Pause> now = known;
     return now == null || now.containsKey(PauseStore.name(null));
@@ -96,9 +92,8 @@ final class OperatorPauses {
     return clock.getAsLong() - readAt >= READ_AGAIN;
   }
 
-  private List<RelayEvent> read(PauseStore from) {
+  private void read(PauseStore from) {
     Map<String, Pause> before = requireNonNullElse(known, Map.of());
-    List<RelayEvent> news = new ArrayList<>();
     try {
       Map<String, Pause> now =
           from.pauses().stream()
@@ -107,19 +102,19 @@ final class OperatorPauses {
                       pause -> PauseStore.name(pause.aggregateType()), Function.identity()));
       known = now;
       if (hasFailed) {
-        news.add(new RelayEvent.StoreRecovered(relay));
+        listener.on(new RelayEvent.StoreRecovered(relay));
         hasFailed = false;
       }
       before.forEach(
           (name, pause) -> {
             if (!now.containsKey(name)) {
-              news.add(new RelayEvent.Resumed(relay, pause));
+              listener.on(new RelayEvent.Resumed(relay, pause));
             }
           });
       now.forEach(
           (name, pause) -> {
             if (!pause.equals(before.get(name))) {
-              news.add(new RelayEvent.Paused(relay, pause));
+              listener.on(new RelayEvent.Paused(relay, pause));
             }
           });
     } catch (Throwable e) { // the next reading meets it, too
@@ -127,10 +122,9 @@ final class OperatorPauses {
           new RelayEvent.StoreFailed(relay, "pauses", SupervisedLoop.asRuntimeException(e));
       hasFailed = true;
       known = failed.isPermanent() ? null : known;
-      news.add(failed);
+      listener.on(failed);
     }
     readAt = clock.getAsLong();
-    return news;
   }
 
   /** The decision on a message that must wait, or null when nothing has paused it. */

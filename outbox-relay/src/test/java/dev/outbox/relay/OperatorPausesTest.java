@@ -14,6 +14,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -101,6 +103,42 @@ class OperatorPausesTest {
     assertThat(paused.readAgain()).isFalse();
     assertThat(paused.before(Samples.stored(1, "a"))).isNotNull();
     assertThat(events.all()).containsExactly("paused order", "storeFailed pauses away");
+  }
+
+  @Test
+  void whatHappensIsToldInItsOrderAlsoWhereTheListenerIsSlow() throws InterruptedException {
+    CountDownLatch told = new CountDownLatch(1);
+    CountDownLatch goesOn = new CountDownLatch(1);
+    RelayListener slow =
+        event -> {
+          if (event instanceof RelayEvent.Paused) {
+            told.countDown();
+            Waits.await().until(() -> goesOn.getCount() == 0);
+          }
+          events.on(event);
+        };
+    OperatorPauses pauses = new OperatorPauses("relay", store, slow, clock::get);
+    assertThat(pauses.readAgain()).isFalse();
+    store.pause(PAUSED, ANN);
+    clock.addAndGet(SECOND);
+    CompletableFuture<Boolean> another = CompletableFuture.supplyAsync(() -> readAgain(pauses));
+    told.await();
+    store.resume(PAUSED, ANN);
+    clock.addAndGet(SECOND);
+    assertThat(pauses.readAgain()).isFalse();
+    goesOn.countDown();
+    assertThat(another.join()).isFalse();
+    clock.addAndGet(SECOND);
+    assertThat(pauses.readAgain()).isFalse();
+    assertThat(events.all()).containsExactly("paused order", "resumed order");
+  }
+
+  private static boolean readAgain(OperatorPauses pauses) {
+    try {
+      return pauses.readAgain();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   @Test
