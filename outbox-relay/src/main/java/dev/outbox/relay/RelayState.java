@@ -12,6 +12,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,13 +40,18 @@ public final class RelayState implements RelayListener {
    */
   public record Unavailable(String destination, String error, Instant at) {}
 
-  /** With the sequence of the message that found it out. */
-  private record Found(Unavailable unavailable, long sequence) {}
+  /**
+   * With the sequence of the message that found it out.
+   *
+   * @param at by {@link System#nanoTime}, as all that is counted: the other clock may be set
+   */
+  private record Found(Unavailable unavailable, long sequence, long at) {}
 
   /** That a worker gets nothing done, from the first failure to the last. */
-  private record Failing(Instant since, Instant until, RelayEvent.StoreFailed last) {}
+  private record Failing(Instant since, long first, long until, RelayEvent.StoreFailed last) {}
 
   private final InstantSource clock;
+  private final LongSupplier nanos;
   private final Map<String, Found> unavailable = new ConcurrentHashMap<>();
 
   /** By worker. */
@@ -59,12 +65,13 @@ public final class RelayState implements RelayListener {
 
   /** The state of a relay that has not told anything yet. */
   public RelayState() {
-    this(InstantSource.system());
+    this(InstantSource.system(), System::nanoTime);
   }
 
   /** For tests. */
-  RelayState(InstantSource clock) {
+  RelayState(InstantSource clock, LongSupplier nanos) {
     this.clock = clock;
+    this.nanos = nanos;
   }
 
   @Override
@@ -98,11 +105,11 @@ public final class RelayState implements RelayListener {
 
   private void failed(RelayEvent.StoreFailed event) {
     if (event.stopsWork()) {
-      Instant now = clock.instant();
+      long now = nanos.getAsLong();
       failing.merge(
           event.who(),
-          new Failing(now, now, event),
-          (before, first) -> new Failing(before.since(), now, event));
+          new Failing(clock.instant(), now, now, event),
+          (before, first) -> new Failing(before.since, before.first, now, event));
     }
   }
 
@@ -112,14 +119,14 @@ public final class RelayState implements RelayListener {
     if (destination != null
         && (unavailable.size() < MOST_DESTINATIONS || unavailable.containsKey(destination))) {
       Unavailable now = new Unavailable(destination, event.result().error(), clock.instant());
-      unavailable.put(destination, new Found(now, event.message().sequence()));
+      unavailable.put(destination, new Found(now, event.message().sequence(), nanos.getAsLong()));
     }
   }
 
   /** Another relay may have delivered the message that found it out. */
   private void forgetOld() {
-    Instant since = clock.instant().minus(LASTS);
-    unavailable.values().removeIf(one -> one.unavailable().at().isBefore(since));
+    long now = nanos.getAsLong();
+    unavailable.values().removeIf(one -> now - one.at > LASTS.toNanos());
   }
 
   /**
@@ -127,13 +134,14 @@ public final class RelayState implements RelayListener {
    * pass, such as deadlocks, count only when they have lasted.
    */
   public @Nullable String failing() {
-    Instant lately = clock.instant().minus(PATIENCE);
+    long now = nanos.getAsLong();
+    long patience = PATIENCE.toNanos();
     return failing.values().stream()
         .filter(
             one ->
                 one.last().isPermanent()
-                    || (one.since().isBefore(lately) && one.until().isAfter(lately)))
-        .min(Comparator.comparing(Failing::since))
+                    || (now - one.first > patience && now - one.until < patience))
+        .max(Comparator.comparingLong(one -> now - one.first))
         .map(
             one ->
                 "nothing is published: %s fails since %s: %s"

@@ -6,12 +6,19 @@ import dev.outbox.PermanentOutboxException;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.Finding;
+import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
 class RelayStateTest {
   private Instant now = Instant.parse("2026-01-02T03:04:05Z");
-  private final RelayState state = new RelayState(() -> now);
+  private long nanos;
+  private final RelayState state = new RelayState(() -> now, () -> nanos);
+
+  private void passes(Duration time) {
+    now = now.plus(time);
+    nanos += time.toNanos();
+  }
 
   private void unavailable(long sequence, String error, String destination) {
     state.on(
@@ -40,10 +47,25 @@ class RelayStateTest {
   @Test
   void orUntilNobodySaysSoAnyMore() {
     unavailable(1, "no leader", "order");
-    now = now.plus(RelayState.LASTS);
+    passes(RelayState.LASTS);
     assertThat(state.unavailable()).hasSize(1);
-    now = now.plusSeconds(1);
+    passes(Duration.ofSeconds(1));
     assertThat(state.unavailable()).isEmpty();
+  }
+
+  @Test
+  void whateverTheClockIsSetTo() {
+    unavailable(1, "no leader", "order");
+    failed("w/0", "claim", new TransientOutboxException("deadlock"));
+    now = now.plus(Duration.ofDays(1));
+    failed("w/0", "claim", new TransientOutboxException("deadlock"));
+    assertThat(state.unavailable()).hasSize(1);
+    assertThat(state.failing()).as("a moment later").isNull();
+    passes(RelayState.LASTS.plusSeconds(1));
+    now = now.minus(Duration.ofDays(2));
+    failed("w/0", "claim", new TransientOutboxException("deadlock"));
+    assertThat(state.unavailable()).isEmpty();
+    assertThat(state.failing()).as("minutes later").isNotNull();
   }
 
   private void failed(String who, String operation, RuntimeException error) {
@@ -56,7 +78,7 @@ class RelayStateTest {
     failed("w/1", "claim", new PermanentOutboxException("no right"));
     assertThat(state.failing())
         .isEqualTo("nothing is published: claim fails since 2026-01-02T03:04:05Z: no right");
-    now = now.plus(RelayState.PATIENCE.multipliedBy(2));
+    passes(RelayState.PATIENCE.multipliedBy(2));
     state.on(new RelayEvent.StoreRecovered("w/0"));
     assertThat(state.failing()).isNotNull();
     state.on(new RelayEvent.StoreRecovered("w/1"));
@@ -67,13 +89,13 @@ class RelayStateTest {
   void whatMayPassIsToldWhenItHasLasted() {
     failed("w/0", "settle", new TransientOutboxException("deadlock"));
     failed("w/1", "work", new IllegalStateException(new OutOfMemoryError("a test")));
-    now = now.plus(RelayState.PATIENCE);
+    passes(RelayState.PATIENCE);
     failed("w/0", "claim", new TransientOutboxException("deadlock again"));
     assertThat(state.failing()).isNull();
-    now = now.plusSeconds(1);
+    passes(Duration.ofSeconds(1));
     assertThat(state.failing())
         .isEqualTo("nothing is published: claim fails since 2026-01-02T03:04:05Z: deadlock again");
-    now = now.plus(RelayState.PATIENCE);
+    passes(RelayState.PATIENCE);
     assertThat(state.failing()).as("while nothing is tried, as when the broker is away").isNull();
   }
 
@@ -117,7 +139,7 @@ class RelayStateTest {
     for (int i = 0; i < 20; i++) {
       unavailable(i, "no leader", "topic" + i);
     }
-    now = now.plus(RelayState.LASTS).plusSeconds(1);
+    passes(RelayState.LASTS.plusSeconds(1));
     unavailable(20, "no leader", "order");
     assertThat(state.unavailable())
         .extracting(RelayState.Unavailable::destination)
