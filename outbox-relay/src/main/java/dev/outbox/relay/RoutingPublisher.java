@@ -3,6 +3,7 @@ package dev.outbox.relay;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.Texts;
+import dev.outbox.publisher.core.BackgroundTasks;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.Finding;
@@ -175,20 +176,22 @@ public final class RoutingPublisher implements MessagePublisher {
    */
   @Override
   public void close() {
-    String troubles = "";
-    try {
+    String troubles;
+    try { // in a thread of its own: an interrupt of this one must not cut it short
       troubles =
-          troubles(
-              all,
-              one ->
-                  () -> {
-                    one.publisher().close();
-                    return Optional.empty();
-                  },
-              timeout,
-              "did not close within " + Texts.time(timeout));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+          BackgroundTasks.call(
+                  "outbox-routing-close",
+                  () ->
+                      troubles(
+                          all,
+                          one ->
+                              () -> {
+                                one.publisher().close();
+                                return Optional.empty();
+                              },
+                          timeout,
+                          "did not close within " + Texts.time(timeout)))
+              .join();
     } finally {
       executor.shutdownNow();
     }

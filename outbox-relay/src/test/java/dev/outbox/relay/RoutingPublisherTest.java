@@ -379,6 +379,30 @@ class RoutingPublisherTest {
   }
 
   @Test
+  @DisplayName("closes all, also in a thread that was interrupted, and leaves it so")
+  void closesThoughInterrupted() {
+    CountDownLatch closing = new CountDownLatch(2);
+    CountDownLatch closed = new CountDownLatch(2);
+    Asked slow =
+        new Asked(
+            Optional.empty(),
+            () -> {
+              closing.countDown();
+              try {
+                closing.await();
+                closed.countDown();
+              } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+              }
+            });
+    MessagePublisher routing = builder(slow, slow).build();
+    Thread.currentThread().interrupt();
+    routing.close();
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(closed.getCount()).isZero();
+  }
+
+  @Test
   @DisplayName(
       "when one cannot be opened, those that were are closed, and the first error is thrown")
   void opensAllOrNone() {
