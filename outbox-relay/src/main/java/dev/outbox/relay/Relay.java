@@ -163,6 +163,9 @@ public final class Relay implements AutoCloseable {
     state = State.RUNNING;
     try {
       listener.on(new RelayEvent.Started(settings.name(), settings.workers(), place));
+      if (state == State.CLOSED) { // by the listener
+        return;
+      }
       if (store instanceof KeepingStore<?>) {
         threads.start(keeper);
       }

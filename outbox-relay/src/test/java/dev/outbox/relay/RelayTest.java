@@ -447,6 +447,22 @@ class RelayTest {
     await().untilAsserted(() -> assertThat(claimable()).as("given back").isEqualTo(1));
   }
 
+  @Test
+  void closedByAListenerThatIsToldOfItsStartNothingRuns() {
+    relay =
+        builder()
+            .listener(
+                event -> {
+                  if (event instanceof RelayEvent.Started) {
+                    relay.close();
+                  }
+                })
+            .build();
+    relay.start();
+    assertThat(events.of("stopped")).containsExactly("stopped 0");
+    assertThat(relay.isAlive()).isFalse();
+  }
+
   /** Also in a thread that a stop interrupts. */
   @Test
   void closeFromAListenerOfHousekeepingLetsARunningPublishEnd() {
