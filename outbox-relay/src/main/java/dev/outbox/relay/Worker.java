@@ -235,7 +235,7 @@ final class Worker {
             settings.publishTimeout(),
             shared.publishing(),
             shared.clock());
-    await(publication, publication.start(), timed);
+    await(publication, start(publication, timed), timed);
     for (Publication.Broken broken : publication.broken()) {
       listener.on(new RelayEvent.PublisherBroken(name, broken.problem(), broken.cause()));
     }
@@ -252,6 +252,17 @@ final class Worker {
       listener.on(new RelayEvent.PublisherBroken(name, problem, null));
     }
     return true;
+  }
+
+  /** Where the process can have no more threads, nobody is to wait for the end of the lease. */
+  private long start(Publication publication, TimedClaim timed) {
+    try {
+      return publication.start();
+    } catch (RuntimeException | Error e) {
+      next = timed;
+      release();
+      throw e;
+    }
   }
 
   /** Returns when the publication is finished or given up. */
@@ -374,7 +385,7 @@ final class Worker {
     return pause < timed.left() && !(waiting.stopping() && pause > waiting.leftToStop());
   }
 
-  /** Gives back a claim that a settle made and that was not begun. */
+  /** Gives back a claim of which nothing was published. */
   void release() {
     TimedClaim unused = next;
     next = null;

@@ -2,6 +2,7 @@ package dev.outbox.relay;
 
 import static dev.outbox.relay.Waits.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.TransientOutboxException;
@@ -290,6 +291,28 @@ class WorkerTest {
         .containsExactly("hang");
     assertThat(events.of("delivered")).containsExactlyInAnyOrder("delivered 2", "delivered 3");
     assertThat(store.deadLetters(0, 9).get(0).message().attempts()).isEqualTo(3);
+  }
+
+  @Test
+  void whatItHasNoThreadForIsFreeAtOnce() throws InterruptedException {
+    AtomicBoolean full = new AtomicBoolean(true);
+    publishing =
+        new ThreadPoolExecutor(0, 1, 1, TimeUnit.SECONDS, new SynchronousQueue<>()) {
+          @Override
+          public void execute(Runnable command) {
+            if (full.get()) {
+              throw new OutOfMemoryError("unable to create native thread");
+            }
+            super.execute(command);
+          }
+        };
+    worker = worker(publisher, LEASE, LEASE.dividedBy(2));
+    store.append("a", "1");
+    assertThatThrownBy(worker::round).isInstanceOf(OutOfMemoryError.class);
+    assertThat(claimable()).singleElement().satisfies(m -> assertThat(m.attempts()).isZero());
+    full.set(false);
+    drain();
+    assertThat(publisher.deliveredEvents()).containsExactly("1");
   }
 
   @Test
