@@ -159,13 +159,18 @@ final class Claims<H> {
   private Leased<H> pastMoves(Leased<H> claim, Claim.Request request) {
     long began = clock.getAsLong();
     Leased<H> current = claim;
+    boolean fails = false;
     while (current.isEmpty() && !current.batch.leases().isEmpty()) {
-      if (isOver(MOVES, began)) {
+      if (fails || isOver(MOVES, began)) {
         Set<Integer> ignored = settleAndLetGo(current, nothing(current));
         current.over();
         return current;
       }
-      current = goOn(current, nothing(current), request).next();
+      try {
+        current = goOn(current, nothing(current), request).next();
+      } catch (OutboxException e) { // what is leased must not stand still
+        fails = true;
+      }
     }
     if (current.isEmpty()) {
       current.end(transactions);

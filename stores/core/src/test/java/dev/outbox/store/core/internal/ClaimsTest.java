@@ -265,6 +265,17 @@ class ClaimsTest {
   }
 
   @Test
+  @DisplayName("let go of what they have leased when they cannot go on after moving messages aside")
+  void movesAndFails() {
+    for (int sequence = 1; sequence <= 4; sequence++) {
+      database.add(1, sequence, true);
+    }
+    database.add(1, 5, false);
+    database.troubles.addAll(List.of(Trouble.NONE, Trouble.ROLLBACK));
+    assertThat(sequences(store.claim(FOUR))).as("at once").containsExactly(5L);
+  }
+
+  @Test
   @DisplayName("move messages aside for 100 ms, then let go and say: poll again")
   void movesForATime() {
     database.moveTakes = Duration.ofMillis(60);
