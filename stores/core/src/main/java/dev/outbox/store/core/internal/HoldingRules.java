@@ -120,9 +120,6 @@ final class HoldingRules {
       }
       List<Relay> busy = staying().stream().filter(r -> r.load == Load.BUSY).toList();
       int most = busy.stream().mapToInt(this::held).max().orElse(0);
-      if (leaving + busy.size() == 0) {
-        return List.of();
-      }
       List<Relay> byHeld =
           staying().stream()
               .filter(r -> r.load != Load.BUSY || leaving > 0)
@@ -130,7 +127,7 @@ final class HoldingRules {
               .limit(leaving + busy.size())
               .toList();
       return byHeld.stream()
-          .filter(r -> byHeld.indexOf(r) < leaving || 2 * held(r) < most && held(r) + 1 < most)
+          .filter(r -> byHeld.indexOf(r) < leaving || 2 * held(r) + 1 < most)
           .toList();
     }
 
@@ -177,13 +174,13 @@ final class HoldingRules {
     // It may have been given something, though nobody has more for it.
     boolean ready = state == State.READY || self.state == State.READY;
     Set<Integer> take = take(look, self, others, ready, vacant);
-    Set<Integer> give = take.isEmpty() ? give(look, self, others) : Set.of();
     Duration next =
         ready
             ? TAKING_OVER
             : vacant.forLong().containsAll(look.vacant()) ? look.pause(self) : SECOND_LOOK;
     // Whoever sees it ready leaves to it what is free, until it has it.
-    return new Plan(take, give, ready && !take.isEmpty() ? State.READY : state, next);
+    return new Plan(
+        take, give(look, self, others), ready && !take.isEmpty() ? State.READY : state, next);
   }
 
   private static Set<Integer> take(
@@ -217,8 +214,8 @@ final class HoldingRules {
             .filter(r -> r.state == State.READY)
             .mapToInt(look::held)
             .min()
-            .orElse(Integer.MAX_VALUE);
-    return 2L * least < look.held(self) ? own(look, self, (look.held(self) - least) / 2) : Set.of();
+            .orElse(look.held(self));
+    return own(look, self, Math.max(0, look.held(self) - least) / 2);
   }
 
   private static Set<Integer> own(Look look, Relay self, int most) {

@@ -2,15 +2,9 @@ package dev.outbox.store.core.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.store.core.internal.Database.SeenBucket;
-import dev.outbox.store.core.internal.HoldingRules.Load;
-import dev.outbox.store.core.internal.HoldingRules.Look;
-import dev.outbox.store.core.internal.HoldingRules.Relay;
-import dev.outbox.store.core.internal.HoldingRules.State;
 import dev.outbox.store.core.internal.HoldingSimulation.Cause;
 import dev.outbox.store.core.internal.HoldingSimulation.Process;
 import dev.outbox.store.core.internal.HoldingSimulation.Standstill;
-import dev.outbox.store.core.internal.Vacancies.Vacant;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -20,7 +14,6 @@ import java.util.Random;
 import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -94,16 +87,21 @@ class HoldingSimulationTest {
     HoldingSimulation fleet = new HoldingSimulation(SEED);
     fleet.start(relays);
     fleet.run(seconds(20));
+    long inVain = fleet.inVain();
     fleet.rate(2 * 5_000 * 0.9);
     fleet.run(seconds(30));
     assertThat(fleet.holding())
         .as("two are enough, seed %d", SEED)
         .hasSize(2)
         .allMatch(p -> p.held() <= 35);
+    assertThat(fleet.inVain()).as("as many get ready as are busy, seed %d", SEED).isEqualTo(inVain);
 
     fleet.rate(1_000_000);
-    fleet.run(seconds(60));
-    assertThat(fleet.holding()).as("seed %d", SEED).hasSize(Math.min(relays, 64));
+    fleet.run(seconds(12));
+    assertThat(fleet.holding())
+        .as("who has got some gives of it, too, seed %d", SEED)
+        .hasSize(Math.min(relays, 64));
+    fleet.run(seconds(48));
     long moves = fleet.moves();
     fleet.run(seconds(60));
     assertThat(fleet.moves()).as("seed %d", SEED).isEqualTo(moves);
@@ -129,22 +127,6 @@ class HoldingSimulationTest {
         .as("seed %d", SEED)
         .hasSize(7)
         .allMatch(p -> p.held() <= Math.max(10, before.get(p)));
-  }
-
-  /** Its holder has handed out a single message, and takes it again. */
-  @ParameterizedTest
-  @EnumSource(names = {"WORKING", "BUSY"})
-  void whatIsFreeForAMomentIsTakenAtOnceByWhoHoldsSomething(Load load) {
-    Relay self = new Relay(1, State.LIVES, load);
-    Relay other = new Relay(2, State.LIVES, load);
-    List<SeenBucket> buckets =
-        List.of(
-            new SeenBucket(0, 1, SeenBucket.FREE),
-            new SeenBucket(1, 1, self.number()),
-            new SeenBucket(2, 1, other.number()));
-    Look look = new Look(buckets, List.of(self, other));
-    Vacant none = new Vacancies().seen(look.vacant(), 0, 0);
-    assertThat(HoldingRules.decide(look, self, none).take()).containsExactly(0);
   }
 
   @Test
