@@ -28,6 +28,11 @@ record HeldBucket(Lease lease, long endsAt, long servedAt, List<Claimable> hande
     return !handed.isEmpty();
   }
 
+  /** This bucket with what is known of its lease now. */
+  HeldBucket as(Lease newLease, long newEnd) {
+    return new HeldBucket(newLease, newEnd, servedAt, handed);
+  }
+
   /** This bucket after a look, which has read what was handed over. */
   HeldBucket with(Lease newLease) {
     return new HeldBucket(newLease, endsAt, servedAt, List.of());

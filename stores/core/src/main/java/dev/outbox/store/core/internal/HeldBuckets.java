@@ -1,5 +1,7 @@
 package dev.outbox.store.core.internal;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.outbox.spi.store.Claim;
 import dev.outbox.store.core.internal.AppendReport.Candidate;
 import dev.outbox.store.core.internal.Database.SeenBucket;
@@ -16,6 +18,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -42,19 +45,9 @@ final class HeldBuckets {
   private final UUID claimId = RelayPresence.claimId(relay);
   private final long unclaimed;
   private final LongSupplier clock;
-  private final Map<Integer, HeldBucket> waiting = new HashMap<>();
 
-  /** Those of which the last read has left something. */
-  private final Set<Integer> withMore = new HashSet<>();
-
-  /** By bucket, the leases that workers have. */
-  private final Map<Integer, InHand> inHand = new HashMap<>();
-
-  /** How many claims have taken something, and so the number of the last one. */
-  private int takings;
-
-  /** By bucket, when it was taken, until the holder prolongs it. */
-  private final Map<Integer, Long> takenAt = new HashMap<>();
+  /** By number. */
+  private final Map<Integer, Place> places = new HashMap<>();
 
   /** By bucket, the highest sequence that a claim here has had: what is below may be settled. */
   private final long[] read = new long[Database.BUCKETS];
@@ -82,23 +75,50 @@ final class HeldBuckets {
   private boolean isShown;
   private boolean closed;
 
-  /**
-   * A lease that a worker has.
-   *
-   * @param lease as the worker got it
-   * @param meanwhile what was committed since, and waits until it is back; empty when nothing was
-   * @param found the sequences that the worker's claim has found; grows
-   * @param wanted whether the bucket is not to be given back as soon as the worker is done
-   * @param taking the number of the claim: the lease's token is the same for all of them
-   */
-  private record InHand(
-      Lease lease, List<Candidate> meanwhile, Set<Long> found, boolean wanted, int taking) {
-    InHand and(List<Candidate> messages) {
-      return new InHand(lease, messages, found, wanted, taking);
+  /** Where a bucket is. */
+  private static final class Place {
+
+    /** As it waits, or as a worker got it. */
+    private HeldBucket one;
+
+    /** The claim that has it; null: it waits. */
+    private @Nullable Taken taken;
+
+    /** False: to be given back as soon as its worker is done. */
+    private boolean wanted = true;
+
+    /** What was committed since a worker has it, and waits until it is back. */
+    private List<Candidate> meanwhile = List.of();
+
+    /** Whether the last read has left something. */
+    private boolean hasMore;
+
+    /** When it was leased; null once the holder has prolonged it. */
+    private @Nullable Long leasedAt;
+
+    Place(HeldBucket one, @Nullable Long leasedAt) {
+      this.one = one;
+      this.leasedAt = leasedAt;
     }
 
-    InHand unwanted() {
-      return new InHand(lease, List.of(), found, false, taking);
+    Lease lease() {
+      return one.lease();
+    }
+
+    /** Whether these may be handed over with it, and are from now on. */
+    boolean beside(List<Candidate> messages, long[] read) {
+      HeldBucket before = one;
+      one = before.and(messages, read[one.bucket()]);
+      return one != before;
+    }
+
+    boolean waits() {
+      return taken == null;
+    }
+
+    void forgetHanded() {
+      one = one.with(one.lease());
+      meanwhile = List.of();
     }
   }
 
@@ -120,9 +140,8 @@ final class HeldBuckets {
    *
    * @param all whether nothing more is known to wait elsewhere
    * @param durable sequences of messages in them whose commit has waited for the disk
-   * @param taking the number of the claim
    */
-  record Taken(List<HeldBucket> ones, boolean all, Set<Long> durable, int taking) {
+  record Taken(List<HeldBucket> ones, boolean all, Set<Long> durable) {
     List<Lease> leases() {
       return ones.stream().map(HeldBucket::lease).toList();
     }
@@ -166,7 +185,7 @@ final class HeldBuckets {
     claimedAt = clock.getAsLong();
     lastRequest = request;
     workers.add(request.worker());
-    return !closed && (isShown || claimedAt - beginsUntil < 0 || !waiting.isEmpty());
+    return !closed && (isShown || claimedAt - beginsUntil < 0 || waiting().findAny().isPresent());
   }
 
   /**
@@ -176,31 +195,30 @@ final class HeldBuckets {
    * worker has what there was news of.
    */
   synchronized Taken take() {
-    int share = (withMore.size() + workers.size() - 1) / Math.max(1, workers.size());
+    int more = (int) places.values().stream().filter(place -> place.hasMore).count();
+    int share = (more + workers.size() - 1) / Math.max(1, workers.size());
     List<HeldBucket> some =
-        inTurn().filter(this::hasMore).limit(Math.min(ENOUGH, Math.max(1, share))).toList();
+        inTurn(place -> place.hasMore).limit(Math.min(ENOUGH, Math.max(1, share))).toList();
     inARow = some.isEmpty() || inARow == MOST_IN_A_ROW ? 0 : inARow + 1;
     if (inARow > 0) {
-      return toLookAt(some, waiting.size() == some.size());
+      return toLookAt(some, waiting().count() == some.size());
     }
     if (isShown && news.mayBeFollowed()) {
-      List<HeldBucket> handed = inTurn().filter(HeldBucket::isHanded).toList();
-      List<HeldBucket> withNews = inTurn().filter(one -> news.isOf(one.bucket())).toList();
+      List<HeldBucket> handed = inTurn(place -> place.one.isHanded()).toList();
+      List<HeldBucket> withNews = inTurn(place -> news.isOf(place.one.bucket())).toList();
       if (!handed.isEmpty() || !withNews.isEmpty()) {
         news.follow();
         tookHanded = withNews.isEmpty() || !handed.isEmpty() && !tookHanded;
-        return tookHanded
-            ? taken(handed, withMore.isEmpty(), Set.of())
-            : toLookAt(withNews, withMore.isEmpty());
+        return tookHanded ? taken(handed, more == 0, Set.of()) : toLookAt(withNews, more == 0);
       }
       // Woken for what another worker has taken.
-      if (some.isEmpty() && !inHand.isEmpty() && news.isFollowed()) {
-        return taken(List.of(), withMore.isEmpty(), Set.of());
+      if (some.isEmpty() && inHand().findAny().isPresent() && news.isFollowed()) {
+        return taken(List.of(), more == 0, Set.of());
       }
     }
-    news.lookAtAll(inHand.keySet());
-    List<HeldBucket> all = inTurn().filter(one -> !hasMore(one) || some.contains(one)).toList();
-    return toLookAt(all, waiting.size() == all.size());
+    news.lookAtAll(inHand().map(place -> place.one.bucket()).toList());
+    List<HeldBucket> all = inTurn(place -> !place.hasMore || some.contains(place.one)).toList();
+    return toLookAt(all, waiting().count() == all.size());
   }
 
   /** A look finds what was handed over, too. */
@@ -212,21 +230,24 @@ final class HeldBuckets {
   }
 
   private Taken taken(List<HeldBucket> ones, boolean all, Set<Long> durable) {
-    takings++;
-    for (HeldBucket one : ones) {
-      waiting.remove(one.bucket());
-      inHand.put(one.bucket(), new InHand(one.lease(), List.of(), new HashSet<>(), true, takings));
-    }
-    return new Taken(ones, all, durable, takings);
+    Taken taken = new Taken(ones, all, durable);
+    ones.forEach(one -> requireNonNull(places.get(one.bucket())).taken = taken);
+    return taken;
   }
 
-  private Stream<HeldBucket> inTurn() {
-    return waiting.values().stream()
+  private Stream<Place> waiting() {
+    return places.values().stream().filter(Place::waits);
+  }
+
+  private Stream<Place> inHand() {
+    return places.values().stream().filter(place -> !place.waits());
+  }
+
+  private Stream<HeldBucket> inTurn(Predicate<Place> which) {
+    return waiting()
+        .filter(which)
+        .map(place -> place.one)
         .sorted(Comparator.comparingLong(HeldBucket::servedAt).thenComparing(HeldBucket::bucket));
-  }
-
-  private boolean hasMore(HeldBucket one) {
-    return withMore.contains(one.bucket());
   }
 
   /**
@@ -234,7 +255,7 @@ final class HeldBuckets {
    *
    * @return empty when the claim has to look
    */
-  synchronized List<HeldBucket> handed(Taken taken, Claim.Request request) {
+  List<HeldBucket> handed(Taken taken, Claim.Request request) {
     long now = clock.getAsLong();
     int count = 0;
     long bytes = 0;
@@ -270,10 +291,6 @@ final class HeldBuckets {
     for (Claimable row : batch.rows()) {
       read[row.bucket()] = Math.max(read[row.bucket()], row.sequence());
       news.found(row.bucket(), row.sequence());
-      InHand taken = inHand.get(row.bucket());
-      if (taken != null) {
-        taken.found.add(row.sequence());
-      }
     }
     batch.leases().forEach(lease -> noteMore(batch, lease));
     batch.unused().forEach(release -> noteMore(batch, release.lease()));
@@ -281,22 +298,21 @@ final class HeldBuckets {
   }
 
   private void noteMore(BatchReader.Batch batch, Lease lease) {
-    if (batch.more().contains(lease.bucket())) {
-      withMore.add(lease.bucket());
-    } else {
-      withMore.remove(lease.bucket());
+    Place place = places.get(lease.bucket());
+    if (place != null && place.wanted) {
+      place.hasMore = batch.more().contains(lease.bucket());
     }
   }
 
   /** Whether more is known to wait somewhere. */
   synchronized boolean haveMore() {
-    return !withMore.isEmpty() || haveNews();
+    return places.values().stream().anyMatch(place -> place.hasMore) || haveNews();
   }
 
   /** Whether messages were committed that a claim would find now. */
   synchronized boolean haveNews() {
     return news.isAnywhere()
-        || waiting.values().stream().anyMatch(one -> one.isHanded() || news.isOf(one.bucket()));
+        || waiting().anyMatch(place -> place.one.isHanded() || news.isOf(place.one.bucket()));
   }
 
   /** There may be messages that nobody has told of: the next claim looks at all buckets. */
@@ -317,12 +333,12 @@ final class HeldBuckets {
     Map<Long, Integer> here = new HashMap<>(announcement.buckets());
     here.values().removeIf(bucket -> !isHeld(bucket));
     here.forEach((sequence, bucket) -> news.add(bucket, Set.of(sequence)));
-    return here.values().stream().anyMatch(waiting::containsKey);
+    return waiting().anyMatch(place -> here.containsValue(place.one.bucket()));
   }
 
   private boolean isHeld(int bucket) {
-    InHand taken = inHand.get(bucket);
-    return waiting.containsKey(bucket) || taken != null && taken.wanted;
+    Place place = places.get(bucket);
+    return place != null && place.wanted;
   }
 
   /**
@@ -334,12 +350,15 @@ final class HeldBuckets {
   synchronized List<Lease> back(Collection<HeldBucket> ones) {
     List<Lease> given = new ArrayList<>();
     for (HeldBucket one : ones) {
-      InHand was = inHand(one.lease());
-      if (was != null && (closed || !was.wanted)) {
+      Place place = inHand(one.lease());
+      if (place == null) {
+        continue;
+      }
+      if (place.wanted) {
+        back(one, place);
+      } else {
         forget(one.bucket());
         given.add(one.lease());
-      } else if (was != null) {
-        back(one, was);
       }
     }
     return given;
@@ -354,37 +373,32 @@ final class HeldBuckets {
         failed.ones.stream()
             .filter(
                 one -> {
-                  InHand now = inHand.get(one.bucket());
-                  return now != null && now.taking == failed.taking;
+                  Place place = places.get(one.bucket());
+                  return place != null && place.taken == failed;
                 })
             .toList());
   }
 
-  private @Nullable InHand inHand(Lease lease) {
-    InHand now = inHand.get(lease.bucket());
-    return now == null || now.lease.token() != lease.token() ? null : now;
+  private @Nullable Place inHand(Lease lease) {
+    Place place = places.get(lease.bucket());
+    return place != null && !place.waits() && place.lease().token() == lease.token() ? place : null;
   }
 
-  private void back(HeldBucket one, InHand was) {
-    inHand.remove(one.bucket());
-    List<Candidate> meanwhile = was.meanwhile;
-    HeldBucket now = meanwhile.isEmpty() ? one : one.and(meanwhile, read[one.bucket()]);
-    waiting.put(one.bucket(), now);
-    List<Long> missed =
-        meanwhile.stream()
-            .map(m -> m.row().sequence())
-            .filter(s -> !was.found.contains(s))
-            .toList();
-    if (now == one && !missed.isEmpty()) {
-      news.add(one.bucket(), missed);
+  private void back(HeldBucket one, Place place) {
+    List<Candidate> meanwhile = place.meanwhile;
+    place.taken = null;
+    place.meanwhile = List.of();
+    place.one = one;
+    if (!meanwhile.isEmpty() && !place.beside(meanwhile, read)) {
+      news.add(one.bucket(), meanwhile.stream().map(message -> message.row().sequence()).toList());
       isCrowded = true;
     }
   }
 
   /** Whether a bucket is to be given back when it is settled. */
   synchronized boolean isUnwanted(Lease lease) {
-    InHand now = inHand(lease);
-    return closed || now != null && !now.wanted;
+    Place place = inHand(lease);
+    return place != null && !place.wanted;
   }
 
   /** This was lost while a worker had it, or was given back where it was settled. */
@@ -395,9 +409,7 @@ final class HeldBuckets {
   }
 
   private void forget(int bucket) {
-    withMore.remove(bucket);
-    inHand.remove(bucket);
-    takenAt.remove(bucket);
+    places.remove(bucket);
     news.forget(bucket);
   }
 
@@ -408,12 +420,9 @@ final class HeldBuckets {
    * there is so much that some could not be, and claims look in any case.
    */
   synchronized List<Lease> open() {
-    return isCrowded || closed || !isShown
+    return isCrowded || !isShown
         ? List.of()
-        : Stream.concat(
-                waiting.values().stream().map(HeldBucket::lease),
-                inHand.values().stream().filter(InHand::wanted).map(InHand::lease))
-            .toList();
+        : places.values().stream().filter(place -> place.wanted).map(Place::lease).toList();
   }
 
   /**
@@ -427,12 +436,10 @@ final class HeldBuckets {
     report.candidates().stream()
         .collect(Collectors.groupingBy(message -> message.row().bucket()))
         .values()
-        .forEach(
-            ofBucket -> {
-              if (handOver(ofBucket)) {
-                ofBucket.forEach(message -> handed.add(message.row().sequence()));
-              }
-            });
+        .stream()
+        .filter(this::handOver)
+        .flatMap(List::stream)
+        .forEach(message -> handed.add(message.row().sequence()));
     Map<Long, Integer> noted = new HashMap<>(report.announcement().buckets());
     noted.keySet().removeAll(handed);
     Map<Long, Integer> elsewhere = new HashMap<>(noted);
@@ -453,27 +460,18 @@ final class HeldBuckets {
    */
   private boolean handOver(List<Candidate> ofBucket) {
     Candidate first = ofBucket.get(0);
-    int bucket = first.row().bucket();
-    HeldBucket one = waiting.get(bucket);
-    return isShown
-        && !closed
-        && first.claimId().equals(claimId)
-        && (one == null ? untilBack(bucket, ofBucket) : beside(one, ofBucket));
-  }
-
-  private boolean untilBack(int bucket, List<Candidate> ofBucket) {
-    InHand taken = inHand.get(bucket);
-    if (taken == null || !taken.wanted || !taken.meanwhile.isEmpty()) {
+    Place place = places.get(first.row().bucket());
+    if (place == null || !place.wanted || !isShown || !first.claimId().equals(claimId)) {
       return false;
     }
-    inHand.put(bucket, taken.and(ofBucket));
-    return true;
-  }
-
-  private boolean beside(HeldBucket one, List<Candidate> ofBucket) {
-    HeldBucket now = one.and(ofBucket, read[one.bucket()]);
-    waiting.put(one.bucket(), now);
-    return now != one;
+    if (place.waits()) {
+      return place.beside(ofBucket, read);
+    }
+    boolean hasRoom = place.meanwhile.isEmpty();
+    if (hasRoom) {
+      place.meanwhile = ofBucket;
+    }
+    return hasRoom;
   }
 
   // ---- for who holds
@@ -492,8 +490,7 @@ final class HeldBuckets {
     beginsUntil = clock.getAsLong();
     isShown = toOthers;
     if (!toOthers) { // others may take the buckets, and a failover may have ended the history
-      waiting.replaceAll((bucket, one) -> one.with(one.lease()));
-      inHand.replaceAll((bucket, taken) -> taken.and(List.of()));
+      places.values().forEach(Place::forgetHanded);
       mustLook();
     }
   }
@@ -522,8 +519,7 @@ final class HeldBuckets {
     }
     for (Lease lease : leases) {
       forget(lease.bucket());
-      waiting.put(lease.bucket(), HeldBucket.until(asked, lease, asked));
-      takenAt.put(lease.bucket(), asked);
+      places.put(lease.bucket(), new Place(HeldBucket.until(asked, lease, asked), asked));
     }
     return List.of();
   }
@@ -536,29 +532,22 @@ final class HeldBuckets {
    */
   synchronized void forgetLost(Collection<SeenBucket> seen) {
     for (SeenBucket one : seen) {
-      Lease lease = lease(one.bucket());
-      if (lease != null && lease.token() != one.token()) {
-        waiting.remove(one.bucket());
+      Place place = places.get(one.bucket());
+      if (place != null && place.lease().token() != one.token()) {
         forget(one.bucket());
       }
     }
   }
 
-  private @Nullable Lease lease(int bucket) {
-    HeldBucket one = waiting.get(bucket);
-    InHand taken = inHand.get(bucket);
-    return one != null ? one.lease() : taken != null ? taken.lease : null;
-  }
-
   /** Those that wait and last no longer than this, or were taken so long ago and not prolonged. */
   synchronized List<Lease> toProlong(Duration left, Duration since) {
     long now = clock.getAsLong();
-    return waiting.values().stream()
+    return waiting()
         .filter(
-            one ->
-                one.endsAt() - now <= left.toNanos()
-                    || now - takenAt.getOrDefault(one.bucket(), now) >= since.toNanos())
-        .map(HeldBucket::lease)
+            place ->
+                place.one.endsAt() - now <= left.toNanos()
+                    || place.leasedAt != null && now - place.leasedAt >= since.toNanos())
+        .map(Place::lease)
         .toList();
   }
 
@@ -569,25 +558,22 @@ final class HeldBuckets {
   synchronized void prolonged(
       long asked, Collection<Lease> leases, Set<Integer> held, Duration left) {
     for (Lease lease : leases) {
-      HeldBucket one = waiting.get(lease.bucket());
-      if (one != null && one.lease().token() == lease.token()) {
+      Place place = places.get(lease.bucket());
+      if (place != null && place.waits() && place.lease().token() == lease.token()) {
         boolean isHeld = held.contains(lease.bucket());
-        takenAt.computeIfPresent(lease.bucket(), (bucket, at) -> isHeld ? null : at);
+        place.leasedAt = isHeld ? null : place.leasedAt;
         Duration sure = isHeld ? left : Duration.ZERO;
-        waiting.put(
-            lease.bucket(),
-            new HeldBucket(
-                one.lease().lasts(sure), asked + sure.toNanos(), one.servedAt(), one.handed()));
+        place.one = place.one.as(place.lease().lasts(sure), asked + sure.toNanos());
       }
     }
   }
 
   /** Changes what is remembered of one that waits. */
   synchronized void remember(int bucket, UnaryOperator<Lease> change) {
-    waiting.computeIfPresent(
-        bucket,
-        (b, one) ->
-            new HeldBucket(change.apply(one.lease()), one.endsAt(), one.servedAt(), one.handed()));
+    Place place = places.get(bucket);
+    if (place != null && place.waits()) {
+      place.one = place.one.as(change.apply(place.lease()), place.one.endsAt());
+    }
   }
 
   /**
@@ -598,13 +584,18 @@ final class HeldBuckets {
   synchronized List<Lease> give(Collection<Integer> buckets) {
     List<Lease> given = new ArrayList<>();
     for (int bucket : buckets) {
-      HeldBucket one = waiting.remove(bucket);
-      InHand taken = inHand.get(bucket);
-      forget(bucket);
-      if (one != null) {
-        given.add(one.lease());
-      } else if (taken != null) {
-        inHand.put(bucket, taken.unwanted());
+      Place place = places.get(bucket);
+      if (place == null) {
+        continue;
+      }
+      if (place.waits()) {
+        given.add(place.lease());
+        forget(bucket);
+      } else {
+        place.wanted = false;
+        place.hasMore = false;
+        place.meanwhile = List.of();
+        news.forget(bucket);
       }
     }
     return given;
@@ -614,20 +605,23 @@ final class HeldBuckets {
   synchronized void keep(Collection<Lease> leases) {
     long now = clock.getAsLong();
     mustLook();
-    leases.stream()
-        .filter(lease -> !closed && !inHand.containsKey(lease.bucket()))
-        .forEach(l -> waiting.putIfAbsent(l.bucket(), new HeldBucket(l, now, now, List.of())));
+    if (!closed) {
+      leases.forEach(
+          l ->
+              places.putIfAbsent(
+                  l.bucket(), new Place(new HeldBucket(l, now, now, List.of()), null)));
+    }
   }
 
   /** All that wait, where no worker has claimed for too long. */
   synchronized List<Lease> giveUnclaimed() {
-    return isUnclaimed() ? give(Set.copyOf(waiting.keySet())) : List.of();
+    return isUnclaimed() ? give(waiting().map(place -> place.one.bucket()).toList()) : List.of();
   }
 
   /** From now on nothing more is held; returns what waits. */
   synchronized List<Lease> close() {
     closed = true;
-    return give(Set.copyOf(waiting.keySet()));
+    return give(Set.copyOf(places.keySet()));
   }
 
   synchronized boolean isClosed() {
@@ -636,12 +630,12 @@ final class HeldBuckets {
 
   /** Whether nothing is held any more, and no worker has anything either. */
   synchronized boolean isOver() {
-    return closed && inHand.isEmpty();
+    return closed && places.isEmpty();
   }
 
   /** How busy the relay is, since this was asked last. */
   synchronized Load load() {
-    if (waiting.isEmpty() && inHand.isEmpty()) {
+    if (places.isEmpty()) {
       load.claimed(0, 1); // no claim says it where there is nothing to claim
     }
     return load.now(lastRequest == null ? Integer.MAX_VALUE : lastRequest.maxMessages());

@@ -248,6 +248,21 @@ class HeldClaimsTest extends HeldTests {
     serve(1);
   }
 
+  @Test
+  @DisplayName("that was lost while a worker read it has more for nobody here")
+  void lostWhileItIsRead() {
+    hold(2);
+    database.add(1, 1, 9);
+    database.afterLook =
+        leases -> {
+          database.lose(1);
+          held.forgetLost(List.of(new SeenBucket(1, 99, 5)));
+        };
+    Claim claim = claim();
+    assertThat(settle(claim).lost()).containsExactlyInAnyOrder(1L, 2L);
+    assertThat(held.haveMore()).isFalse();
+  }
+
   private void holdOnce() {
     database.afterLook = leases -> {};
     hold(1);
