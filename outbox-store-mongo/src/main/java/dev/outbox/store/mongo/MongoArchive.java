@@ -27,7 +27,7 @@ import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.ArchiveStore.Position;
 import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.ArchiveStore.Who;
-import dev.outbox.store.core.internal.Database.Noted;
+import dev.outbox.store.core.internal.Administration.Noted;
 import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.core.internal.Row.Claimable;
 import java.time.Instant;

@@ -30,7 +30,7 @@ import dev.outbox.spi.store.InspectionStore.Page;
 import dev.outbox.spi.store.InspectionStore.Query;
 import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.InspectionStore.WaitingKey;
-import dev.outbox.store.core.internal.Database.Inspection;
+import dev.outbox.store.core.internal.Inspection;
 import dev.outbox.store.core.internal.KeyCursor;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -4,9 +4,9 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 
 import dev.outbox.spi.store.Claim;
 import dev.outbox.store.core.internal.Announcement;
-import dev.outbox.store.core.internal.Database.Holding;
-import dev.outbox.store.core.internal.Database.Seen;
-import dev.outbox.store.core.internal.Database.SeenBucket;
+import dev.outbox.store.core.internal.Holding;
+import dev.outbox.store.core.internal.Holding.Seen;
+import dev.outbox.store.core.internal.Holding.SeenBucket;
 import dev.outbox.store.core.internal.Lease;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -2,9 +2,9 @@ package dev.outbox.store.postgres;
 
 import dev.outbox.spi.store.Claim;
 import dev.outbox.store.core.internal.Announcement;
-import dev.outbox.store.core.internal.Database.Holding;
-import dev.outbox.store.core.internal.Database.Seen;
-import dev.outbox.store.core.internal.Database.SeenBucket;
+import dev.outbox.store.core.internal.Holding;
+import dev.outbox.store.core.internal.Holding.Seen;
+import dev.outbox.store.core.internal.Holding.SeenBucket;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.ServedLease;
 import java.sql.Connection;

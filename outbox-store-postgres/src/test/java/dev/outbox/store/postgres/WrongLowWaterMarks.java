@@ -1,7 +1,7 @@
 package dev.outbox.store.postgres;
 
 import dev.outbox.spi.store.Claim;
-import dev.outbox.store.core.internal.Database.Administration;
+import dev.outbox.store.core.internal.Administration;
 import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Database.Limits;
 import dev.outbox.store.core.internal.Database.Pending;

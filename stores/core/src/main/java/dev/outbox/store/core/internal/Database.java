@@ -1,38 +1,15 @@
 package dev.outbox.store.core.internal;
 
-import dev.outbox.spi.store.ArchiveStore;
-import dev.outbox.spi.store.ArchiveStore.Action;
-import dev.outbox.spi.store.ArchiveStore.Archived;
-import dev.outbox.spi.store.ArchiveStore.Entry;
-import dev.outbox.spi.store.ArchiveStore.Search;
-import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.DeadLetterStore;
-import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
-import dev.outbox.spi.store.Finding;
-import dev.outbox.spi.store.InspectionStore;
-import dev.outbox.spi.store.InspectionStore.Inspected;
-import dev.outbox.spi.store.InspectionStore.Listed;
-import dev.outbox.spi.store.InspectionStore.Page;
-import dev.outbox.spi.store.InspectionStore.Query;
 import dev.outbox.spi.store.InspectionStore.Status;
-import dev.outbox.spi.store.InspectionStore.WaitingKey;
-import dev.outbox.spi.store.PauseStore;
-import dev.outbox.spi.store.PauseStore.Pause;
-import dev.outbox.spi.store.StatisticsStore;
-import dev.outbox.spi.store.StatisticsStore.Flow;
-import dev.outbox.spi.store.StatisticsStore.Statistics;
-import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Row.ToMove;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -116,95 +93,6 @@ public record Database<H>(
 
     /** Gives buckets back, and stores what their leases' states say. */
     void release(H handle, UUID claimId, List<Release> releases);
-  }
-
-  /**
-   * Which relays live, and which buckets each holds. Each has a session, and in it a lock for its
-   * {@link RelayPresence} that the database drops when the session ends. Nobody waits for such a
-   * lock.
-   */
-  public interface Holding<H> {
-
-    /**
-     * Makes this session the sign that a relay lives.
-     *
-     * @return false where it is not sure that the session stays the client's, as behind a pooler
-     */
-    boolean begin(H handle, int code);
-
-    /** Shows another sign instead, without a moment in which there is none. */
-    void change(H handle, int before, int after);
-
-    /** Takes the sign back: a pool may keep the session for others. */
-    void leave(H handle, int code);
-
-    /**
-     * Notices that the session has ended, without a statement.
-     *
-     * @param most how long to wait for what others {@link #announce}, where the session listens
-     * @return what they did
-     * @throws RuntimeException as from a statement, when the session has ended
-     */
-    Optional<Announcement> check(H handle, Duration most);
-
-    /** Whether sessions can tell each other something. */
-    default boolean announces() {
-      return false;
-    }
-
-    /** From now on, {@link #check} hears what others announce, or does not. */
-    default void listen(H handle, boolean on) {
-      throw new UnsupportedOperationException();
-    }
-
-    /** Tells all that listen; waits for no disk. */
-    default void announce(H handle, Announcement announcement) {
-      throw new UnsupportedOperationException();
-    }
-
-    /** All buckets as they are now, and the signs of all relays after that. */
-    Seen look(H handle);
-
-    /**
-     * Leases buckets that nobody has locked and that are as they were seen: their tokens are the
-     * same, and what was free is free. The token alone does not say that: who had a lease that had
-     * ended may have prolonged it since.
-     */
-    List<Lease> take(H handle, UUID claimId, Claim.Request request, Collection<SeenBucket> seen);
-
-    /**
-     * Extends leases that nobody works under, as {@link Leases#renew}. Their holder is well: what
-     * was counted of holders that did not come back is forgotten (S6).
-     */
-    Set<Integer> hold(H handle, UUID claimId, Collection<Lease> leases, Duration lease);
-
-    /**
-     * The lease without what is remembered of its bucket: now and then, in case it should be wrong.
-     */
-    Lease forget(Lease lease);
-  }
-
-  /**
-   * Who holds what.
-   *
-   * @param settled whether the server has been up for long enough for all relays to have come back
-   */
-  public record Seen(List<SeenBucket> buckets, List<Integer> codes, boolean settled) {}
-
-  /**
-   * A bucket as a look has it.
-   *
-   * @param holder a relay's number, {@link #FREE} or {@link #ANONYMOUS}
-   */
-  public record SeenBucket(int bucket, long token, long holder) {
-    public static final long FREE = 0;
-
-    /** The holder of a lease that names none: it lasts until its end. */
-    public static final long ANONYMOUS = -1;
-
-    public boolean isFree() {
-      return holder == FREE;
-    }
   }
 
   /**
@@ -331,144 +219,5 @@ public record Database<H>(
     static Key of(Row row) {
       return new Key(row.bucket(), row.key(), row.sequence());
     }
-  }
-
-  /**
-   * How far the look at dead letters came.
-   *
-   * @param last the last sequence that was looked at; 0 at the end of all
-   * @param removed how many were removed
-   */
-  public record Expired(long last, int removed) {}
-
-  /**
-   * What people and housekeeping ask. A method without a comment does as that of {@link
-   * DeadLetterStore}, {@link ArchiveStore}, {@link PauseStore} or {@link StatisticsStore}. What is
-   * removed goes into the archive, where there is one.
-   */
-  public interface Administration<H> {
-    List<DeadLetter> deadLetters(H handle, long afterSequence, int limit);
-
-    Set<Long> requeue(H handle, Set<Long> sequences, @Nullable Who by);
-
-    Set<Long> discard(H handle, Set<Long> sequences, @Nullable Who by);
-
-    /**
-     * A claim locks a bucket before it reads what is SCHEDULED in it. So a message that is not due
-     * once its bucket is locked here was in no claim, and will be in none.
-     */
-    Set<Long> cancel(H handle, Set<Long> sequences, @Nullable Who by);
-
-    /** Removes messages that expired (C10), which this transaction has made dead letters. */
-    void expire(H handle, Collection<Claimable> expired);
-
-    /** Writes an entry about each into the audit. */
-    default void note(H handle, Action action, Who by, List<Noted> about) {
-      throw new UnsupportedOperationException();
-    }
-
-    default List<Entry> audit(H handle, Instant from, int limit) {
-      throw new UnsupportedOperationException();
-    }
-
-    /**
-     * @param name as {@link PauseStore#name}
-     */
-    void pause(H handle, String name, Who by);
-
-    boolean resume(H handle, String name);
-
-    List<Pause> pauses(H handle);
-
-    default List<Archived> archived(H handle, Search search, int limit) {
-      throw new UnsupportedOperationException();
-    }
-
-    /**
-     * Makes room for the next days in the archive, and removes what is older than its retention, as
-     * much as a small transaction should.
-     *
-     * @return whether there may be more
-     */
-    default boolean keepArchive(H handle, Duration retention) {
-      throw new UnsupportedOperationException();
-    }
-
-    /**
-     * Looks at the next dead letters, and removes those that died longer ago than this and halt no
-     * key: a key that is halted waits for a person (O3).
-     *
-     * @param after the last sequence that was looked at
-     */
-    default Expired expireDeadLetters(H handle, long after, Duration retention) {
-      throw new UnsupportedOperationException();
-    }
-
-    /**
-     * @param relays how many live; null where that cannot be seen
-     */
-    Statistics statistics(H handle, int cap, @Nullable Integer relays);
-
-    default Optional<Flow> flow(H handle) {
-      return Optional.empty();
-    }
-
-    default List<Finding> findings(H handle) {
-      return List.of();
-    }
-
-    List<WorkerLease> leases(H handle);
-
-    /**
-     * What only this database has to do, before everything else: the rest may wait for what it
-     * frees. Each step is run in a transaction of its own.
-     *
-     * @param round how often housekeeping was done before
-     * @param lease how long the leases are that claims ask for
-     */
-    default List<Consumer<H>> ownSteps(int round, Duration lease) {
-      return List.of();
-    }
-
-    /** Lets keys go that are halted by a dead letter which somebody deleted with plain SQL. */
-    void freeHaltedByNothing(H handle);
-
-    /**
-     * Puts back bucket rows that somebody deleted (E1).
-     *
-     * @return whether any was missing
-     */
-    boolean restore(H handle);
-
-    /** The buckets that have BLOCKED messages; where that costs more than it saves, all. */
-    default List<Integer> blockedBuckets(H handle) {
-      return ALL_BUCKETS;
-    }
-
-    /**
-     * Puts right what BLOCKED messages of some buckets need to be found: the record of a key that
-     * has none, because somebody deleted it or inserted a message as BLOCKED, or one that begins
-     * above them.
-     */
-    void restoreBlockedKeys(H handle, List<Integer> buckets);
-
-    /**
-     * Deletes dedup keys older than the window, as many as a small transaction should.
-     *
-     * @return whether there may be more
-     */
-    boolean purgeDedup(H handle, Duration window);
-  }
-
-  /** What an entry is about, as {@link Entry#sequence} and {@link Entry#id}. */
-  public record Noted(long sequence, String id) {}
-
-  /** As {@link InspectionStore}. It changes nothing, and locks nothing. */
-  public interface Inspection<H> {
-    Page<Listed> messages(H handle, Query query);
-
-    Optional<Inspected> message(H handle, long sequence);
-
-    Page<WaitingKey> waitingKeys(H handle, boolean halted, @Nullable String after, int limit);
   }
 }

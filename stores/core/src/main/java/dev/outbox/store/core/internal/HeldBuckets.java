@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.spi.store.Claim;
 import dev.outbox.store.core.internal.AppendReport.Candidate;
-import dev.outbox.store.core.internal.Database.SeenBucket;
+import dev.outbox.store.core.internal.Holding.SeenBucket;
 import dev.outbox.store.core.internal.HoldingRules.Load;
 import dev.outbox.store.core.internal.Row.Claimable;
 import java.time.Duration;

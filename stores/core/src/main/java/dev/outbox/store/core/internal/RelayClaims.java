@@ -7,7 +7,6 @@ import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
-import dev.outbox.store.core.internal.Database.Holding;
 import dev.outbox.store.core.internal.HeldBuckets.Found;
 import java.time.Duration;
 import java.util.List;

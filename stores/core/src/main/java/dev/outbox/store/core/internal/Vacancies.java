@@ -2,7 +2,7 @@ package dev.outbox.store.core.internal;
 
 import static java.util.stream.Collectors.toSet;
 
-import dev.outbox.store.core.internal.Database.SeenBucket;
+import dev.outbox.store.core.internal.Holding.SeenBucket;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;

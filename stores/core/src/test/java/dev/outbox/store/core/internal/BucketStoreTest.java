@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import dev.outbox.Archive;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.StoreProvider.History;
-import dev.outbox.store.core.internal.Database.Holding;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,7 +1,5 @@
 package dev.outbox.store.core.internal;
 
-import dev.outbox.store.core.internal.Database.Administration;
-import dev.outbox.store.core.internal.Database.Inspection;
 import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Database.Reads;
 import dev.outbox.store.core.internal.Database.Writes;

@@ -5,11 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.store.core.internal.Database.Holding;
 import dev.outbox.store.core.internal.Database.Release;
-import dev.outbox.store.core.internal.Database.Seen;
-import dev.outbox.store.core.internal.Database.SeenBucket;
 import dev.outbox.store.core.internal.HeldBuckets.Taken;
+import dev.outbox.store.core.internal.Holding.Seen;
+import dev.outbox.store.core.internal.Holding.SeenBucket;
 import dev.outbox.store.core.internal.HoldingRules.Load;
 import dev.outbox.store.core.internal.HoldingRules.Relay;
 import dev.outbox.store.core.internal.HoldingRules.State;

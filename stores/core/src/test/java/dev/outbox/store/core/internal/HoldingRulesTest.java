@@ -2,7 +2,7 @@ package dev.outbox.store.core.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.store.core.internal.Database.SeenBucket;
+import dev.outbox.store.core.internal.Holding.SeenBucket;
 import dev.outbox.store.core.internal.HoldingRules.Load;
 import dev.outbox.store.core.internal.HoldingRules.Look;
 import dev.outbox.store.core.internal.HoldingRules.Plan;

@@ -1,6 +1,6 @@
 package dev.outbox.store.core.internal;
 
-import dev.outbox.store.core.internal.Database.SeenBucket;
+import dev.outbox.store.core.internal.Holding.SeenBucket;
 import dev.outbox.store.core.internal.HoldingRules.Load;
 import dev.outbox.store.core.internal.HoldingRules.Look;
 import dev.outbox.store.core.internal.HoldingRules.Plan;

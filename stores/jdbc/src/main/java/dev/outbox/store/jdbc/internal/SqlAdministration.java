@@ -10,7 +10,7 @@ import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.PauseStore.Pause;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
-import dev.outbox.store.core.internal.Database.Expired;
+import dev.outbox.store.core.internal.Administration.Expired;
 import dev.outbox.store.core.internal.Database.Key;
 import dev.outbox.store.core.internal.Row.Claimable;
 import java.sql.ResultSet;

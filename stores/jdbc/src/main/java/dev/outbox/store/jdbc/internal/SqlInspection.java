@@ -10,7 +10,7 @@ import dev.outbox.spi.store.InspectionStore.Page;
 import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.InspectionStore.WaitingKey;
 import dev.outbox.spi.store.StoredMessage;
-import dev.outbox.store.core.internal.Database.Inspection;
+import dev.outbox.store.core.internal.Inspection;
 import dev.outbox.store.core.internal.KeyCursor;
 import dev.outbox.store.jdbc.internal.InspectionTexts.Keys;
 import dev.outbox.store.jdbc.internal.InspectionTexts.Range;
