@@ -1,24 +1,27 @@
 package dev.outbox.dev.torture;
 
-import dev.outbox.Appended;
-import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
-import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StoredMessage;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes down from when to when each claim surely lasted, and what was accepted of it: from after
@@ -34,149 +37,93 @@ import java.util.stream.Stream;
  *   unseen                                               others do not see whether it lives
  *   session-lost                                         by which they see so
  * </pre>
- *
- * @param <T> a transaction
- * @param beforeSettle may take its time
  */
-record JournalingStore<T>(
-    OutboxStore<T> store, Journal journal, AtomicLong numbers, Runnable beforeSettle)
-    implements KeepingStore<T>, SchemaStore {
+final class JournalingStore implements InvocationHandler {
+  private final Claim.Source source;
+  private final Journal journal;
+  private final AtomicLong numbers;
+  private final Runnable beforeSettle;
 
-  @Override
-  public Appended append(T transaction, List<OutboxMessage> messages) {
-    return store.append(transaction, messages);
+  private JournalingStore(
+      Claim.Source source, Journal journal, AtomicLong numbers, Runnable beforeSettle) {
+    this.source = source;
+    this.journal = journal;
+    this.numbers = numbers;
+    this.beforeSettle = beforeSettle;
   }
 
-  @Override
-  public boolean handsOver() {
-    return store instanceof KeepingStore<T> able && able.handsOver();
-  }
-
-  @Override
-  public Uncommitted append(Keeper keeper, T transaction, List<OutboxMessage> messages) {
-    return store instanceof KeepingStore<T> able
-        ? able.append(((JournalingKeeper) keeper).keeper, transaction, messages)
-        : Uncommitted.of(store.append(transaction, messages));
-  }
-
-  @Override
-  public Claim claim(Claim.Request request) {
-    return claim(store, request);
-  }
-
-  @Override
-  public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, Claim.Request next) {
-    return settleAndClaim(store, done, decisions, next);
-  }
-
-  /** Keeps nothing where the store cannot. */
-  @Override
-  public Keeper keeper(Duration unclaimed) {
-    return new JournalingKeeper(
-        store instanceof KeepingStore<T> able ? able.keeper(unclaimed) : Keeper.ofNothing(store));
-  }
-
-  private final class JournalingKeeper implements Keeper {
-    private final Keeper keeper;
-
-    private JournalingKeeper(Keeper keeper) {
-      this.keeper = keeper;
+  /**
+   * The same store, with all that it can do beside. A relay of one that keeps nothing is seen by
+   * nobody.
+   *
+   * @param beforeSettle may take its time
+   */
+  @SuppressWarnings("unchecked") // it has all of the store's interfaces
+  static <T> OutboxStore<T> of(OutboxStore<T> store, Journal journal, Runnable beforeSettle) {
+    if (!(store instanceof KeepingStore)) {
+      journal.write("unseen");
     }
+    return (OutboxStore<T>)
+        new JournalingStore(store, journal, new AtomicLong(), beforeSettle).proxy();
+  }
 
-    @Override
-    public Claim claim(Claim.Request request) {
-      return JournalingStore.this.claim(keeper, request);
+  private Object proxy() {
+    Set<Class<?>> interfaces = new LinkedHashSet<>();
+    for (Class<?> type = source.getClass(); type != null; type = type.getSuperclass()) {
+      interfaces.addAll(List.of(type.getInterfaces()));
     }
+    interfaces.removeIf(type -> !Modifier.isPublic(type.getModifiers()));
+    return Proxy.newProxyInstance(
+        JournalingStore.class.getClassLoader(), interfaces.toArray(Class<?>[]::new), this);
+  }
 
-    @Override
-    public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, Claim.Request next) {
-      return JournalingStore.this.settleAndClaim(keeper, done, decisions, next);
+  /** Of the store, or of the keeper that it has made. */
+  @Override
+  @SuppressWarnings("unchecked") // the relay gives back what it got here
+  public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] given)
+      throws Throwable {
+    Object[] arguments = given == null ? new Object[0] : given;
+    String name = method.getName();
+    if (name.equals("claim")) {
+      return claim((Claim.Request) arguments[0]);
     }
-
-    @Override
-    public void hold(Runnable announced) throws InterruptedException {
-      try {
-        keeper.hold(announced);
+    if (name.equals("settleAndClaim")) {
+      return settleAndClaim(
+          (Journaled) arguments[0],
+          (Map<Long, Decision>) arguments[1],
+          (Claim.Request) arguments[2]);
+    }
+    if (arguments.length > 0 && arguments[0] instanceof Keeper keeper) {
+      arguments[0] = ((JournalingStore) Proxy.getInvocationHandler(keeper)).source;
+    }
+    try {
+      Object answer = method.invoke(source, arguments);
+      if (name.equals("hold")) {
         journal.write("unseen");
-      } catch (RuntimeException e) {
-        journal.write("session-lost");
-        throw e;
       }
-    }
-
-    @Override
-    public boolean announce() {
-      return keeper.announce();
-    }
-
-    @Override
-    public void leave(Duration most) throws InterruptedException {
-      keeper.leave(most);
-    }
-
-    @Override
-    public boolean standsBy() {
-      return keeper.standsBy();
-    }
-
-    @Override
-    public void giveBackUnused() {
-      keeper.giveBackUnused();
-    }
-
-    @Override
-    public void close() {
-      keeper.close();
+      return answer instanceof Keeper keeper
+          ? new JournalingStore(keeper, journal, numbers, beforeSettle).proxy()
+          : answer;
+    } catch (InvocationTargetException e) {
+      if (name.equals("hold") && e.getCause() instanceof RuntimeException) {
+        journal.write("session-lost");
+      }
+      throw e.getCause();
     }
   }
 
-  private Claim claim(Claim.Source source, Claim.Request request) {
+  private Claim claim(Claim.Request request) {
     long asked = System.nanoTime();
     return begun(source.claim(request), asked, request);
   }
 
   private Settled settleAndClaim(
-      Claim.Source source, Claim done, Map<Long, Decision> decisions, Claim.Request next) {
-    Journaled ending = own(done);
+      Journaled ending, Map<Long, Decision> decisions, Claim.Request next) {
     ending.settles(decisions);
     long asked = System.nanoTime();
     Settled settled = source.settleAndClaim(ending.claim, decisions, next);
     ending.settled(decisions, settled.lost());
     return new Settled(settled.lost(), begun(settled.next(), asked, next));
-  }
-
-  @Override
-  public void housekeep() {
-    store.housekeep();
-  }
-
-  @Override
-  public String ddl() {
-    return schema().ddl();
-  }
-
-  @Override
-  public void migrate() {
-    schema().migrate();
-  }
-
-  @Override
-  public void verify() {
-    schema().verify();
-  }
-
-  @Override
-  public String place() {
-    return schema().place();
-  }
-
-  @SuppressWarnings("unchecked") // the relay gives back what it got here
-  private Journaled own(Claim claim) {
-    return (Journaled) claim;
-  }
-
-  private SchemaStore schema() {
-    return (SchemaStore) store;
   }
 
   private Claim begun(Claim claim, long asked, Claim.Request request) {

@@ -15,7 +15,6 @@ import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -70,9 +69,7 @@ final class RelayMain {
     MessagePublisher broker = child.broker().publisher(PUBLISH_TIMEOUT);
     try (TroubledPublisher publisher =
         new TroubledPublisher(broker, child.journal(), repairs, SLOW.toMillis(), child.seed())) {
-      JournalingStore<T> store =
-          new JournalingStore<>(
-              place.store(), child.journal(), new AtomicLong(), this::perhapsLate);
+      OutboxStore<T> store = JournalingStore.of(place.store(), child.journal(), this::perhapsLate);
       Relay relay =
           Relay.builder(store, publisher)
               .name(child.name())
