@@ -97,8 +97,6 @@ public final class BenchCommand implements Callable<Integer> {
           resources.add(
               EmbeddedKafka.builder()
                   .setting("auto.create.topics.enable", "false")
-                  // With the usual 11 windows a client may send at once what 10 seconds allow.
-                  .setting("quota.window.num", "2")
                   .jvmDefaults()
                   .start());
       cpu.add(OptionalLong.of(started.pid()));

@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.producer.KafkaProducer;
-import org.jspecify.annotations.Nullable;
 
 /** Appending and relaying to Kafka at once, beside a producer that only sends. */
 final class EndToEndScenario {
@@ -28,32 +27,19 @@ final class EndToEndScenario {
   private static final int KEYS = 10_000;
   private static final int CLIENTS = 2;
 
-  /** So that the producer is what limits; of a record, with its headers, some 450 bytes. */
-  private static final double QUOTA = 2e6;
-
-  private static final int MESSAGES_WITH_QUOTA = 60_000;
-
   private EndToEndScenario() {}
 
   static void run(Bench bench) throws Exception {
+    long messages = bench.scaled(MESSAGES) / A_TRANSACTION * A_TRANSACTION;
     try (KafkaBroker topic = bench.topic()) {
-      measure(bench, topic, "the broker takes 2 MB a second", QUOTA, MESSAGES_WITH_QUOTA);
-      measure(bench, topic, "as fast as it goes", null, MESSAGES);
+      Case one =
+          new Case(
+              "to Kafka",
+              CLIENTS + BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS),
+              round(bench, access -> ours(access, topic, messages)),
+              round(bench, access -> bare(topic, messages)));
+      Throughput.measure(bench, List.of(one), Part.WHOLE);
     }
-  }
-
-  private static void measure(
-      Bench bench, KafkaBroker topic, String name, @Nullable Double quota, int full)
-      throws Exception {
-    topic.quota(quota);
-    long messages = bench.scaled(full) / A_TRANSACTION * A_TRANSACTION;
-    Case one =
-        new Case(
-            name,
-            CLIENTS + BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS),
-            round(bench, access -> ours(access, topic, messages)),
-            round(bench, access -> bare(topic, messages)));
-    Throughput.measure(bench, List.of(one), Part.WHOLE);
   }
 
   private static Round round(Bench bench, Run run) {

@@ -60,13 +60,7 @@ enum Scenario {
       WorkScenario::run,
       "For a message of drain, archive and append: statements (on MongoDB commands), the business"
           + " row's among them, round trips, rows written, the message's insert among them, and bytes"
-          + " of the database's log; limits as there."),
-
-  PUBLISH(
-      PublishScenario::run,
-      "Our publishers, batches of 1,000 messages of 10,000 keys from two threads;"
-          + " limit: the brokers' own clients, of each key one message at a time. HTTP's server is in"
-          + " this JVM.");
+          + " of the database's log; limits as there.");
 
   private final Run run;
   private final String what;

@@ -33,8 +33,6 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.GroupIdNotFoundException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.header.Header;
-import org.apache.kafka.common.quota.ClientQuotaAlteration;
-import org.apache.kafka.common.quota.ClientQuotaEntity;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
@@ -45,16 +43,11 @@ public final class KafkaBroker extends Broker {
   private static final int PARTITIONS = 6;
   private static final Duration PATIENCE = Duration.ofSeconds(15);
 
-  /** Of publishers and of the bare producer, so that a quota meets both. */
-  private final String client;
-
   private volatile boolean hasTopics;
-  private boolean hasQuota;
 
   /** See {@link BrokerKind#open}. */
   public KafkaBroker(@Nullable String address, String name, List<String> types) {
     super("Kafka", address, name, types);
-    client = prefix() + "producer";
   }
 
   @Override
@@ -116,7 +109,7 @@ public final class KafkaBroker extends Broker {
   public MessagePublisher publisher(@Nullable Duration timeout) {
     KafkaPublisher.Builder publisher =
         KafkaPublisher.builder()
-            .properties(with(Map.of("client.id", client)))
+            .properties(with(Map.of()))
             .destination(Destination.pattern(prefix() + "{aggregateType}"));
     return (timeout == null ? publisher : publisher.timeout(timeout)).build();
   }
@@ -124,7 +117,7 @@ public final class KafkaBroker extends Broker {
   /** Kafka's own with its defaults, idempotent, with acks=all. */
   public KafkaProducer<byte[], byte[]> producer() {
     return new KafkaProducer<>(
-        with(Map.of("client.id", client, "acks", "all", "enable.idempotence", true)),
+        with(Map.of("acks", "all", "enable.idempotence", true)),
         new ByteArraySerializer(),
         new ByteArraySerializer());
   }
@@ -140,30 +133,11 @@ public final class KafkaBroker extends Broker {
     return record;
   }
 
-  /**
-   * How much the broker takes of {@link #publisher} and of {@link #producer} alike; null: as much
-   * as it can.
-   */
-  public void quota(@Nullable Double bytesPerSecond) {
-    if (bytesPerSecond == null && !hasQuota) {
-      return;
-    }
-    ClientQuotaAlteration quota =
-        new ClientQuotaAlteration(
-            new ClientQuotaEntity(Map.of(ClientQuotaEntity.CLIENT_ID, client)),
-            List.of(new ClientQuotaAlteration.Op("producer_byte_rate", bytesPerSecond)));
-    try (Admin admin = admin()) {
-      tried("no quota could be set", () -> admin.alterClientQuotas(List.of(quota)).all().get());
-    }
-    hasQuota = bytesPerSecond != null;
-  }
-
   @Override
   public void close() {
     if (canStop()) {
       super.close();
     } else if (hasTopics) {
-      quota(null);
       try (Admin admin = admin()) {
         tried(
             "the topics %s* could not be removed from %s".formatted(prefix(), address()),
