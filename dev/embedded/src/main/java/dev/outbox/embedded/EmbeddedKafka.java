@@ -85,18 +85,15 @@ public final class EmbeddedKafka extends EmbeddedServer {
   }
 
   @Override
-  ServerProcess launch() {
-    try {
-      Path properties = directory().resolve("server.properties");
-      Files.write(properties, configuration(), UTF_8);
-      if (!formatted) {
-        format(properties);
-        formatted = true;
-      }
-      return process(java("kafka.Kafka", properties.toString()));
-    } catch (IOException e) {
-      throw new UncheckedIOException("Kafka could not be started: " + e.getMessage(), e);
+  ServerProcess launch() throws IOException {
+    Path properties = directory().resolve("server.properties");
+    Files.write(properties, configuration(), UTF_8);
+    if (!formatted) {
+      Program.run(
+          java("kafka.tools.StorageTool", "format", "-t", clusterId, "-c", properties.toString()));
+      formatted = true;
     }
+    return process(java("kafka.Kafka", properties.toString()));
   }
 
   @Override
@@ -127,10 +124,6 @@ public final class EmbeddedKafka extends EmbeddedServer {
         "org.apache.kafka.common.security.scram.ScramLoginModule required;");
     all.put("log.dirs", directory().resolve("data").toString().replace('\\', '/'));
     return all.entrySet().stream().map(e -> e.getKey() + "=" + e.getValue()).toList();
-  }
-
-  private void format(Path properties) throws IOException {
-    Program.run(java("kafka.tools.StorageTool", "format", "-t", clusterId, "-c", properties + ""));
   }
 
   private List<String> java(String... mainAndArguments) {

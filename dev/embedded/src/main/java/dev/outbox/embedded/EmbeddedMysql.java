@@ -1,7 +1,6 @@
 package dev.outbox.embedded;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -70,14 +69,10 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
   }
 
   @Override
-  void prepare() {
+  void prepare() throws IOException {
     Directories.copy(binaries.template(), data);
-    try {
-      if (galeraState.isPresent()) {
-        Files.writeString(data.resolve("grastate.dat"), galeraState.get());
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+    if (galeraState.isPresent()) {
+      Files.writeString(data.resolve("grastate.dat"), galeraState.get());
     }
   }
 

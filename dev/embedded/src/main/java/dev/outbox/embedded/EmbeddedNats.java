@@ -3,7 +3,6 @@ package dev.outbox.embedded;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -55,21 +54,17 @@ public final class EmbeddedNats extends EmbeddedServer {
   }
 
   @Override
-  ServerProcess launch() {
+  ServerProcess launch() throws IOException {
     Path config = directory().resolve("nats.conf");
-    try {
-      Files.writeString(
-          config,
-          """
-          listen: "127.0.0.1:%s"
-          jetstream { store_dir: "%s" }
-          %s
-          """
-              .formatted(port(), directory().resolve("data"), settings),
-          UTF_8);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    Files.writeString(
+        config,
+        """
+        listen: "127.0.0.1:%s"
+        jetstream { store_dir: "%s" }
+        %s
+        """
+            .formatted(port(), directory().resolve("data"), settings),
+        UTF_8);
     return process(List.of(program.toString(), "--config", config.toString()));
   }
 

@@ -1,7 +1,6 @@
 package dev.outbox.embedded;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -87,12 +86,12 @@ public final class EmbeddedPgBouncer extends EmbeddedServer implements DatabaseS
   }
 
   @Override
-  void prepare() {
+  void prepare() throws IOException {
     write("users.txt", "\"%s\" \"%s\"%n".formatted(user(), password()));
   }
 
   @Override
-  ServerProcess launch() {
+  ServerProcess launch() throws IOException {
     String host = postgres.socketDirectory().map(Path::toString).orElse("127.0.0.1");
     StringBuilder ini = new StringBuilder("[databases]\n");
     ini.append("* = host=%s port=%s%n".formatted(host, postgres.port()));
@@ -115,15 +114,11 @@ public final class EmbeddedPgBouncer extends EmbeddedServer implements DatabaseS
   }
 
   /** Has a password in it, or the name of the file with one: for nobody else. */
-  private Path write(String name, String text) {
-    try {
-      Path file = file(name);
-      Files.deleteIfExists(file);
-      Password.write(file, text);
-      PostgresBinaries.own(file);
-      return file;
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+  private Path write(String name, String text) throws IOException {
+    Path file = file(name);
+    Files.deleteIfExists(file);
+    Password.write(file, text);
+    PostgresBinaries.own(file);
+    return file;
   }
 }

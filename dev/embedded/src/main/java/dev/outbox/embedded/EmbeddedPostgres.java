@@ -3,7 +3,6 @@ package dev.outbox.embedded;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -78,18 +77,14 @@ public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseSe
   }
 
   @Override
-  void prepare() {
+  void prepare() throws IOException {
     if (primary == null) {
       Directories.copy(binaries.template(), data);
       return;
     }
     Directories.copy(primary.data, data);
-    try {
-      Path signal = Files.createFile(data.resolve("standby.signal"));
-      Files.setOwner(signal, Files.getOwner(data));
-    } catch (IOException e) {
-      throw new UncheckedIOException("no standby can be made in " + data, e);
-    }
+    Path signal = Files.createFile(data.resolve("standby.signal"));
+    Files.setOwner(signal, Files.getOwner(data));
   }
 
   @Override

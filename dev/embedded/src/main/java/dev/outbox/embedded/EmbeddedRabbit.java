@@ -88,22 +88,17 @@ public final class EmbeddedRabbit extends EmbeddedServer {
 
   /** Erlang's daemon for names comes first: the server would leave one behind. */
   @Override
-  ServerProcess launch() {
-    try {
-      if (epmd == null || !epmd.isAlive()) {
-        Path home = directory().resolve("epmd");
-        Files.createDirectories(home);
-        String program = installation.program("epmd");
-        List<String> command = List.of(program, "-address", "127.0.0.1", "-port", "" + epmdPort());
-        ServerProcess started =
-            ServerProcess.start("epmd", home, "KILL", command, installation.environment());
-        epmd = started;
-        started.awaitReady(PATIENCE, () -> Ports.isOpen(epmdPort()));
-      }
-      configure();
-    } catch (IOException e) {
-      throw new UncheckedIOException("RabbitMQ could not be started: " + e.getMessage(), e);
+  ServerProcess launch() throws IOException {
+    if (epmd == null || !epmd.isAlive()) {
+      Path home = Files.createDirectories(directory().resolve("epmd"));
+      String program = installation.program("epmd");
+      List<String> command = List.of(program, "-address", "127.0.0.1", "-port", "" + epmdPort());
+      ServerProcess started =
+          ServerProcess.start("epmd", home, "KILL", command, installation.environment());
+      epmd = started;
+      started.awaitReady(PATIENCE, () -> Ports.isOpen(epmdPort()));
     }
+    configure();
     return process(List.of(installation.script("rabbitmq-server")), environment());
   }
 

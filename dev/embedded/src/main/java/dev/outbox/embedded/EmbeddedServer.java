@@ -69,9 +69,9 @@ public abstract sealed class EmbeddedServer implements AutoCloseable
   }
 
   /** Makes the data directory, if the server needs one before it starts. */
-  void prepare() {}
+  void prepare() throws IOException {}
 
-  abstract ServerProcess launch();
+  abstract ServerProcess launch() throws IOException;
 
   abstract boolean isReady(ServerProcess server);
 
@@ -202,7 +202,7 @@ public abstract sealed class EmbeddedServer implements AutoCloseable
 
   final synchronized void startFirst() {
     try {
-      prepare();
+      tried(this::prepare);
       for (int tries = 1; ; tries++) {
         ports = Ports.free(neededPorts);
         try {
@@ -229,9 +229,21 @@ public abstract sealed class EmbeddedServer implements AutoCloseable
     return server;
   }
 
+  private interface Step {
+    void run() throws IOException;
+  }
+
+  private void tried(Step step) {
+    try {
+      step.run();
+    } catch (IOException e) {
+      throw new UncheckedIOException(name + " could not be started: " + e.getMessage(), e);
+    }
+  }
+
   private void run() {
-    ServerProcess started = launch();
-    server = started;
+    tried(() -> server = launch());
+    ServerProcess started = running();
     try {
       started.awaitReady(PATIENCE, () -> isReady(started));
     } catch (RuntimeException e) {

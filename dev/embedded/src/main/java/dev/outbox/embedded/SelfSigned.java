@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
+import java.util.ArrayList;
 import java.util.List;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
@@ -25,20 +26,16 @@ public final class SelfSigned {
    * @param host as {@code dns:localhost} or {@code ip:127.0.0.1}
    */
   public static KeyStore keys(Path directory, String host)
-      throws IOException, GeneralSecurityException, InterruptedException {
+      throws IOException, GeneralSecurityException {
     Path file = directory.resolve("keys.p12");
     String arguments =
         "-genkeypair -alias %s -keyalg RSA -dname CN=test -ext san=%s -validity 2 -storetype PKCS12 -storepass %s -keystore"
             .formatted(ALIAS, host, PASSWORD);
-    ProcessBuilder keytool =
-        new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
-    keytool.command().addAll(List.of(arguments.split(" ")));
-    keytool.command().add(file.toString());
-    Process process = keytool.redirectErrorStream(true).start();
-    String said = new String(process.getInputStream().readAllBytes());
-    if (process.waitFor() != 0) {
-      throw new IOException("keytool said: " + said);
-    }
+    List<String> keytool = new ArrayList<>();
+    keytool.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
+    keytool.addAll(List.of(arguments.split(" ")));
+    keytool.add(file.toString());
+    String unsaid = Program.run(keytool);
     KeyStore keys = KeyStore.getInstance("PKCS12");
     try (InputStream in = Files.newInputStream(file)) {
       keys.load(in, PASSWORD.toCharArray());
