@@ -2,8 +2,8 @@ package dev.outbox.peers;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.OutboxException;
 import dev.outbox.cli.Address;
-import dev.outbox.cli.Failure;
 import dev.outbox.dev.bench.StatementWatch;
 import dev.outbox.dev.bench.WorkCounter;
 import dev.outbox.dev.database.Jdbc;
@@ -29,15 +29,11 @@ final class Schema implements AutoCloseable {
     this.address = address;
     admin = (JdbcPlace) StoreKind.at(address);
     admin.createSchema(name);
-    execute(App.BUSINESS_TABLE.formatted(name));
+    admin.execute(App.BUSINESS_TABLE.formatted(name));
   }
 
   String name() {
     return name;
-  }
-
-  private void execute(String sql) {
-    admin.tell(sql.strip(), connection -> Jdbc.execute(connection, sql));
   }
 
   /**
@@ -69,10 +65,10 @@ final class Schema implements AutoCloseable {
 
   /** What the database would do in the background after a fill. */
   void tidy() {
-    execute("vacuum (analyze)");
+    admin.execute("vacuum (analyze)");
     try {
-      execute("checkpoint");
-    } catch (Failure e) {
+      admin.execute("checkpoint");
+    } catch (OutboxException e) {
       // The user's own server may not allow it; then it makes one when it likes to.
     }
   }

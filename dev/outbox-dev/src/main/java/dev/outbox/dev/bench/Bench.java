@@ -26,7 +26,7 @@ final class Bench {
 
   private final int runs;
   private final double scale;
-  private final BenchDatabase<?> database;
+  private final BenchDatabase database;
   private final CpuClock cpu;
   private final Supplier<String> kafka;
   private final Consumer<String> progress;
@@ -43,7 +43,7 @@ final class Bench {
   Bench(
       int runs,
       double scale,
-      BenchDatabase<?> database,
+      BenchDatabase database,
       CpuClock cpu,
       Supplier<String> kafka,
       Consumer<String> progress) {
@@ -67,7 +67,7 @@ final class Bench {
   }
 
   /**
-   * Runs scenarios, one after the other, but for those that the database cannot do.
+   * Runs scenarios, one after the other.
    *
    * @param scenarios empty: all
    * @param end gets what was measured, also where a scenario fails
@@ -82,12 +82,8 @@ final class Bench {
       for (Scenario scenario :
           EnumSet.copyOf(scenarios.isEmpty() ? EnumSet.allOf(Scenario.class) : scenarios)) {
         current = scenario.toString();
-        if (scenario.pins() && !database.pins()) {
-          say("left out: nothing is pinned on this database");
-        } else {
-          notes.put(current, scenario.what());
-          scenario.run(this);
-        }
+        notes.put(current, scenario.what());
+        scenario.run(this);
       }
     } finally {
       List<Line> measured = lines.stream().filter(Line::isMeasured).toList();
@@ -126,7 +122,7 @@ final class Bench {
     return Duration.ofMillis(Math.max(1_000, Math.round(full.toMillis() * factor)));
   }
 
-  BenchDatabase<?> database() {
+  BenchDatabase database() {
     return database;
   }
 

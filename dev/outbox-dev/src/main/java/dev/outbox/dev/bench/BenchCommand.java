@@ -51,7 +51,7 @@ public final class BenchCommand implements Callable<Integer> {
   @Option(names = "--quick", description = "Small sizes, one run: to see that it works.")
   private boolean quick;
 
-  @Mixin private final ServerOptions server = new ServerOptions();
+  @Mixin private final ServerOptions server = new ServerOptions(BenchDatabase.KINDS);
 
   private @Nullable String kafka;
 
@@ -85,10 +85,10 @@ public final class BenchCommand implements Callable<Integer> {
     spec.commandLine().getOut().flush();
   }
 
-  private BenchDatabase<?> database() {
+  private BenchDatabase database() {
     StartedServer started = resources.add(server.open());
     cpu.add(started.pid());
-    return resources.add(BenchDatabase.open(started.address()));
+    return resources.add(new BenchDatabase(started.address()));
   }
 
   private String kafka() {

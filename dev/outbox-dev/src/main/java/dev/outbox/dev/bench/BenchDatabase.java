@@ -3,38 +3,58 @@ package dev.outbox.dev.bench;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.cli.Address;
+import dev.outbox.dev.bench.BenchClient.Append;
 import dev.outbox.dev.common.Percentiles;
+import dev.outbox.dev.database.Business;
+import dev.outbox.dev.database.Jdbc;
+import dev.outbox.dev.database.JdbcKind;
+import dev.outbox.dev.database.JdbcPlace;
 import dev.outbox.dev.database.Place;
-import dev.outbox.dev.database.Place.Session;
 import dev.outbox.dev.database.StoreKind;
-import dev.outbox.inbox.Inbox;
-import dev.outbox.inbox.InboxKey;
-import dev.outbox.relay.Relay;
-import dev.outbox.spi.store.OutboxStore;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.Callable;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the scenarios need of one kind of database; all else they do through the store. It works in
- * a schema (or what is like it) of its own, which {@link #close} removes. Tables, rows and
- * statements are collections, documents and commands where the database has those.
- *
- * @param <T> a transaction
+ * The tables that scenarios work on, in a schema of their own, which {@link #close} removes. Row
+ * writes are counted on MySQL and MariaDB where {@code performance_schema} is on, as by default on
+ * MySQL.
  */
-public abstract class BenchDatabase<T> implements AutoCloseable {
+final class BenchDatabase implements AutoCloseable {
+  /** Those that there are benchmarks for. */
+  static final Set<StoreKind> KINDS =
+      Set.of(StoreKind.POSTGRES, StoreKind.MYSQL, StoreKind.MARIADB);
+
   private static final int ROUND_TRIPS = 500;
+  private static final int FILL_AT_ONCE = 1_000;
 
   /** Of the names of schemas. */
-  static final String BEGIN = "outbox_bench_";
+  private static final String BEGIN = "outbox_bench_";
 
-  static final String MESSAGES = "outbox_message";
-  static final String ARCHIVE = "outbox_archive_message";
-  static final String BLOCKED_KEYS = "outbox_blocked_key";
-  static final String LIMIT = "like_message";
+  private static final String MESSAGES = "outbox_message";
+  private static final String ARCHIVE = "outbox_archive_message";
+  private static final String BLOCKED_KEYS = "outbox_blocked_key";
+  private static final String BUCKETS = "outbox_bucket";
+
+  private static final int LOCK_WAIT_TIMEOUT = 1205;
+  private static final int TRIES = 60;
+
+  /** Of MySQL and MariaDB, the first that the server knows. */
+  private static final List<String> LOG_SEQUENCE_NUMBERS =
+      List.of("Innodb_redo_log_current_lsn", "Innodb_lsn_current", "Innodb_os_log_written");
+
+  private static final String NOT_ALLOWED = "42501";
+  private static final int FIRST_WITH_FLUSH = 15;
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   enum Side {
     /** The outbox's. */
@@ -43,119 +63,91 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
     LIMIT
   }
 
-  /** What a business transaction appends to. */
-  enum Append {
-    /** The outbox. */
-    OUTBOX,
-    /** The limit's table, by bare inserts. */
-    BARE,
-    /** Nothing: only the business row is written. */
-    NONE
-  }
-
-  /** What another session may hold open. */
-  enum Pin {
-    /** A read-only snapshot: vacuum can remove nothing that is deleted from now on. */
-    SNAPSHOT,
-    /** A transaction that has appended a message; it does not commit. */
-    APPENDER
-  }
-
   /**
-   * Messages of 200 bytes to be filled in, their keys by turns.
+   * Messages to be filled in, their keys by turns.
    *
    * @param keys how many; 0: unordered, each message has one of its own
    */
-  record Backlog(long messages, int keys) {
-    static final int PAYLOAD = 200;
-    static final String KEY = "key-";
-  }
+  record Backlog(long messages, int keys) {}
 
+  private final Place<?> root;
+  private final String schema = BEGIN + UUID.randomUUID().toString().substring(0, 8);
   private final Address own;
-  private @Nullable Place<?> root;
+  private final JdbcKind kind;
+  private final boolean isPostgres;
+  private final JdbcPlace admin;
+  private boolean mayCheckpoint = true;
   private boolean closed;
 
   /**
-   * @param own with its schema
+   * Connects and makes a schema with all tables.
+   *
+   * @param address of one of {@link #KINDS}
    */
-  BenchDatabase(Address own) {
-    this.own = own;
-  }
-
-  /** Connects and makes a schema with all tables. */
-  static BenchDatabase<?> open(Address address) {
-    Place<?> root = StoreKind.at(address);
-    String schema = BEGIN + UUID.randomUUID().toString().substring(0, 8);
-    BenchDatabase<?> database;
-    try {
-      database = of(root.in(schema));
-    } catch (RuntimeException e) {
-      try (root) {
-        throw e;
-      }
-    }
-    database.root = root;
+  BenchDatabase(Address address) {
+    root = StoreKind.at(address);
+    own = root.in(schema);
+    admin = place();
+    kind = admin.kind();
+    isPostgres = kind == JdbcKind.POSTGRES;
     try {
       root.createSchema(schema);
-      database.create();
-      return database;
+      create();
     } catch (RuntimeException e) {
-      try (database) {
-        throw e;
-      }
+      close();
+      throw e;
     }
   }
 
-  /**
-   * The tables of another process's database, by its {@link #settings}. It is that one's to close.
-   */
-  static BenchDatabase<?> attach(Map<String, String> settings) {
-    return of(Place.address(settings));
+  private void create() {
+    try (JdbcPlace place = open(1)) {
+      place.store(Archive.FULL).migrate();
+      place.inbox(null).migrate();
+    }
+    admin.execute(kind.sql("limit table"));
+    admin.execute(kind.sql("business table"));
   }
 
-  private static BenchDatabase<?> of(Address own) {
-    return switch (StoreKind.of(own.url())) {
-      case MONGO -> new MongoBench(own);
-      default -> new JdbcBench(own);
-    };
+  private JdbcPlace place() {
+    return (JdbcPlace) StoreKind.at(own);
   }
 
-  /** What a process of its own needs to {@link #attach} to the same tables. */
+  /** What a process of its own needs to open a {@link #pool} of the same tables. */
   Map<String, String> settings() {
     return Place.settings(own);
   }
 
-  Address own() {
-    return own;
+  private long number(String sql) {
+    return admin.ask(sql.strip(), connection -> Jdbc.number(connection, sql));
   }
 
-  abstract String schema();
-
-  abstract void create();
-
   /** For the report: product and version, what its durability depends on, a round trip's time. */
-  abstract Map<String, String> describe();
+  Map<String, String> describe() {
+    Map<String, String> all = admin.about();
+    return admin.ask(
+        "the server cannot be described",
+        connection -> {
+          for (String setting : kind.sql("settings").split(", ")) {
+            all.put(setting, Jdbc.text(connection, kind.sql("setting").formatted(setting)));
+          }
+          all.put("round trip of select 1", roundTrip(connection));
+          return all;
+        });
+  }
 
   /** In microseconds; the median of some hundreds. */
-  static String roundTrip(Callable<?> smallest) {
+  private static String roundTrip(Connection connection) throws SQLException {
     List<Double> micros = new ArrayList<>();
-    try {
+    try (PreparedStatement select = connection.prepareStatement("select 1")) {
       for (int i = -ROUND_TRIPS; i < ROUND_TRIPS; i++) {
         long before = System.nanoTime();
-        Object unused = smallest.call();
+        select.executeQuery().close();
         if (i >= 0) {
           micros.add((System.nanoTime() - before) / 1e3);
         }
       }
-    } catch (Exception e) {
-      throw new IllegalStateException("no round trip can be measured: " + e.getMessage(), e);
     }
     return Math.round(Percentiles.of(micros, 50)) + " µs";
-  }
-
-  /** What clients ask a server for, as "statements". */
-  String requests() {
-    return "statements";
   }
 
   /**
@@ -167,213 +159,192 @@ public abstract class BenchDatabase<T> implements AutoCloseable {
   }
 
   /** A pool of its own; ready when it returns, each connection opened. */
-  final Access<T> open(int connections) {
-    return open(connections, null);
+  JdbcPlace open(int connections) {
+    return pool(own, connections, null);
   }
 
-  /** A pool whose work is counted when there is a counter. Counting is not free. */
-  final Access<T> open(int connections, @Nullable WorkCounter counter) {
-    return new Access<>(this, place(connections, counter));
+  /** The same, whose work is counted. Counting is not free. */
+  JdbcPlace open(int connections, WorkCounter counter) {
+    return pool(own, connections, counter);
   }
 
-  abstract Place<T> place(int connections, @Nullable WorkCounter counter);
-
-  abstract void business(Place<T> place, T transaction);
-
-  abstract void bare(Place<T> place, T transaction, List<OutboxMessage> messages);
-
-  /** One worker of the limit, with a connection of its own; takes so many at once. */
-  abstract LimitWorker limitWorker(Place<T> place, int most);
+  /**
+   * The same of a database that another process has made.
+   *
+   * @param own with its schema
+   */
+  static JdbcPlace pool(Address own, int connections, @Nullable WorkCounter counter) {
+    return JdbcPlace.ready(
+        StoreKind.of(own.url()).jdbc(),
+        own,
+        connections,
+        pool -> counter == null ? pool : StatementWatch.watch(pool, counter));
+  }
 
   /** Empties one side's tables, so that a run does not pay for another's. */
-  final void empty(Side side) {
-    (side == Side.OURS ? List.of(MESSAGES, BLOCKED_KEYS, ARCHIVE) : List.of(LIMIT))
+  void empty(Side side) {
+    (side == Side.OURS ? List.of(MESSAGES, BLOCKED_KEYS, ARCHIVE) : List.of(Limit.TABLE))
         .forEach(this::empty);
   }
 
-  abstract void empty(String table);
-
-  /** Adds messages, as fast as it can. */
-  abstract void fill(Side side, Backlog load);
-
-  /** Vacuum and statistics: what the database would do in the background after a fill. */
-  void tidy(Side side) {}
-
-  /** Writes to disk what is due to be written, where one can and we may ask for that. */
-  void checkpoint() {}
-
   /**
-   * Rows inserted, updated and deleted so far, when all pools that are closed have had their say.
+   * PostgreSQL's sequences go on, so its marks stay right; the others have no marks. MariaDB waits
+   * 0.7 s for its purge to leave the table, and then refuses.
    */
-  double rows(Side side) {
-    return side == Side.OURS
-        ? rows(MESSAGES) + rows(ARCHIVE) + rows("outbox_bucket") + rows(BLOCKED_KEYS)
-        : rows(LIMIT);
+  private void empty(String table) {
+    String sql = "truncate table %s.%s".formatted(schema, table);
+    admin.tell(
+        sql,
+        connection -> {
+          for (int attempt = 1; ; attempt++) {
+            try {
+              Jdbc.execute(connection, sql);
+              return;
+            } catch (SQLException e) {
+              if (attempt == TRIES || e.getErrorCode() != LOCK_WAIT_TIMEOUT) {
+                throw e;
+              }
+            }
+          }
+        });
   }
 
-  /** Those of a table; not a number where it cannot be known. */
-  abstract double rows(String table);
+  /** Adds messages, as producers do. */
+  void fill(Side side, Backlog load) {
+    Append append = side == Side.OURS ? Append.OUTBOX : Append.BARE;
+    try (BenchClient client = new BenchClient(admin)) {
+      for (long from = 0; from < load.messages(); from += FILL_AT_ONCE) {
+        long to = Math.min(load.messages(), from + FILL_AT_ONCE);
+        client.append(append, LongStream.range(from, to).mapToObj(n -> message(load, n)).toList());
+      }
+    }
+  }
+
+  private static OutboxMessage message(Backlog load, long n) {
+    return load.keys() == 0 ? OpenLoad.unordered() : OpenLoad.message((int) (n % load.keys()));
+  }
+
+  /** Vacuum and statistics: what the database would do in the background after a fill. */
+  void tidy(Side side) {
+    for (String table :
+        side == Side.OURS ? List.of(MESSAGES, BLOCKED_KEYS, BUCKETS) : List.of(Limit.TABLE)) {
+      admin.execute(kind.sql("tidy").formatted(table));
+    }
+  }
+
+  /** Writes to disk what is due to be written, where one can and we may ask for that. */
+  void checkpoint() {
+    if (kind.has("checkpoint") && mayCheckpoint) {
+      admin.tell(
+          "checkpoint",
+          connection -> {
+            try {
+              Jdbc.execute(connection, kind.sql("checkpoint"));
+            } catch (SQLException e) {
+              mayCheckpoint = false; // then the server makes them when it likes to
+              if (!NOT_ALLOWED.equals(e.getSQLState())) {
+                throw e;
+              }
+            }
+          });
+    }
+  }
+
+  /**
+   * Rows inserted, updated and deleted so far, when all pools that are closed have had their say;
+   * not a number where it cannot be known.
+   */
+  double rows(Side side) {
+    if (isPostgres) {
+      awaitCounted();
+    }
+    List<String> tables =
+        side == Side.OURS
+            ? List.of(MESSAGES, ARCHIVE, BUCKETS, BLOCKED_KEYS)
+            : List.of(Limit.TABLE);
+    return tables.stream().mapToDouble(this::rows).sum();
+  }
+
+  /** MySQL and MariaDB say -1 where they do not count. */
+  private double rows(String table) {
+    long rows = number(kind.sql("writes", schema).formatted(table));
+    return rows < 0 ? Double.NaN : rows;
+  }
 
   /** What went to the database's log, of everybody; not a number where it cannot be known. */
   double logBytes() {
-    return Double.NaN;
+    if (isPostgres) {
+      return number(kind.sql("log bytes"));
+    }
+    return admin.ask(
+        "log bytes",
+        connection -> {
+          for (String status : LOG_SEQUENCE_NUMBERS) {
+            List<List<String>> rows =
+                Jdbc.rows(connection, "show global status like '" + status + "'");
+            if (!rows.isEmpty()) {
+              return Double.parseDouble(rows.get(0).get(1));
+            }
+          }
+          return Double.NaN;
+        });
   }
 
-  /** Whether it can {@link #pin}. */
-  boolean pins() {
-    return false;
+  /** A session of PostgreSQL tells what it wrote at its end at the latest. */
+  private void awaitCounted() {
+    String open = " from pg_stat_activity where application_name = '%s_pool'".formatted(schema);
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    while (number("select count(*)" + open) > 0) {
+      if (System.nanoTime() - end > 0) {
+        String what =
+            "select string_agg(concat_ws(' ', state, wait_event_type, wait_event,"
+                + " now() - query_start, query), '; ')";
+        throw new IllegalStateException(
+            "row writes are counted when all pools are closed, but there is still: "
+                + admin.ask(what, connection -> Jdbc.text(connection, what + open)));
+      }
+      LockSupport.parkNanos(5_000_000);
+    }
+    if (number("show server_version_num") / 10_000 >= FIRST_WITH_FLUSH) {
+      admin.execute("select pg_stat_force_next_flush()");
+    } else {
+      LockSupport.parkNanos(Duration.ofSeconds(1).toNanos());
+    }
   }
 
-  /** Holds something open in a session of its own until it is closed. */
-  AutoCloseable pin(Pin pin) {
-    throw new UnsupportedOperationException();
+  /** Holds a read-only snapshot: vacuum can remove nothing that is deleted from now on. */
+  AutoCloseable snapshot() {
+    JdbcPlace place = place();
+    AutoCloseable snapshot = place.snapshot().orElseThrow();
+    return both(place, snapshot);
   }
 
-  /** Ends the sessions that its own work has. */
-  abstract void closeOwn();
+  /** Holds a transaction that has appended a message; it does not commit. */
+  AutoCloseable appender() {
+    JdbcPlace place = place();
+    Business<Connection> open = place.begin();
+    Set<UUID> ignored = open.append(List.of(OpenLoad.message(0)));
+    return both(place, open);
+  }
+
+  private static AutoCloseable both(AutoCloseable last, AutoCloseable first) {
+    return () -> {
+      try (last) {
+        first.close();
+      }
+    };
+  }
 
   /** Removes everything, also while a run is under way, as after Ctrl-C. */
   @Override
-  public final void close() {
-    if (closed || root == null) {
+  public void close() {
+    if (closed) {
       return;
     }
     closed = true;
-    try (Place<?> ending = root) {
-      try {
-        ending.removeSchemas(schema());
-      } finally {
-        closeOwn();
-      }
-    }
-  }
-
-  /** Not safe for use by many threads. */
-  interface LimitWorker extends AutoCloseable {
-    /** Takes, reads and deletes some messages; returns how many. */
-    int batch();
-
-    @Override
-    default void close() {}
-  }
-
-  /** Who tells a relay that there is something. */
-  enum Woken {
-    AFTER_COMMITS("same process, woken after commits"),
-    NOT("another process"),
-    HANDED_OVER("same process, handed over");
-
-    final String label;
-
-    Woken(String label) {
-      this.label = label;
-    }
-  }
-
-  /** A pool, and what is done through it. */
-  static final class Access<T> implements AutoCloseable {
-    private final BenchDatabase<T> database;
-    private final Place<T> place;
-    private final OutboxStore<T> store;
-
-    private Access(BenchDatabase<T> database, Place<T> place) {
-      this.database = database;
-      this.place = place;
-      store = place.store();
-    }
-
-    /** The store on this pool; the same each time. */
-    OutboxStore<T> store() {
-      return store;
-    }
-
-    /** Another one on this pool, which keeps an archive. */
-    OutboxStore<T> store(Archive archive) {
-      return place.store(archive);
-    }
-
-    LimitWorker limitWorker(int most) {
-      return database.limitWorker(place, most);
-    }
-
-    /** One client with business transactions, with a connection of its own. */
-    BenchClient<T> business() {
-      return client(() -> {});
-    }
-
-    /** The same, beside a relay on this store. */
-    BenchClient<T> business(Relay relay, Woken woken) {
-      return switch (woken) {
-        case NOT -> business();
-        case AFTER_COMMITS -> client(relay::wake);
-        case HANDED_OVER ->
-            client((transaction, all) -> relay.append(store, transaction, all)::committed);
-      };
-    }
-
-    private BenchClient<T> client(Runnable committed) {
-      return client(
-          (transaction, messages) -> {
-            store.append(transaction, messages);
-            return committed;
-          });
-    }
-
-    private BenchClient<T> client(Appending<T> appending) {
-      return new BenchClient<>(database, place, place.session(), place.inbox(null), appending);
-    }
-
-    @Override
-    public void close() {
-      place.close();
-    }
-  }
-
-  /** Appends, and returns what is to be run after the commit. */
-  interface Appending<T> {
-    Runnable append(T transaction, List<OutboxMessage> messages);
-  }
-
-  /** Not safe for use by many threads. */
-  record BenchClient<T>(
-      BenchDatabase<T> database,
-      Place<T> place,
-      Session<T> session,
-      Inbox<T> inbox,
-      Appending<T> appending)
-      implements AutoCloseable {
-
-    /** One transaction with one business row, and messages to where {@code append} says. */
-    void transaction(Append append, List<OutboxMessage> messages) {
-      T transaction = session.begin();
-      database.business(place, transaction);
-      Runnable committed = () -> {};
-      switch (append) {
-        case OUTBOX -> committed = appending.append(transaction, messages);
-        case BARE -> database.bare(place, transaction, messages);
-        case NONE -> {}
-      }
-      session.commit();
-      committed.run();
-    }
-
-    /**
-     * One transaction of a consumer with one business row.
-     *
-     * @param key recorded in an inbox in the same database; null: nothing is
-     */
-    void consume(@Nullable InboxKey key) {
-      T transaction = session.begin();
-      if (key != null && !inbox.firstTime(transaction, key)) {
-        throw new IllegalStateException(key + " came before");
-      }
-      database.business(place, transaction);
-      session.commit();
-    }
-
-    @Override
-    public void close() {
-      session.close();
+    try (root;
+        admin) {
+      root.removeSchemas(schema);
     }
   }
 }

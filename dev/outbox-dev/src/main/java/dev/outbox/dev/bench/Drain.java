@@ -1,7 +1,6 @@
 package dev.outbox.dev.bench;
 
-import dev.outbox.dev.bench.BenchDatabase.Access;
-import dev.outbox.dev.bench.BenchDatabase.LimitWorker;
+import dev.outbox.dev.database.JdbcPlace;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RelayEvent;
 import dev.outbox.relay.RelayListener;
@@ -70,14 +69,14 @@ final class Drain {
   }
 
   /** So many workers of the limit, until so many messages are deleted. */
-  static Meter limit(Access<?> access, int workers, long messages) throws InterruptedException {
+  static Meter limit(JdbcPlace place, int workers, long messages) throws InterruptedException {
     Meter meter = new Meter(messages);
     AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
-    List<LimitWorker> loops = new ArrayList<>();
+    List<Limit> loops = new ArrayList<>();
     List<Thread> threads = new ArrayList<>();
     try {
       for (int i = 0; i < workers; i++) {
-        LimitWorker loop = access.limitWorker(Relay.Builder.DEFAULT_BATCH_SIZE);
+        Limit loop = new Limit(place, Relay.Builder.DEFAULT_BATCH_SIZE);
         loops.add(loop);
         threads.add(new Thread(() -> run(loop, meter, failure), "limit-" + loops.size()));
       }
@@ -87,7 +86,7 @@ final class Drain {
         thread.join();
       }
     } finally {
-      loops.forEach(LimitWorker::close);
+      loops.forEach(Limit::close);
     }
     RuntimeException problem = failure.get();
     if (problem != null) {
@@ -97,7 +96,7 @@ final class Drain {
   }
 
   private static void run(
-      LimitWorker loop, Meter meter, AtomicReference<@Nullable RuntimeException> failure) {
+      Limit loop, Meter meter, AtomicReference<@Nullable RuntimeException> failure) {
     try {
       while (!meter.isOver() && failure.get() == null) {
         int count = loop.batch();

@@ -1,13 +1,12 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.Archive;
-import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.Backlog;
-import dev.outbox.dev.bench.BenchDatabase.Pin;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Throughput.Case;
 import dev.outbox.dev.bench.Throughput.Part;
 import dev.outbox.dev.bench.Throughput.Round;
+import dev.outbox.dev.database.JdbcPlace;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
 import dev.outbox.spi.publisher.MessagePublisher;
@@ -116,7 +115,7 @@ final class Draining {
   }
 
   static void pinned(Bench bench) throws Exception {
-    BenchDatabase<?> database = bench.database();
+    BenchDatabase database = bench.database();
     List<Case> cases = new ArrayList<>();
     for (int workers : WORKERS) {
       Backlog load = new Backlog(bench.scaled(PINNED_MESSAGES), MANY_KEYS);
@@ -138,11 +137,11 @@ final class Draining {
   }
 
   /** Holds a snapshot from before another round is made ready until it is over. */
-  private static Round pinned(BenchDatabase<?> database, Round round) {
+  private static Round pinned(BenchDatabase database, Round round) {
     Deque<AutoCloseable> held = new ArrayDeque<>();
     return new Round(
         () -> {
-          AutoCloseable pin = database.pin(Pin.SNAPSHOT);
+          AutoCloseable pin = database.snapshot();
           held.push(pin);
           try {
             round.prepare().run();
@@ -151,32 +150,32 @@ final class Draining {
             throw e;
           }
         },
-        access -> {
+        place -> {
           try (AutoCloseable ignored = held.pop()) {
-            return round.run().of(access);
+            return round.run().of(place);
           }
         });
   }
 
   /** A key whose messages are all blocked, and whose head gets through now. */
-  private static Round blockedKey(BenchDatabase<?> database, Backlog load) {
+  private static Round blockedKey(BenchDatabase database, Backlog load) {
     return new Round(
         () -> block(database, load),
         // The head has failed more often than the default policy allows.
-        access ->
+        place ->
             Drain.relay(
-                access.store(),
+                place.store(),
                 load.messages(),
                 Drain.NO_OP,
                 relay -> relay.workers(1).retryPolicy(SOON)));
   }
 
   /** Runs a relay until no message is left that was not found out to be blocked. */
-  private static void block(BenchDatabase<?> database, Backlog load) throws InterruptedException {
+  private static void block(BenchDatabase database, Backlog load) throws InterruptedException {
     refill(database, Side.OURS, load);
-    try (Access<?> access = database.open(BenchDatabase.connections(1));
-        Relay relay = Relay.builder(access.store(), FAILING).workers(1).retryPolicy(SOON).build()) {
-      StatisticsStore store = (StatisticsStore) access.store();
+    try (JdbcPlace place = database.open(BenchDatabase.connections(1));
+        Relay relay = Relay.builder(place.store(), FAILING).workers(1).retryPolicy(SOON).build()) {
+      StatisticsStore store = (StatisticsStore) place.store();
       long end = System.nanoTime() + PATIENCE.toNanos();
       relay.start();
       while (store.statistics(1).pending() > 0) {
@@ -188,40 +187,40 @@ final class Draining {
     }
   }
 
-  private static Round ours(BenchDatabase<?> database, Backlog load, int workers) {
-    return byRelay(database, load, workers, Access::store, Drain.NO_OP);
+  private static Round ours(BenchDatabase database, Backlog load, int workers) {
+    return byRelay(database, load, workers, JdbcPlace::store, Drain.NO_OP);
   }
 
   /** By a relay whose store keeps an archive, and whose publisher answers as Kafka does. */
   private static Round archived(
-      BenchDatabase<?> database, Backlog load, int workers, Archive archive) {
-    return byRelay(database, load, workers, access -> access.store(archive), Drain.ANSWERING);
+      BenchDatabase database, Backlog load, int workers, Archive archive) {
+    return byRelay(database, load, workers, place -> place.store(archive), Drain.ANSWERING);
   }
 
   private static Round byRelay(
-      BenchDatabase<?> database,
+      BenchDatabase database,
       Backlog load,
       int workers,
-      Function<Access<?>, OutboxStore<?>> store,
+      Function<JdbcPlace, OutboxStore<?>> store,
       MessagePublisher publisher) {
     return new Round(
         () -> refill(database, Side.OURS, load),
-        access ->
+        place ->
             Drain.relay(
-                store.apply(access), load.messages(), publisher, relay -> relay.workers(workers)));
+                store.apply(place), load.messages(), publisher, relay -> relay.workers(workers)));
   }
 
-  private static Round limit(BenchDatabase<?> database, Backlog load, int workers) {
+  private static Round limit(BenchDatabase database, Backlog load, int workers) {
     return new Round(
         () -> refill(database, Side.LIMIT, load),
-        access -> Drain.limit(access, workers, load.messages()));
+        place -> Drain.limit(place, workers, load.messages()));
   }
 
   /**
    * The checkpoint comes before the fill: the pages are then in the log already, as those of
    * messages that live for seconds are.
    */
-  private static void refill(BenchDatabase<?> database, Side side, Backlog load) {
+  private static void refill(BenchDatabase database, Side side, Backlog load) {
     database.empty(side);
     database.checkpoint();
     database.fill(side, load);

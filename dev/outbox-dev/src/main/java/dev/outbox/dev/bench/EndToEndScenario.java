@@ -1,9 +1,7 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.dev.bench.BenchDatabase.Access;
-import dev.outbox.dev.bench.BenchDatabase.Append;
-import dev.outbox.dev.bench.BenchDatabase.BenchClient;
+import dev.outbox.dev.bench.BenchClient.Append;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Throughput.Case;
 import dev.outbox.dev.bench.Throughput.Part;
@@ -11,6 +9,7 @@ import dev.outbox.dev.bench.Throughput.Round;
 import dev.outbox.dev.bench.Throughput.Run;
 import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.dev.common.Load;
+import dev.outbox.dev.database.JdbcPlace;
 import dev.outbox.relay.Relay;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.StoredMessage;
@@ -36,8 +35,8 @@ final class EndToEndScenario {
           new Case(
               "to Kafka",
               CLIENTS + BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS),
-              round(bench, access -> ours(access, topic, messages)),
-              round(bench, access -> bare(topic, messages)));
+              round(bench, place -> ours(place, topic, messages)),
+              round(bench, place -> bare(topic, messages)));
       Throughput.measure(bench, List.of(one), Part.WHOLE);
     }
   }
@@ -52,14 +51,14 @@ final class EndToEndScenario {
         run);
   }
 
-  private static Meter ours(Access<?> access, KafkaBroker topic, long messages) throws Exception {
-    List<? extends BenchClient<?>> clients =
-        IntStream.range(0, CLIENTS).mapToObj(i -> access.business()).toList();
+  private static Meter ours(JdbcPlace place, KafkaBroker topic, long messages) throws Exception {
+    List<BenchClient> clients =
+        IntStream.range(0, CLIENTS).mapToObj(i -> new BenchClient(place)).toList();
     try (MessagePublisher publisher = topic.publisher(null);
         Load load = new Load("a client", clients.stream().map(EndToEndScenario::client).toList())) {
       Meter pace =
           Drain.relay(
-              access.store(),
+              place.store(),
               messages,
               publisher,
               relay -> {
@@ -73,7 +72,7 @@ final class EndToEndScenario {
     }
   }
 
-  private static Load.Client client(BenchClient<?> business) {
+  private static Load.Client client(BenchClient business) {
     AtomicInteger next = new AtomicInteger();
     return () ->
         business.transaction(

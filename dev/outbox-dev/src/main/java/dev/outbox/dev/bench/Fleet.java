@@ -1,7 +1,7 @@
 package dev.outbox.dev.bench;
 
+import dev.outbox.dev.bench.BenchClient.Woken;
 import dev.outbox.dev.bench.BenchDatabase.Side;
-import dev.outbox.dev.bench.BenchDatabase.Woken;
 import dev.outbox.dev.bench.Pod.Usage;
 import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.dev.common.Ledger;

@@ -1,6 +1,6 @@
 package dev.outbox.dev.bench;
 
-import dev.outbox.dev.bench.BenchDatabase.Woken;
+import dev.outbox.dev.bench.BenchClient.Woken;
 import dev.outbox.dev.bench.Fleet.Shape;
 import dev.outbox.dev.bench.Pod.Usage;
 import dev.outbox.dev.common.Percentiles;
@@ -96,7 +96,6 @@ final class FleetScenario {
   }
 
   private static void idle(Bench bench, String name, Fleet fleet) throws InterruptedException {
-    String requests = bench.database().requests();
     Thread.sleep(bench.scaled(BEFORE_IDLE).toMillis());
     for (int run = 1; run <= bench.runs(); run++) {
       bench.say(name, run);
@@ -107,7 +106,7 @@ final class FleetScenario {
       Usage done = fleet.work().since(before);
       double server = bench.cpu().now().server() - serverBefore;
       double nanos = System.nanoTime() - begin;
-      bench.report(name + ", " + requests, requests + "/s", done.statements() * 1e9 / nanos);
+      bench.report(name + ", statements", "statements/s", done.statements() * 1e9 / nanos);
       bench.report(name + ", server CPU", "% of a core", server * 100 / nanos);
       bench.report(name + ", client CPU", "% of a core", done.cpuNanos() * 100 / nanos);
     }

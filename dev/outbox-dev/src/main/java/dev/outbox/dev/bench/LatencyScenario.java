@@ -1,14 +1,13 @@
 package dev.outbox.dev.bench;
 
-import dev.outbox.dev.bench.BenchDatabase.Access;
-import dev.outbox.dev.bench.BenchDatabase.Pin;
-import dev.outbox.dev.bench.BenchDatabase.Woken;
+import dev.outbox.dev.bench.BenchClient.Woken;
 import dev.outbox.dev.bench.Fleet.Shape;
 import dev.outbox.dev.broker.KafkaBroker;
+import dev.outbox.dev.database.JdbcPlace;
 import dev.outbox.spi.store.KeepingStore;
 import java.time.Duration;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.Callable;
 
 /** How long messages take to the publisher, by the ways in which a relay hears of them. */
 final class LatencyScenario {
@@ -37,8 +36,8 @@ final class LatencyScenario {
   }
 
   private static boolean handsOver(Bench bench) {
-    try (Access<?> access = bench.database().open(1)) {
-      return access.store() instanceof KeepingStore<?> able && able.handsOver();
+    try (JdbcPlace place = bench.database().open(1)) {
+      return place.store() instanceof KeepingStore<?> able && able.handsOver();
     }
   }
 
@@ -64,16 +63,17 @@ final class LatencyScenario {
 
   /** What becomes of latency while somebody holds a transaction open. */
   static void held(Bench bench) throws Exception {
-    held(bench, "nothing", null);
-    held(bench, "one that has appended", Pin.APPENDER);
+    held(bench, "nothing", () -> () -> {});
+    held(bench, "one that has appended", bench.database()::appender);
   }
 
-  private static void held(Bench bench, String beside, @Nullable Pin pin) throws Exception {
+  private static void held(Bench bench, String beside, Callable<AutoCloseable> hold)
+      throws Exception {
     for (int run = 1; run <= bench.runs(); run++) {
       try (Fleet fleet = new Fleet(bench, SAME_PROCESS, KEYS, Woken.AFTER_COMMITS, null)) {
         bench.say(beside, "warm-up " + run);
         OpenLoad ignored = fleet.run(HELD_RATE, bench.scaled(WARM_UP));
-        try (AutoCloseable held = pin == null ? () -> {} : bench.database().pin(pin)) {
+        try (AutoCloseable held = hold.call()) {
           for (int part = 1; part <= HELD_PARTS; part++) {
             bench.say(beside, "run %s, part %s".formatted(run, part));
             OpenLoad done = fleet.run(HELD_RATE, bench.scaled(HELD_TIME.dividedBy(HELD_PARTS)));

@@ -1,6 +1,6 @@
 package dev.outbox.dev.bench;
 
-import dev.outbox.dev.bench.BenchDatabase.Woken;
+import dev.outbox.dev.bench.BenchClient.Woken;
 import dev.outbox.dev.bench.Fleet.Shape;
 import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.dev.common.Ledger;
@@ -35,7 +35,7 @@ final class Pod implements AutoCloseable {
    * @param ledger is told what it commits and publishes
    */
   Pod(
-      BenchDatabase<?> database,
+      BenchDatabase database,
       Shape shape,
       Woken woken,
       @Nullable KafkaBroker topic,

@@ -2,11 +2,11 @@ package dev.outbox.dev.bench;
 
 import com.sun.management.OperatingSystemMXBean;
 import dev.outbox.OutboxMessage;
-import dev.outbox.dev.bench.BenchDatabase.Access;
-import dev.outbox.dev.bench.BenchDatabase.BenchClient;
-import dev.outbox.dev.bench.BenchDatabase.Woken;
+import dev.outbox.dev.bench.BenchClient.Woken;
 import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.dev.common.Load;
+import dev.outbox.dev.database.JdbcPlace;
+import dev.outbox.dev.database.Place;
 import dev.outbox.embedded.ParentJvm;
 import dev.outbox.relay.Relay;
 import dev.outbox.spi.publisher.MessagePublisher;
@@ -38,10 +38,10 @@ public final class PodMain {
 
   private final ParentJvm parent;
   private final WorkCounter counter = new WorkCounter();
-  private final Access<?> access;
+  private final JdbcPlace place;
   private final MessagePublisher publisher;
   private List<Relay> relays = List.of();
-  private List<? extends BenchClient<?>> clients = List.of();
+  private List<BenchClient> clients = List.of();
   private @Nullable Load load;
 
   private PodMain(ParentJvm parent) {
@@ -51,11 +51,11 @@ public final class PodMain {
     int relay = Relay.Builder.DEFAULT_WORKERS + (setting("relays") > 1 ? 2 : 1);
     int forRelays = setting("relays") * relay;
     int needed = Math.min(MOST_CONNECTIONS, forRelays) + setting("clients");
-    access =
-        BenchDatabase.attach(parent.settings())
-            .open(
-                Math.max(BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS), needed),
-                counter);
+    place =
+        BenchDatabase.pool(
+            Place.address(parent.settings()),
+            Math.max(BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS), needed),
+            counter);
     String topic = parent.get("topic");
     publisher =
         topic.isEmpty()
@@ -110,10 +110,10 @@ public final class PodMain {
     load = started;
   }
 
-  private BenchClient<?> client() {
+  private BenchClient client() {
     return relays.isEmpty()
-        ? access.business()
-        : access.business(relays.get(0), Woken.valueOf(parent.get("woken")));
+        ? new BenchClient(place)
+        : BenchClient.beside(relays.get(0), Woken.valueOf(parent.get("woken")), place);
   }
 
   private void halt() throws InterruptedException {
@@ -143,7 +143,7 @@ public final class PodMain {
 
   private void start() {
     relays =
-        Stream.generate(() -> Relay.builder(access.store(), this::publish).build())
+        Stream.generate(() -> Relay.builder(place.store(), this::publish).build())
             .limit(setting("relays"))
             .toList();
     relays.forEach(Relay::start);

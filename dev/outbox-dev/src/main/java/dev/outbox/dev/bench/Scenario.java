@@ -58,7 +58,7 @@ enum Scenario {
 
   WORK(
       WorkScenario::run,
-      "For a message of drain, archive and append: statements (on MongoDB commands), the business"
+      "For a message of drain, archive and append: statements, the business"
           + " row's among them, round trips, rows written, the message's insert among them, and bytes"
           + " of the database's log; limits as there.");
 
@@ -80,11 +80,6 @@ enum Scenario {
 
   void run(Bench bench) throws Exception {
     run.of(bench);
-  }
-
-  /** Whether it needs something pinned. */
-  boolean pins() {
-    return this == PINNED || this == HELD;
   }
 
   String what() {

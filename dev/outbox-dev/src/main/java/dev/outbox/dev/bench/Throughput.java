@@ -1,7 +1,7 @@
 package dev.outbox.dev.bench;
 
-import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.Report.Line;
+import dev.outbox.dev.database.JdbcPlace;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,7 +21,7 @@ final class Throughput {
   }
 
   interface Run {
-    Meter of(Access<?> access) throws Exception;
+    Meter of(JdbcPlace place) throws Exception;
   }
 
   /**
@@ -46,13 +46,13 @@ final class Throughput {
   private Throughput() {}
 
   static void measure(Bench bench, List<Case> cases, Part... parts) throws Exception {
-    Map<Case, Access<?>> pools = new LinkedHashMap<>();
+    Map<Case, JdbcPlace> pools = new LinkedHashMap<>();
     try {
       for (Case one : cases) {
         pools.put(one, bench.database().open(one.connections()));
       }
       for (int run = 0; run <= bench.runs(); run++) {
-        for (Map.Entry<Case, Access<?>> each : pools.entrySet()) {
+        for (Map.Entry<Case, JdbcPlace> each : pools.entrySet()) {
           Case one = each.getKey();
           bench.say(one.name(), run);
           Timed ours = timed(bench, one.ours(), each.getValue());
@@ -63,15 +63,15 @@ final class Throughput {
         }
       }
     } finally {
-      pools.values().forEach(Access::close);
+      pools.values().forEach(JdbcPlace::close);
     }
   }
 
-  private static Timed timed(Bench bench, Round round, Access<?> access) throws Exception {
+  private static Timed timed(Bench bench, Round round, JdbcPlace place) throws Exception {
     round.prepare().run();
     bench.settle();
     CpuClock.Time before = bench.cpu().now();
-    Meter pace = round.run().of(access);
+    Meter pace = round.run().of(place);
     return new Timed(pace, bench.cpu().now().since(before));
   }
 

@@ -1,12 +1,11 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.dev.bench.BenchDatabase.Access;
-import dev.outbox.dev.bench.BenchDatabase.Append;
-import dev.outbox.dev.bench.BenchDatabase.BenchClient;
+import dev.outbox.dev.bench.BenchClient.Append;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Report.Line;
 import dev.outbox.dev.common.Percentiles;
+import dev.outbox.dev.database.JdbcPlace;
 import dev.outbox.inbox.InboxKey;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -36,8 +35,8 @@ final class Transactions {
     Line bare = bench.line(name + ", p50, beside bare inserts", "µs");
     Line none = bench.line(name + ", p50, beside no message", "µs");
     int transactions = bench.scaled(TRANSACTIONS);
-    try (Access<?> access = bench.database().open(1);
-        BenchClient<?> business = access.business()) {
+    try (JdbcPlace place = bench.database().open(1);
+        BenchClient business = new BenchClient(place)) {
       for (int run = 0; run <= bench.runs(); run++) {
         bench.say(name, run);
         empty(bench);
@@ -55,7 +54,7 @@ final class Transactions {
   }
 
   /** A transaction of each kind, with messages of its own. */
-  private static List<Runnable> turn(BenchClient<?> business, int number, int messages) {
+  private static List<Runnable> turn(BenchClient business, int number, int messages) {
     return Arrays.stream(Append.values())
         .map(
             append -> {
@@ -81,8 +80,8 @@ final class Transactions {
   }
 
   static void inbox(Bench bench) throws Exception {
-    try (Access<?> access = bench.database().open(1);
-        BenchClient<?> consumer = access.business()) {
+    try (JdbcPlace place = bench.database().open(1);
+        BenchClient consumer = new BenchClient(place)) {
       for (int run = 0; run <= bench.runs(); run++) {
         bench.say("firstTime", run);
         bench.settle();

@@ -1,12 +1,11 @@
 package dev.outbox.dev.bench;
 
-import dev.outbox.dev.bench.BenchDatabase.Access;
-import dev.outbox.dev.bench.BenchDatabase.Append;
-import dev.outbox.dev.bench.BenchDatabase.BenchClient;
+import dev.outbox.dev.bench.BenchClient.Append;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Report.Line;
 import dev.outbox.dev.bench.Throughput.Case;
 import dev.outbox.dev.bench.Throughput.Round;
+import dev.outbox.dev.database.JdbcPlace;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Function;
@@ -62,18 +61,18 @@ final class WorkScenario {
   /** Something to be counted. */
   private interface Task {
     /** Returns for how many messages it was done. */
-    long through(Access<?> access) throws Exception;
+    long through(JdbcPlace place) throws Exception;
   }
 
   private static Counted counted(Bench bench, Side side, int connections, Task task)
       throws Exception {
-    BenchDatabase<?> database = bench.database();
+    BenchDatabase database = bench.database();
     WorkCounter counter = new WorkCounter();
     double rows = database.rows(side);
     double logBytes = database.logBytes();
     long messages;
-    try (Access<?> access = database.open(connections, counter)) {
-      messages = task.through(access);
+    try (JdbcPlace place = database.open(connections, counter)) {
+      messages = task.through(place);
     }
     rows = database.rows(side) - rows;
     return new Counted(messages, counter, rows, database.logBytes() - logBytes);
@@ -83,7 +82,7 @@ final class WorkScenario {
   private static Counted drained(Bench bench, Side side, Round round, int connections)
       throws Exception {
     round.prepare().run();
-    Counted done = counted(bench, side, connections, access -> round.run().of(access).total());
+    Counted done = counted(bench, side, connections, place -> round.run().of(place).total());
     return new Counted(done.messages, done.work, done.rows + done.messages, done.logBytes);
   }
 
@@ -95,8 +94,8 @@ final class WorkScenario {
         bench,
         side,
         1,
-        access -> {
-          try (BenchClient<?> business = access.business()) {
+        place -> {
+          try (BenchClient business = new BenchClient(place)) {
             for (int i = 0; i < transactions; i++) {
               business.transaction(append, Transactions.messages(i, messages));
             }
@@ -114,7 +113,7 @@ final class WorkScenario {
 
   private static void add(Bench bench, String name, Function<Line, Figure> side, Counted done) {
     Map<String, Double> figures = new LinkedHashMap<>();
-    figures.put(bench.database().requests(), (double) done.work.statements());
+    figures.put("statements", (double) done.work.statements());
     figures.put("round trips", (double) done.work.roundTrips());
     figures.put("written", done.rows);
     figures.put("log bytes", done.logBytes);

@@ -10,9 +10,9 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * A producer's transaction; rolled back when it is closed before it is committed. What was appended
- * in it is told of the commit, also where it was rolled back to a savepoint, as by a framework that
- * knows none.
+ * A producer's transaction; rolled back when it is closed before it is committed. A relational
+ * database begins another after each commit. What was appended in it is told of the commit, also
+ * where it was rolled back to a savepoint, as by a framework that knows none.
  *
  * @param <T> a transaction of the database
  */
@@ -57,6 +57,7 @@ public final class Business<T> implements AutoCloseable {
   public void commit() {
     session.commit();
     appended.forEach(Uncommitted::committed);
+    appended.clear();
   }
 
   @Override

@@ -16,7 +16,7 @@ public final class Jdbc {
   private Jdbc() {}
 
   /**
-   * The settings of a pool. Where the address has a schema, {@link JdbcKind#removeSchemas} finds
+   * The settings of a pool. Where the address has a schema, {@link JdbcPlace#removeSchemas} finds
    * its sessions.
    */
   public static HikariConfig config(JdbcKind kind, Address address, String role, int connections) {

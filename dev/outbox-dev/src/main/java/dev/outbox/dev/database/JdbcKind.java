@@ -16,9 +16,6 @@ import dev.outbox.store.sqlserver.SqlServerOutboxStore;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -136,7 +133,8 @@ public enum JdbcKind {
   }
 
   /**
-   * The URL of sessions that {@link #removeSchemas} finds by their name, where sessions have one.
+   * The URL of sessions that {@link JdbcPlace#removeSchemas} finds by their name, where sessions
+   * have one.
    *
    * @param session a plain name
    */
@@ -151,55 +149,5 @@ public enum JdbcKind {
   /** A session's first statement, by which it is found where it has no name of its own; or null. */
   public @Nullable String enter(String schema) {
     return has("enter") ? sql("enter", schema) : null;
-  }
-
-  /**
-   * Ends what still works in the schemas whose names begin so, as after Ctrl-C, and removes them.
-   */
-  public void removeSchemas(Connection connection, String begin) throws SQLException {
-    for (String session : texts(connection, sql("sessions"), pattern(begin))) {
-      try {
-        Jdbc.execute(connection, sql("end session").formatted(session));
-      } catch (SQLException e) {
-        // It has ended meanwhile; or it may not be ended, and then the removal says what it blocks.
-      }
-    }
-    for (String schema : schemas(connection, begin)) {
-      for (String statement : drop(connection, schema)) {
-        Jdbc.execute(connection, statement);
-      }
-    }
-  }
-
-  /** Those whose names begin so, that this user may know of. */
-  static List<String> schemas(Connection connection, String begin) throws SQLException {
-    return texts(
-        connection,
-        "select schema_name from information_schema.schemata where schema_name like ? escape '!'",
-        pattern(begin));
-  }
-
-  private static String pattern(String begin) {
-    return begin.replaceAll("[!_%]", "!$0") + "%";
-  }
-
-  /** SQL Server has no CASCADE. Not for ever does it wait for a session that may not be ended. */
-  private List<String> drop(Connection connection, String schema) throws SQLException {
-    if (this != SQLSERVER) {
-      return List.of(sql("drop schema", schema));
-    }
-    List<String> all = new ArrayList<>(List.of("set lock_timeout 30000"));
-    for (String what : List.of("table", "type")) {
-      String from = what.equals("type") ? "sys.table_types" : "sys.tables";
-      texts(connection, "select name from " + from + " where schema_id = schema_id(?)", schema)
-          .forEach(name -> all.add("drop %s %s.%s".formatted(what, schema, name)));
-    }
-    all.add("drop schema if exists " + schema);
-    return all;
-  }
-
-  private static List<String> texts(Connection connection, String sql, String parameter)
-      throws SQLException {
-    return Jdbc.rows(connection, sql, parameter).stream().map(row -> row.get(0)).toList();
   }
 }

@@ -124,16 +124,16 @@ public final class JdbcPlace implements Tortured<Connection> {
     void on(Connection connection) throws SQLException;
   }
 
-  /** Asks it; what fails is a {@link Failure}. */
+  /** Asks it; what fails passes, as all that a fault can do, and begins with the problem. */
   public <R> R ask(String problem, Question<R> question) {
     try (Connection connection = dataSource.getConnection()) {
       return question.of(connection);
     } catch (SQLException e) {
-      throw new Failure(problem + ": " + e.getMessage(), e);
+      throw new TransientOutboxException(problem + ": " + e.getMessage(), e);
     }
   }
 
-  /** Does it; what fails is a {@link Failure}. */
+  /** Does it; the same of what fails. */
   public void tell(String problem, Step step) {
     boolean unused =
         ask(
@@ -179,16 +179,58 @@ public final class JdbcPlace implements Tortured<Connection> {
         });
   }
 
+  /** Those that this user may know of. */
   @Override
   public List<String> schemas(String begin) {
-    return ask("the schemas cannot be read", connection -> JdbcKind.schemas(connection, begin));
+    return texts(
+        "select schema_name from information_schema.schemata where schema_name like ? escape '!'",
+        pattern(begin));
   }
 
   @Override
   public void removeSchemas(String begin) {
-    tell(
-        "the schemas %s* could not be removed".formatted(begin),
-        connection -> kind.removeSchemas(connection, begin));
+    for (String session : texts(kind.sql("sessions"), pattern(begin))) {
+      try {
+        execute(kind.sql("end session").formatted(session));
+      } catch (TransientOutboxException e) {
+        // It has ended meanwhile; or it may not be ended, and then the removal says what it blocks.
+      }
+    }
+    for (String schema : schemas(begin)) {
+      tell(
+          "the schema %s could not be removed".formatted(schema),
+          connection -> {
+            for (String statement : drop(connection, schema)) {
+              Jdbc.execute(connection, statement);
+            }
+          });
+    }
+  }
+
+  private static String pattern(String begin) {
+    return begin.replaceAll("[!_%]", "!$0") + "%";
+  }
+
+  /** SQL Server has no CASCADE. Not for ever does it wait for a session that may not be ended. */
+  private List<String> drop(Connection connection, String schema) throws SQLException {
+    if (kind != JdbcKind.SQLSERVER) {
+      return List.of(kind.sql("drop schema", schema));
+    }
+    List<String> all = new ArrayList<>(List.of("set lock_timeout 30000"));
+    for (String what : List.of("table", "type")) {
+      String from = what.equals("type") ? "sys.table_types" : "sys.tables";
+      Jdbc.rows(connection, "select name from " + from + " where schema_id = schema_id(?)", schema)
+          .forEach(row -> all.add("drop %s %s.%s".formatted(what, schema, row.get(0))));
+    }
+    all.add("drop schema if exists " + schema);
+    return all;
+  }
+
+  /** The first column. */
+  private List<String> texts(String sql, String parameter) {
+    return ask(sql, connection -> Jdbc.rows(connection, sql, parameter)).stream()
+        .map(row -> row.get(0))
+        .toList();
   }
 
   @Override
@@ -211,7 +253,7 @@ public final class JdbcPlace implements Tortured<Connection> {
     return store;
   }
 
-  @Override
+  /** Another one on this pool, which may keep an archive. */
   public JdbcOutboxStore store(Archive archive) {
     return kind.store(dataSource).schema(address.schema()).archive(archive).build();
   }
@@ -242,7 +284,6 @@ public final class JdbcPlace implements Tortured<Connection> {
         "create table ${q}torture_effect (way varchar(16) not null, message varchar(36) not null)");
   }
 
-  /** What fails here passes, as all that a fault can do. */
   private static TransientOutboxException away(SQLException e) {
     return new TransientOutboxException(String.valueOf(e.getMessage()), e);
   }
@@ -256,28 +297,26 @@ public final class JdbcPlace implements Tortured<Connection> {
     }
   }
 
-  private String sql(String sql) {
+  /** With the schema in front of a table, where there is one: in place of <code>${q}</code>. */
+  public String qualified(String sql) {
     return sql.replace("${q}", address.schema() == null ? "" : address.schema() + ".");
   }
 
-  private void execute(String sql) {
-    try (Connection connection = dataSource.getConnection()) {
-      Jdbc.execute(connection, sql(sql));
-    } catch (SQLException e) {
-      throw away(e);
-    }
+  /**
+   * Does what a statement says.
+   *
+   * @param sql see {@link #qualified}
+   */
+  public void execute(String sql) {
+    tell(sql.strip(), connection -> Jdbc.execute(connection, qualified(sql)));
   }
 
   private List<List<String>> rows(String sql) {
-    try (Connection connection = dataSource.getConnection()) {
-      return Jdbc.rows(connection, sql(sql));
-    } catch (SQLException e) {
-      throw away(e);
-    }
+    return ask(sql.strip(), connection -> Jdbc.rows(connection, qualified(sql)));
   }
 
   private void update(Connection connection, String sql, @Nullable Object... parameters) {
-    tried(connection, c -> Jdbc.update(c, sql(sql), parameters));
+    tried(connection, c -> Jdbc.update(c, qualified(sql), parameters));
   }
 
   /** Its connection is in a transaction, always; the pool rolls back what is left open. */
@@ -333,8 +372,8 @@ public final class JdbcPlace implements Tortured<Connection> {
   @Override
   public int lock(Connection connection, String key) {
     try {
-      String unused = Jdbc.text(connection, sql(kind.sql("torture lock key")), key);
-      return Integer.parseInt(Jdbc.text(connection, sql(kind.sql("torture read key")), key));
+      String unused = Jdbc.text(connection, qualified(kind.sql("torture lock key")), key);
+      return Integer.parseInt(Jdbc.text(connection, qualified(kind.sql("torture read key")), key));
     } catch (SQLException e) {
       throw away(e);
     }
@@ -400,30 +439,28 @@ public final class JdbcPlace implements Tortured<Connection> {
 
   @Override
   public Optional<AutoCloseable> connect() {
-    return opened(connection -> {});
+    try {
+      return Optional.of(
+          DriverManager.getConnection(address.url(), address.user(), address.password()));
+    } catch (SQLException e) {
+      return Optional.empty();
+    }
   }
 
   @Override
   public Optional<AutoCloseable> snapshot() {
-    return opened(
-        connection -> {
-          Jdbc.execute(connection, kind.sql("torture snapshot"));
-          Jdbc.execute(connection, "select count(*) from outbox_bucket");
-        });
-  }
-
-  private Optional<AutoCloseable> opened(Step first) {
     try {
-      Connection connection =
-          DriverManager.getConnection(address.url(), address.user(), address.password());
+      Session<Connection> session = session();
       try {
-        first.on(connection);
-        return Optional.of(connection);
-      } catch (SQLException e) {
-        connection.close();
+        for (String sql : kind.all("snapshot")) {
+          tried(session.begin(), on -> Jdbc.execute(on, sql));
+        }
+        return Optional.of(session);
+      } catch (TransientOutboxException e) {
+        Exhaustion.close(session);
         throw e;
       }
-    } catch (SQLException e) {
+    } catch (TransientOutboxException e) {
       return Optional.empty();
     }
   }

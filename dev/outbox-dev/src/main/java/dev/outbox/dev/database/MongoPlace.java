@@ -15,7 +15,6 @@ import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import com.mongodb.internal.build.MongoDriverVersion;
-import dev.outbox.Archive;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Failure;
@@ -29,7 +28,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -42,14 +40,14 @@ import org.jspecify.annotations.Nullable;
  * which passes. The URL names it, so there are no schemas beside it: what others call a schema is a
  * database here, and gets a URL of its own.
  */
-public final class MongoPlace implements Place<ClientSession> {
+final class MongoPlace implements Place<ClientSession> {
   private static final String EFFECTS = "torture_effect";
   private static final int TRIES = 10;
 
   /** A database that nothing is made in. */
   private static final String ANY = "outbox";
 
-  public static final TransactionOptions TRANSACTION =
+  private static final TransactionOptions TRANSACTION =
       TransactionOptions.builder()
           .readConcern(ReadConcern.SNAPSHOT)
           .writeConcern(WriteConcern.MAJORITY)
@@ -59,40 +57,24 @@ public final class MongoPlace implements Place<ClientSession> {
   private final MongoUrl url;
   private final MongoClient client;
 
+  /** Connects when it is used. */
   MongoPlace(Address address) {
-    this(address, settings -> {});
-  }
-
-  /**
-   * Connects when it is used.
-   *
-   * @param more changes what the URL says
-   */
-  public MongoPlace(Address address, Consumer<MongoClientSettings.Builder> more) {
     this.address = address;
     try {
       url = MongoUrl.of(address.url()).as(address.user(), address.password());
-      MongoClientSettings.Builder settings =
-          MongoClientSettings.builder()
-              .applyConnectionString(url.connection())
-              .uuidRepresentation(UuidRepresentation.STANDARD);
-      more.accept(settings);
-      client = MongoClients.create(settings.build());
+      client =
+          MongoClients.create(
+              MongoClientSettings.builder()
+                  .applyConnectionString(url.connection())
+                  .uuidRepresentation(UuidRepresentation.STANDARD)
+                  .build());
     } catch (IllegalArgumentException e) {
       throw new Failure("the URL %s cannot be read: %s".formatted(address, e.getMessage()), e);
     }
   }
 
-  public MongoDatabase database() {
-    return client.getDatabase(url.database());
-  }
-
-  public MongoClient client() {
-    return client;
-  }
-
   private MongoCollection<Document> collection(String name) {
-    return database().getCollection(name);
+    return client.getDatabase(url.database()).getCollection(name);
   }
 
   @Override
@@ -104,8 +86,12 @@ public final class MongoPlace implements Place<ClientSession> {
     try {
       return work.get();
     } catch (MongoException e) {
-      throw new Failure(problem.formatted(e.getMessage()), e);
+      throw new TransientOutboxException(problem.formatted(e.getMessage()), e);
     }
+  }
+
+  private static <R> R asked(Supplier<R> work) {
+    return tried("%s", work);
   }
 
   @Override
@@ -189,12 +175,7 @@ public final class MongoPlace implements Place<ClientSession> {
 
   @Override
   public MongoOutboxStore store() {
-    return store(Archive.NONE);
-  }
-
-  @Override
-  public MongoOutboxStore store(Archive archive) {
-    return MongoOutboxStore.builder(client, url.database()).archive(archive).build();
+    return MongoOutboxStore.builder(client, url.database()).build();
   }
 
   @Override
@@ -216,15 +197,7 @@ public final class MongoPlace implements Place<ClientSession> {
   @Override
   public void createInbox() {
     inbox(null).migrate();
-    database().createCollection(EFFECTS);
-  }
-
-  private static <R> R asked(Supplier<R> work) {
-    try {
-      return work.get();
-    } catch (MongoException e) {
-      throw new TransientOutboxException(String.valueOf(e.getMessage()), e);
-    }
+    client.getDatabase(url.database()).createCollection(EFFECTS);
   }
 
   private record InSession(ClientSession session) implements Session<ClientSession> {

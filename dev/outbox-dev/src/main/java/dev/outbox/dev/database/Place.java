@@ -1,6 +1,5 @@
 package dev.outbox.dev.database;
 
-import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.cli.Address;
 import dev.outbox.dev.database.Work.DeadLetter;
@@ -23,9 +22,8 @@ import org.jspecify.annotations.Nullable;
  * process may begin while the database is away. What fails is an {@link
  * dev.outbox.OutboxException}.
  *
- * <p>It is also a place for outboxes that a program makes and removes, each in a schema. What fails
- * of that is a {@link dev.outbox.cli.Failure} that says it in a sentence. A schema is what
- * separates the tables of one outbox from those of others; on MySQL, MariaDB and MongoDB that is a
+ * <p>It is also a place for outboxes that a program makes and removes, each in a schema. That is
+ * what separates the tables of one outbox from those of others: on MySQL, MariaDB and MongoDB a
  * database, and on Redis what stands in the braces of keys.
  *
  * @param <T> a transaction
@@ -66,9 +64,6 @@ public interface Place<T> extends AutoCloseable {
   Address named(String name);
 
   OutboxStore<T> store();
-
-  /** Another one on this pool, which may keep an archive. */
-  OutboxStore<T> store(Archive archive);
 
   /**
    * The inbox.

@@ -3,7 +3,6 @@ package dev.outbox.dev.database;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.Archive;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Failure;
@@ -81,7 +80,7 @@ public final class RedisPlace implements Tortured<RedisTransaction> {
     try {
       return work.apply(client);
     } catch (JedisException e) {
-      throw new Failure("%s: %s".formatted(problem, e.getMessage()), e);
+      throw new TransientOutboxException(problem + ": " + e.getMessage(), e);
     }
   }
 
@@ -171,22 +170,13 @@ public final class RedisPlace implements Tortured<RedisTransaction> {
   }
 
   @Override
-  public RedisOutboxStore store(Archive archive) {
-    throw new UnsupportedOperationException("Redis keeps no archive");
-  }
-
-  @Override
   public RedisInboxStore inbox(@Nullable Duration retention) {
     RedisInboxStore.Builder inbox = RedisInboxStore.builder(client, NAME);
     return (retention == null ? inbox : inbox.retention(retention)).build();
   }
 
   private <R> R ask(Function<RedisClient, R> question) {
-    try {
-      return question.apply(client);
-    } catch (JedisException e) {
-      throw new TransientOutboxException(String.valueOf(e.getMessage()), e);
-    }
+    return tried("Redis was asked in vain", question);
   }
 
   private record InTransaction(RedisTransaction transaction) implements Session<RedisTransaction> {

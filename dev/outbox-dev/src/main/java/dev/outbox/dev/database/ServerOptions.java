@@ -1,6 +1,10 @@
 package dev.outbox.dev.database;
 
+import static java.util.stream.Collectors.joining;
+
 import dev.outbox.cli.DatabaseOptions;
+import java.util.EnumSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Model.CommandSpec;
@@ -14,8 +18,8 @@ public final class ServerOptions {
       names = "--store",
       paramLabel = "STORE",
       description =
-          "Which database is started: postgres, mysql or mariadb; default: postgres. For mongo a"
-              + " container, where Docker runs.")
+          "Which database is started: postgres, mysql or mariadb; default: postgres. For mongo,"
+              + " which is for the demo, a container, where Docker runs.")
   private @Nullable StoreKind store;
 
   @ArgGroup(
@@ -24,31 +28,41 @@ public final class ServerOptions {
           "Your own database (a schema of its own is used; on MySQL, MariaDB and MongoDB, a database):%n")
   private @Nullable DatabaseOptions database;
 
+  private final Set<StoreKind> known;
+
   @Spec(Spec.Target.MIXEE)
   @SuppressWarnings("NullAway.Init") // set by picocli
   private CommandSpec spec;
 
   /**
-   * The user's own, or null.
-   *
-   * @throws ParameterException when it is of a kind that the command does not know
+   * @param known those that the command works on
    */
-  public @Nullable DatabaseOptions own() {
+  public ServerOptions(Set<StoreKind> known) {
+    this.known = EnumSet.copyOf(known);
+  }
+
+  /**
+   * Looks at what is asked for; nothing is started yet.
+   *
+   * @throws ParameterException when the command does not work on it
+   */
+  public void check() {
     if (store != null && database != null) {
       throw new ParameterException(
           spec.commandLine(), "--store says what to start, --url names your own: give one of them");
     }
-    if (kind() == StoreKind.REDIS) {
+    if (!known.contains(kind())) {
       throw new ParameterException(
           spec.commandLine(),
-          "Redis is for tck and torture, and this command does not know it: give another database");
+          "this command does not work on %s: give one of %s"
+              .formatted(kind(), known.stream().map(StoreKind::toString).collect(joining(", "))));
     }
-    return database;
   }
 
   /** The user's own, which has answered, or one that is started. */
   public StartedServer open() {
-    DatabaseOptions own = own();
+    check();
+    DatabaseOptions own = database;
     if (own == null) {
       return kind().start();
     }
@@ -56,7 +70,7 @@ public final class ServerOptions {
     return new StartedServer(own.address(), null, () -> {});
   }
 
-  public StoreKind kind() {
+  private StoreKind kind() {
     return database != null ? StoreKind.of(database.address().url()) : StoreKind.orDefault(store);
   }
 }

@@ -115,7 +115,12 @@ public enum StoreKind {
 
   /** The database at an address; connects to nothing yet. */
   public static Place<?> at(Address address) {
-    return of(address.url()).place(address, Archive.NONE, 1);
+    return at(address, 1);
+  }
+
+  /** The same with so many connections. */
+  public static Place<?> at(Address address, int connections) {
+    return of(address.url()).place(address, Archive.NONE, connections);
   }
 
   /**

@@ -19,6 +19,7 @@ import dev.outbox.dev.common.Progress;
 import dev.outbox.dev.common.Resources;
 import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.Place.Effect;
+import dev.outbox.dev.database.StartedServer;
 import dev.outbox.dev.database.StoreKind;
 import dev.outbox.dev.database.Work.DeadLetter;
 import dev.outbox.embedded.ChildJvm;
@@ -76,8 +77,7 @@ final class Demo {
    * @param transactions to be committed
    * @param rate transactions a second
    * @param seed of everything random
-   * @param store the kind of database
-   * @param database the user's own, or null
+   * @param database starts it, or connects to the user's own
    * @param broker the kind of broker
    * @param bootstrapServers of the user's own Kafka, or null
    * @param ui whether the operator's page is served
@@ -88,8 +88,7 @@ final class Demo {
       int threads,
       int rate,
       long seed,
-      StoreKind store,
-      @Nullable DatabaseOptions database,
+      Supplier<StartedServer> database,
       BrokerKind broker,
       @Nullable String bootstrapServers,
       boolean ui) {
@@ -197,7 +196,7 @@ final class Demo {
       progress.event("the operator's page: " + page);
     }
     keepLogs = true;
-    Place<?> place = resources.add(DemoServers.open(servers.outbox(), settings.threads() + 1));
+    Place<?> place = resources.add(StoreKind.at(servers.outbox(), settings.threads() + 1));
     BucketStore<?> store = (BucketStore<?>) place.store();
     ChildJvm a = relay("A");
     ChildJvm b = relay("B");
@@ -249,7 +248,7 @@ final class Demo {
 
   /** It only shows, to those who have its address. */
   private String servePage() {
-    Place<?> place = resources.add(DemoServers.open(servers.outbox(), OutboxPage.MOST_READS));
+    Place<?> place = resources.add(StoreKind.at(servers.outbox(), OutboxPage.MOST_READS));
     OutboxPage shown = OutboxPage.builder(place.store()).mask(Secrets::mask).build();
     return resources.add(PageServer.start(Map.of("", shown), Map.of(), "127.0.0.1", 0, null)).url();
   }
@@ -261,7 +260,7 @@ final class Demo {
   }
 
   private List<Effect> shipped() {
-    try (Place<?> consumers = DemoServers.open(servers.inbox(), 1)) {
+    try (Place<?> consumers = StoreKind.at(servers.inbox())) {
       return consumers.effects();
     }
   }

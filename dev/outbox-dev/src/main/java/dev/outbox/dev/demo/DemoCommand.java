@@ -1,8 +1,9 @@
 package dev.outbox.dev.demo;
 
-import dev.outbox.cli.DatabaseOptions;
 import dev.outbox.dev.broker.BrokerKind;
 import dev.outbox.dev.database.ServerOptions;
+import dev.outbox.dev.database.StoreKind;
+import java.util.EnumSet;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +36,9 @@ public final class DemoCommand implements Callable<Integer> {
       description = "2,000 transactions, 400 a second; else 20,000, 1,000 a second.")
   private boolean quick;
 
-  @Mixin private final ServerOptions server = new ServerOptions();
+  @Mixin
+  private final ServerOptions server =
+      new ServerOptions(EnumSet.complementOf(EnumSet.of(StoreKind.REDIS)));
 
   @Option(
       names = "--broker",
@@ -60,7 +63,7 @@ public final class DemoCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
-    DatabaseOptions own = server.own(); // before it is asked for its kind
+    server.check();
     Demo.Settings settings =
         new Demo.Settings(
             quick ? 2_000 : 20_000,
@@ -68,8 +71,7 @@ public final class DemoCommand implements Callable<Integer> {
             THREADS,
             quick ? 400 : 1_000,
             seed != null ? seed : ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE),
-            server.kind(),
-            own,
+            server::open,
             broker(),
             bootstrapServers,
             ui);

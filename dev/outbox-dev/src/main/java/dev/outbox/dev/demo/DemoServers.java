@@ -2,9 +2,7 @@ package dev.outbox.dev.demo;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.Archive;
 import dev.outbox.cli.Address;
-import dev.outbox.cli.DatabaseOptions;
 import dev.outbox.cli.Failure;
 import dev.outbox.dev.broker.Broker;
 import dev.outbox.dev.database.Place;
@@ -62,30 +60,17 @@ final class DemoServers implements AutoCloseable {
   }
 
   private void startDatabase() {
-    Place<?> connected = connect();
+    StartedServer started = settings.database().get();
+    server = started;
+    Place<?> connected = StoreKind.at(started.address());
     database = connected;
     connected.createSchema(name);
     connected.createSchema(consumer());
-    try (Place<?> demo = open(outbox(), 1);
-        Place<?> consumers = open(inbox(), 1)) {
+    try (Place<?> demo = StoreKind.at(outbox());
+        Place<?> consumers = StoreKind.at(inbox())) {
       demo.create(settings.orders());
       consumers.createInbox();
     }
-  }
-
-  private Place<?> connect() {
-    DatabaseOptions own = settings.database();
-    if (own != null) {
-      return own.withPassword(() -> StoreKind.connect(own.address()));
-    }
-    StartedServer started = settings.store().start();
-    server = started;
-    return StoreKind.connect(started.address());
-  }
-
-  /** One of the databases, with so many connections. */
-  static Place<?> open(Address address, int connections) {
-    return StoreKind.of(address.url()).place(address, Archive.NONE, connections);
   }
 
   private Place<?> database() {
@@ -133,7 +118,7 @@ final class DemoServers implements AutoCloseable {
     try (StartedServer own = server;
         Place<?> connected = database;
         Broker ending = broker) {
-      if (connected != null && (own == null || own.embedded() == null)) {
+      if (connected != null && own != null && own.embedded() == null) {
         connected.removeSchemas(name);
       }
     }

@@ -1,5 +1,6 @@
 package dev.outbox.dev.tck;
 
+import dev.outbox.OutboxException;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Cleanup;
 import dev.outbox.cli.DatabaseOptions;
@@ -238,7 +239,7 @@ public final class TckCommand implements Callable<Integer> {
   static void removeSchemas(Place<?> database, String name) {
     try {
       database.removeSchemas(name);
-    } catch (Failure e) {
+    } catch (OutboxException e) {
       System.err.println("outbox: " + Secrets.mask(String.valueOf(e.getMessage())));
     }
   }

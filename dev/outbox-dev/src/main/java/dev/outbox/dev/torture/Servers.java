@@ -33,6 +33,9 @@ final class Servers {
   /** How long a client waits for an answer; about as long as a lease lasts. */
   static final Duration PATIENCE = Duration.ofSeconds(4);
 
+  /** Of those that ask, and of snapshots that are held. */
+  private static final int CONNECTIONS = 8;
+
   private static final Duration TO_CONNECT = Duration.ofSeconds(5);
   private static final Duration TO_WAIT = Duration.ofSeconds(2);
 
@@ -55,7 +58,8 @@ final class Servers {
     direct = byMysqlsDriver(database.address());
     place =
         (Tortured<?>)
-            resources.add(settings.database().place(direct, settings.archive(), 4, TO_WAIT));
+            resources.add(
+                settings.database().place(direct, settings.archive(), CONNECTIONS, TO_WAIT));
     connectOnce();
     place.create(keys);
     place.createInbox();

@@ -1,4 +1,4 @@
-Statements for MySQL and MariaDB, by name. ${s} is a schema, ${t} a table with its schema, ${collation} one that
+Statements for MySQL and MariaDB, by name. ${s} is a schema, ${collation} one that
 tells all texts apart, ${q} stands before a table of a schema, %s for what the program fills in.
 
 --: enter
@@ -26,7 +26,7 @@ innodb_flush_log_at_trx_commit, innodb_doublewrite, log_bin, sync_binlog, innodb
 select @@global.%s
 
 --: business table
-create table ${s}.business (
+create table ${q}business (
   id         bigint not null auto_increment primary key,
   customer   varchar(255) not null,
   amount     bigint not null,
@@ -34,7 +34,7 @@ create table ${s}.business (
 ) engine = InnoDB
 
 --: limit table
-create table ${s}.like_message (
+create table ${q}like_message (
   seq             bigint not null auto_increment primary key,
   status          enum('PENDING', 'SCHEDULED', 'BLOCKED', 'DEAD') not null default 'PENDING',
   id              char(36) character set ascii not null default (uuid()),
@@ -59,19 +59,12 @@ create table ${s}.like_message (
 (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 --: limit remove
-delete from ${s}.like_message where seq in (%s)
-
---: fill
-insert into ${t} (id, aggregate_type, aggregate_id, event_type, partition_key, payload)
-select f.id, 'order', concat(?, coalesce(f.n % nullif(?, 0), f.n)), 'OrderPlaced',
-  case when ? = 0 then f.id end, ?
-from (select ? + n as n, uuid() as id from ${s}.number where n < ?) f
-order by f.n
+delete from ${q}like_message where seq in (%s)
 
 --: tidy
-analyze table ${t}
+analyze table ${q}%s
 
---: pin snapshot
+--: snapshot
 set transaction isolation level repeatable read;
 start transaction with consistent snapshot, read only
 
@@ -89,9 +82,6 @@ select last from ${q}torture_key where name = ? for update
 --: torture slow insert
 insert into outbox_message (id, aggregate_type, aggregate_id, event_type, payload, status)
 values (?, ?, ?, ?, ?, if(sleep(?) = 0, 'PENDING', 'PENDING'))
-
---: torture snapshot
-start transaction with consistent snapshot
 
 --: torture wrong
 select concat('BLOCKED, but nobody finds it: ', m.seq, ' of ', m.aggregate_id)

@@ -1,4 +1,4 @@
-Statements for PostgreSQL, by name. ${s} is a schema, ${t} a table with its schema, ${q} stands before a
+Statements for PostgreSQL, by name. ${s} is a schema, ${q} stands before a
 table of a schema, %s for what the program fills in.
 
 --: grant
@@ -21,7 +21,7 @@ fsync, synchronous_commit, full_page_writes, shared_buffers, max_wal_size, autov
 select current_setting('%s')
 
 --: business table
-create table ${s}.business (
+create table ${q}business (
   id         bigint generated always as identity primary key,
   customer   text not null,
   amount     bigint not null,
@@ -29,7 +29,7 @@ create table ${s}.business (
 )
 
 --: limit table
-create table ${s}.like_message (
+create table ${q}like_message (
   seq             bigint generated always as identity primary key,
   status          text not null default 'PENDING',
   id              uuid not null default gen_random_uuid(),
@@ -63,24 +63,15 @@ with (
 (?, ?, ?, ?, ?, ?, ?, ?::json, ?, ?, ?, ?::timestamptz)
 
 --: limit remove
-delete from ${s}.like_message where seq = any(?)
-
---: fill
-insert into ${t} (id, aggregate_type, aggregate_id, event_type, partition_key, payload)
-select f.id, 'order', ? || coalesce(f.n % nullif(?, 0), f.n), 'OrderPlaced',
-  case when ? = 0 then f.id::text end, ?
-from (
-  select ? + n as n, gen_random_uuid() as id from ${s}.number where n < ? offset 0
-) f
-order by f.n
+delete from ${q}like_message where seq = any(?)
 
 --: tidy
-vacuum (analyze) ${t}
+vacuum (analyze) ${q}%s
 
 --: checkpoint
 checkpoint
 
---: pin snapshot
+--: snapshot
 set transaction isolation level repeatable read, read only;
 select 1
 
@@ -103,9 +94,6 @@ select last from ${q}torture_key where name = ?
 --: torture slow insert
 insert into outbox_message (id, aggregate_type, aggregate_id, event_type, payload, status)
 values (?::uuid, ?, ?, ?, ?, 'PENDING' || pg_sleep(?)::text)
-
---: torture snapshot
-begin isolation level repeatable read
 
 --: torture commit later
 set local synchronous_commit = off

@@ -52,17 +52,13 @@ abstract class BenchTest {
     return run(database(), cpu, scenario, scale, progress);
   }
 
-  BenchDatabase<?> database() {
-    return BenchDatabase.open(new Address(server.jdbcUrl(), server.user(), server.password()));
+  BenchDatabase database() {
+    return new BenchDatabase(new Address(server.jdbcUrl(), server.user(), server.password()));
   }
 
   /** One run, after which the database is closed. */
   static Report run(
-      BenchDatabase<?> database,
-      CpuClock cpu,
-      Scenario scenario,
-      double scale,
-      List<String> progress)
+      BenchDatabase database, CpuClock cpu, Scenario scenario, double scale, List<String> progress)
       throws Exception {
     try (database) {
       Supplier<String> noBroker =

@@ -35,7 +35,7 @@ class PostgresBenchTest extends BenchTest {
   @DisplayName("what was measured is reported when a later scenario fails")
   void failure() throws Exception {
     List<Report> reports = new ArrayList<>();
-    try (BenchDatabase<?> database = database()) {
+    try (BenchDatabase database = database()) {
       Supplier<String> noBroker =
           () -> {
             throw new Failure("there is no broker");
@@ -89,7 +89,7 @@ class PostgresBenchTest extends BenchTest {
       kafka = TestServer.kafka();
     }
     List<Line> lines = new ArrayList<>();
-    try (BenchDatabase<?> database = database()) {
+    try (BenchDatabase database = database()) {
       new Bench(1, scale, database, new CpuClock(), kafka::address, text -> {})
           .run(Set.of(scenario), report -> lines.addAll(report.lines()));
     }

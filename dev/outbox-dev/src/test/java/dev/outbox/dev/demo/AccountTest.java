@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.dev.broker.BrokerKind;
 import dev.outbox.dev.database.Place.Effect;
-import dev.outbox.dev.database.StoreKind;
 import dev.outbox.dev.database.Work;
 import dev.outbox.dev.database.Work.Kind;
 import dev.outbox.dev.demo.Account.Shipment;
@@ -47,7 +46,7 @@ class AccountTest {
 
   private Verdict verdict(UUID... dead) {
     Demo.Settings settings =
-        new Demo.Settings(5, 1, 1, 5, 42, StoreKind.POSTGRES, null, BrokerKind.KAFKA, null, false);
+        new Demo.Settings(5, 1, 1, 5, 42, () -> null, BrokerKind.KAFKA, null, false);
     return account.verdict(Set.of(dead), shipments(), settings, "");
   }
 

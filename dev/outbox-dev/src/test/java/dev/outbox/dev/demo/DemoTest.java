@@ -47,7 +47,7 @@ class DemoTest {
   void small(StoreKind store, BrokerKind broker, String label, boolean ui) throws Exception {
     assumeThereIs(store);
     StringWriter text = new StringWriter();
-    Demo.Settings settings = new Demo.Settings(300, 20, 2, 150, 42, store, null, broker, null, ui);
+    Demo.Settings settings = new Demo.Settings(300, 20, 2, 150, 42, store::start, broker, null, ui);
     Set<Path> before = directories();
 
     Demo demo = new Demo(settings, new PrintWriter(text));
