@@ -38,7 +38,7 @@ public final class OutboxPage implements AutoCloseable {
 
   static final int LIMIT_SECONDS = 10;
   private static final int LIMIT_OF_CHANGES_SECONDS = 30;
-  static final int MOST_WAITING = 16;
+  private static final int MOST_WAITING = 16;
 
   private final Source source;
   private final Readings readings;
@@ -61,21 +61,25 @@ public final class OutboxPage implements AutoCloseable {
             builder.clock);
     readings = new Readings(source);
     limit = builder.limit;
-    threads =
-        new ThreadPoolExecutor(
-            MOST_READS,
-            MOST_READS,
-            LIMIT_SECONDS,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(MOST_WAITING),
-            task -> daemon("outbox-page", task));
-    threads.allowCoreThreadTimeOut(true);
+    threads = threads("outbox-page", MOST_READS, MOST_WAITING);
   }
 
-  static Thread daemon(String name, Runnable task) {
-    Thread made = new Thread(task, name);
-    made.setDaemon(true);
-    return made;
+  /** Daemons that end when nothing is asked for a while. */
+  static ThreadPoolExecutor threads(String name, int most, int mostWaiting) {
+    ThreadPoolExecutor threads =
+        new ThreadPoolExecutor(
+            most,
+            most,
+            LIMIT_SECONDS,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(mostWaiting),
+            task -> {
+              Thread thread = new Thread(task, name);
+              thread.setDaemon(true);
+              return thread;
+            });
+    threads.allowCoreThreadTimeOut(true);
+    return threads;
   }
 
   /**

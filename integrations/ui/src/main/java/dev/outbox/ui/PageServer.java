@@ -16,8 +16,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -26,11 +25,8 @@ import org.jspecify.annotations.Nullable;
  * without it, what anybody may read. Without TLS: for this machine, or behind a proxy.
  */
 public final class PageServer implements AutoCloseable {
-  /** As many as a page can keep waiting. */
-  private static final int THREADS_OF_PAGE = OutboxPage.MOST_READS + OutboxPage.MOST_WAITING;
-
-  /** Those that answer what anybody may ask, whatever waits for the pages. */
-  private static final int THREADS = 4;
+  /** More than pages keep waiting, and than some clients hold that never end their requests. */
+  private static final int THREADS = 200;
 
   private static final int TOKEN_BYTES = 18;
 
@@ -42,7 +38,7 @@ public final class PageServer implements AutoCloseable {
   private final HttpServer server;
   private final Access access;
   private final String url;
-  private final ExecutorService threads;
+  private final ThreadPoolExecutor threads;
 
   private PageServer(
       Map<String, OutboxPage> pages,
@@ -59,10 +55,7 @@ public final class PageServer implements AutoCloseable {
         new Access(
             token, "outbox-" + port, name, server.getAddress().getAddress().isLoopbackAddress());
     url = "http://%s:%s/?token=%s".formatted(name, port, URLEncoder.encode(token, UTF_8));
-    threads =
-        Executors.newFixedThreadPool(
-            THREADS + pages.size() * THREADS_OF_PAGE,
-            task -> OutboxPage.daemon("outbox-page-server", task));
+    threads = OutboxPage.threads("outbox-page-server", THREADS, Integer.MAX_VALUE);
     server.setExecutor(threads);
     server.createContext("/", this::handle);
   }

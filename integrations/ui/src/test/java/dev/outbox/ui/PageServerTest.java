@@ -19,6 +19,8 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -156,6 +158,25 @@ class PageServerTest {
       HttpResponse<String> page = send(HttpRequest.newBuilder(address));
       assertThat(page.statusCode()).isEqualTo(404);
       assertThat(page.body()).contains("/health/live");
+    }
+  }
+
+  @Test
+  @DisplayName("answers who asks for health while others never end their requests")
+  void slow() throws Exception {
+    List<Socket> slow = new ArrayList<>();
+    try {
+      for (int i = 0; i < 30; i++) {
+        Socket socket = new Socket("127.0.0.1", home.getPort());
+        slow.add(socket);
+        socket.getOutputStream().write("GET /health/live HT".getBytes(UTF_8));
+      }
+      HttpRequest.Builder live = to("/health/live").timeout(Duration.ofSeconds(5));
+      assertThat(send(live).statusCode()).isEqualTo(503);
+    } finally {
+      for (Socket socket : slow) {
+        socket.close();
+      }
     }
   }
 
