@@ -226,9 +226,10 @@ public final class DatabaseOptions {
 
     /** What was opened: the outbox, or its database's inbox. */
     Object store(Opened opened) {
-      if (!inbox) {
-        return opened.store();
-      }
+      return inbox ? inbox(opened) : opened.store();
+    }
+
+    InboxStore<?> inbox(Opened opened) {
       return Stores.inbox(opened, prefix(InboxStore.DEFAULT_PREFIX));
     }
   }

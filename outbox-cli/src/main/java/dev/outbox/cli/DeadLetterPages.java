@@ -10,7 +10,7 @@ import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.StoredMessage;
 import java.util.List;
 
-/** Dead letters in pages, of any store that has some. */
+/** Dead letters in pages, of any store that has some, or other messages. */
 final class DeadLetterPages {
   /** Each may have a large payload where a store has no list without them. */
   private static final int MOST_WITH_PAYLOAD = 20;
@@ -20,12 +20,10 @@ final class DeadLetterPages {
   /**
    * @throws Failure when the store knows no filters, and there are some
    */
-  static Listing.Source<Listed> of(DeadLetterStore store, Filters filters) {
-    if (store instanceof InspectionStore looked) {
-      return (after, limit) -> looked.messages(filters.query(Status.DEAD, after, limit));
-    }
-    if (!filters.areNone()) {
-      InspectionStore ignored = Stores.as(InspectionStore.class, store);
+  static Listing.Source<Listed> of(DeadLetterStore store, Status status, Filters filters) {
+    if (store instanceof InspectionStore || status != Status.DEAD || !filters.areNone()) {
+      InspectionStore looked = Stores.as(InspectionStore.class, store);
+      return (after, limit) -> looked.messages(filters.query(status, after, limit));
     }
     return (after, limit) -> {
       int most = Math.min(limit, MOST_WITH_PAYLOAD);

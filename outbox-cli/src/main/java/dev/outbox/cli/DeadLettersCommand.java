@@ -2,7 +2,7 @@ package dev.outbox.cli;
 
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore;
-import dev.outbox.spi.store.InspectionStore.Listed;
+import dev.outbox.spi.store.InspectionStore.Status;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Set;
@@ -41,7 +41,7 @@ final class DeadLettersCommand extends Verbs {
     int run(Object outbox, PrintWriter out) {
       DeadLetterStore store = Stores.as(DeadLetterStore.class, outbox);
       return listing.print(
-          DeadLetterPages.of(store, filters), "There are no such dead letters.", out);
+          DeadLetterPages.of(store, Status.DEAD, filters), "There are no such dead letters.", out);
     }
   }
 
@@ -65,6 +65,9 @@ final class DeadLettersCommand extends Verbs {
 
   /** Requeue, discard, or cancel. */
   abstract static class Deciding extends StoreCommand {
+    final Status about;
+    private final String done;
+
     @ArgGroup(multiplicity = "1")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Selection selection;
@@ -77,6 +80,15 @@ final class DeadLettersCommand extends Verbs {
     private boolean dryRun;
 
     @Mixin private final Person person = new Person();
+
+    /**
+     * @param about what it decides about: dead letters, or scheduled messages
+     * @param done what was done with them, as "requeued"
+     */
+    Deciding(Status about, String done) {
+      this.about = about;
+      this.done = done;
+    }
 
     @Override
     void check() {
@@ -94,9 +106,9 @@ final class DeadLettersCommand extends Verbs {
       return person.isNamed();
     }
 
-    /** Who decides; null: nothing is written into an audit. */
-    final @Nullable Who who() {
-      return tables().hasArchive() ? person.who() : null;
+    /** What the command is about, as "dead letter". */
+    final String subject() {
+      return about == Status.DEAD ? "dead letter" : "message";
     }
 
     /**
@@ -105,30 +117,25 @@ final class DeadLettersCommand extends Verbs {
      */
     abstract @Nullable String otherwise();
 
-    /** Carries out the decision; returns the sequences that were there. */
-    abstract Set<Long> decide(DeadLetterStore store, Set<Long> sequences);
-
-    abstract String done();
-
-    /** What the command is about, as "dead letter". */
-    String subject() {
-      return "dead letter";
+    /**
+     * Whether to do it; else nothing is done.
+     *
+     * @param all null: these sequences
+     */
+    boolean agrees(
+        DeadLetterStore store,
+        @Nullable DeadLetterSummary all,
+        List<Long> sequences,
+        PrintWriter out) {
+      return true;
     }
 
-    /** Those that it may be about. */
-    Listing.Source<Listed> pages(DeadLetterStore store, Filters which) {
-      return DeadLetterPages.of(store, which);
-    }
-
-    /** What is said of a sequence with which nothing was done. */
-    String missing(long sequence) {
-      return "There is no dead letter %s.".formatted(sequence);
-    }
-
-    /** Whether it is also said where all were asked for, and ends with 1. */
-    boolean reportsMissingOfAll() {
-      return false;
-    }
+    /**
+     * Carries out the decision; returns the sequences that were there.
+     *
+     * @param by null: nothing is written into an audit
+     */
+    abstract Set<Long> decide(DeadLetterStore store, Set<Long> sequences, @Nullable Who by);
 
     /** Refuses what would leave a gap in an archive or in its audit, which nobody could see. */
     private void requireNoGap(DeadLetterStore store) {
@@ -151,47 +158,49 @@ final class DeadLettersCommand extends Verbs {
     }
 
     @Override
-    int run(Object outbox, PrintWriter out) {
+    final int run(Object outbox, PrintWriter out) {
       DeadLetterStore store = Stores.as(DeadLetterStore.class, outbox);
       if (dryRun) {
         summary(store).print(out);
         return 0;
       }
       requireNoGap(store);
+      // Of all those that are there now: one that dies later is not meant.
+      DeadLetterSummary all = selection.all ? summary(store) : null;
       List<Set<Long>> parts =
-          selection.all ? all(summary(store), out) : named(store, selection.sequences(), out);
+          all == null ? DeadLetterSummary.parts(selection.sequences()) : all.parts();
+      if (!agrees(store, all, selection.sequences(), out)) {
+        parts = List.of();
+      }
+      Who by = tables().hasArchive() ? person.who() : null;
       int total = parts.stream().mapToInt(Set::size).sum();
       int count = 0;
       Set<Long> missing = new TreeSet<>();
       for (Set<Long> part : parts) {
-        Set<Long> found = decide(store, part);
+        Set<Long> found = decide(store, part, by);
         count += found.size();
         missing.addAll(part);
         missing.removeAll(found);
         if (parts.size() > 1) {
-          err().printf("%s of %s %s%n", count, total, done());
+          err().printf("%s of %s %s%n", count, total, done);
         }
       }
-      out.printf("%s %s.%n", count, done());
-      if (selection.all && !reportsMissingOfAll()) {
+      out.printf("%s %s.%n", count, done);
+      if (all != null && about == Status.DEAD) { // somebody else has decided, too
         return 0;
       }
-      missing.forEach(sequence -> out.println(missing(sequence)));
+      missing.forEach(
+          sequence ->
+              out.printf(
+                  about == Status.DEAD
+                      ? "There is no dead letter %s.%n"
+                      : "Message %s was not cancelled: it is not delayed any more, or is gone.%n",
+                  sequence));
       return missing.isEmpty() ? 0 : Main.CHECK_FAILED;
     }
 
     private DeadLetterSummary summary(DeadLetterStore store) {
-      return DeadLetterSummary.of(pages(store, filters), subject(), err());
-    }
-
-    /** Those that were named. */
-    List<Set<Long>> named(DeadLetterStore store, List<Long> sequences, PrintWriter out) {
-      return DeadLetterSummary.parts(sequences);
-    }
-
-    /** All that are there now; one that dies later is not meant. */
-    List<Set<Long>> all(DeadLetterSummary summary, PrintWriter out) {
-      return summary.parts();
+      return DeadLetterSummary.of(DeadLetterPages.of(store, about, filters), subject(), err());
     }
   }
 
@@ -205,19 +214,18 @@ final class DeadLettersCommand extends Verbs {
         "  outbox dead-letters requeue --all --error \"unknown topic\" --dry-run --url URL"
       })
   static final class Requeue extends Deciding {
+    Requeue() {
+      super(Status.DEAD, "requeued");
+    }
+
     @Override
     @Nullable String otherwise() {
       return isNamed() ? "leave --by and --why out, and nobody knows who it was" : null;
     }
 
     @Override
-    Set<Long> decide(DeadLetterStore store, Set<Long> sequences) {
-      return store.requeue(sequences, who());
-    }
-
-    @Override
-    String done() {
-      return "requeued";
+    Set<Long> decide(DeadLetterStore store, Set<Long> sequences, @Nullable Who by) {
+      return store.requeue(sequences, by);
     }
   }
 
@@ -226,44 +234,54 @@ final class DeadLettersCommand extends Verbs {
     @Option(names = "--yes", description = "Do not ask.")
     private boolean yes;
 
+    Removing(Status about, String done) {
+      super(about, done);
+    }
+
     @Override
-    void check() {
+    final void check() {
       super.check();
       if (decidesAboutAll()) {
         requireAnswer("--all removes %ss for good".formatted(subject()));
       }
     }
 
-    final void requireAnswer(String what) {
+    private void requireAnswer(String what) {
       if (!yes && !Terminal.canAsk()) {
         throw new Failure(what + ", and there is no terminal to ask at: add --yes");
       }
     }
 
     @Override
-    String otherwise() {
+    final String otherwise() {
       return "--archive=none, and no copy is kept";
     }
 
-    /** Shows what is there, and asks. */
+    /** Asks about all, having shown what is there, and about those that halt their keys. */
     @Override
-    List<Set<Long>> all(DeadLetterSummary summary, PrintWriter out) {
-      summary.print(out);
-      return summary.parts().isEmpty() || agrees(summary.halting(), out)
-          ? summary.parts()
-          : List.of();
+    final boolean agrees(
+        DeadLetterStore store,
+        @Nullable DeadLetterSummary all,
+        List<Long> sequences,
+        PrintWriter out) {
+      if (all != null) {
+        all.print(out);
+        return all.parts().isEmpty() || agrees(all.halting(), out);
+      }
+      List<Long> halting =
+          about == Status.DEAD
+              ? sequences.stream().distinct().filter(one -> halts(store, one)).toList()
+              : List.of();
+      if (halting.isEmpty()) {
+        return true;
+      }
+      requireAnswer("dead letter %s halts its key".formatted(halting.get(0)));
+      return agrees(halting.size(), out);
     }
 
-    /** Asks where keys are halted. */
-    @Override
-    List<Set<Long>> named(DeadLetterStore store, List<Long> sequences, PrintWriter out) {
-      long halting = halting(store, sequences);
-      return halting == 0 || agrees(halting, out) ? super.named(store, sequences, out) : List.of();
-    }
-
-    /** How many of them halt their keys. */
-    long halting(DeadLetterStore store, List<Long> sequences) {
-      return 0;
+    private static boolean halts(DeadLetterStore store, long sequence) {
+      return store.deadLetters(sequence - 1, 1).stream()
+          .anyMatch(letter -> letter.haltsKey() && letter.message().sequence() == sequence);
     }
 
     private boolean agrees(long halting, PrintWriter out) {
@@ -294,32 +312,13 @@ final class DeadLettersCommand extends Verbs {
         "  outbox dead-letters discard --all --event-type OrderViewed --older-than 30d --url URL"
       })
   static final class Discard extends Removing {
-    @Override
-    long halting(DeadLetterStore store, List<Long> sequences) {
-      List<Long> halting =
-          sequences.stream()
-              .distinct()
-              .filter(
-                  sequence ->
-                      store.deadLetters(sequence - 1, 1).stream()
-                          .anyMatch(
-                              letter ->
-                                  letter.haltsKey() && letter.message().sequence() == sequence))
-              .toList();
-      if (!halting.isEmpty()) {
-        requireAnswer("dead letter %s halts its key".formatted(halting.get(0)));
-      }
-      return halting.size();
+    Discard() {
+      super(Status.DEAD, "discarded");
     }
 
     @Override
-    Set<Long> decide(DeadLetterStore store, Set<Long> sequences) {
-      return store.discard(sequences, who());
-    }
-
-    @Override
-    String done() {
-      return "discarded";
+    Set<Long> decide(DeadLetterStore store, Set<Long> sequences, @Nullable Who by) {
+      return store.discard(sequences, by);
     }
   }
 }

@@ -1,6 +1,7 @@
 package dev.outbox.cli;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.InspectionStore.Inspected;
@@ -128,41 +129,17 @@ final class MessagesCommand extends Verbs {
         "  outbox messages cancel --all --key order/42 --event-type Reminder --url URL"
       })
   static final class Cancel extends DeadLettersCommand.Removing {
-    @Override
-    String subject() {
-      return "message";
+    Cancel() {
+      super(Status.SCHEDULED, "cancelled");
     }
 
     @Override
-    Listing.Source<Listed> pages(DeadLetterStore store, Filters which) {
-      InspectionStore inspected = Stores.as(InspectionStore.class, store);
-      return (after, limit) -> inspected.messages(which.query(Status.SCHEDULED, after, limit));
-    }
-
-    @Override
-    Set<Long> decide(DeadLetterStore store, Set<Long> sequences) {
+    Set<Long> decide(DeadLetterStore store, Set<Long> sequences, @Nullable Who by) {
       try {
-        return store.cancel(sequences, who());
+        return store.cancel(sequences, by);
       } catch (UnsupportedOperationException e) {
         throw new Failure("this store cannot cancel messages", e);
       }
-    }
-
-    @Override
-    String done() {
-      return "cancelled";
-    }
-
-    @Override
-    String missing(long sequence) {
-      return "Message %s was not cancelled: it is not delayed any more, or is gone."
-          .formatted(sequence);
-    }
-
-    /** A relay may publish them, which nobody wanted. */
-    @Override
-    boolean reportsMissingOfAll() {
-      return true;
     }
   }
 }

@@ -4,11 +4,8 @@ import dev.outbox.spi.publisher.PublisherProvider;
 import dev.outbox.spi.store.StoreProvider;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.URL;
-import java.nio.charset.StandardCharsets;
 import java.security.CodeSource;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.ServiceConfigurationError;
@@ -34,10 +31,11 @@ final class Providers {
   }
 
   private static <P> List<P> named(Class<P> type, Function<P, String> name, String what) {
-    refuseCopies(type);
     Map<String, P> byName = new TreeMap<>();
     try {
-      for (P one : ServiceLoader.load(type)) {
+      for (ServiceLoader.Provider<P> found : ServiceLoader.load(type).stream().toList()) {
+        refuseCopies(found.type());
+        P one = found.get();
         P other = byName.put(name.apply(one), one);
         if (other != null) {
           throw new Failure(
@@ -60,37 +58,21 @@ final class Providers {
   }
 
   /** Refuses two versions of one jar, of which the loader would silently take the first. */
-  private static void refuseCopies(Class<?> type) {
-    String list = "META-INF/services/" + type.getName();
-    Map<String, URL> lists = new HashMap<>();
+  private static void refuseCopies(Class<?> provider) {
+    String file = provider.getName().replace('.', '/') + ".class";
     try {
-      for (URL url :
-          Collections.list(Thread.currentThread().getContextClassLoader().getResources(list))) {
-        for (String provider : read(url)) {
-          URL other = lists.putIfAbsent(provider, url);
-          if (other != null && !other.equals(url)) {
-            throw new Failure(
-                "%s comes twice, from %s and from %s: take one of the two jars away"
-                    .formatted(provider, jar(other, list), jar(url, list)));
-          }
-        }
+      List<String> jars =
+          Collections.list(provider.getClassLoader().getResources(file)).stream()
+              .map(url -> url.toString().replaceFirst("^jar:", "").replaceFirst("!?/" + file, ""))
+              .distinct()
+              .toList();
+      if (jars.size() > 1) {
+        throw new Failure(
+            "%s comes twice, from %s and from %s: take one of the two jars away"
+                .formatted(provider.getName(), jars.get(0), jars.get(1)));
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-  }
-
-  private static List<String> read(URL list) throws IOException {
-    try (var in = list.openStream()) {
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8)
-          .lines()
-          .map(line -> line.replaceFirst("#.*", "").strip())
-          .filter(line -> !line.isEmpty())
-          .toList();
-    }
-  }
-
-  private static String jar(URL url, String list) {
-    return url.toString().replaceFirst("^jar:", "").replaceFirst("!?/" + list + "$", "");
   }
 }

@@ -8,7 +8,6 @@ import dev.outbox.spi.publisher.PublisherProvider;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -149,35 +148,31 @@ final class Publishers {
     return names.stream().anyMatch(n -> n.endsWith(".") ? name.startsWith(n) : name.equals(n));
   }
 
-  /** With the properties that are its own. */
+  /** With the properties that it reads; those for it alone win. */
   private MessagePublisher open(Named one, Duration timeout) {
-    Set<String> reads = new LinkedHashSet<>(one.provider.properties());
+    Map<String, String> all = new TreeMap<>(values);
+    all.putAll(behind(one.prefix(), values));
+    Set<String> reads = new TreeSet<>(one.provider.properties());
     reads.addAll(plugins(one));
-    reads.addAll(RATES);
-    Map<String, String> own = new TreeMap<>();
-    Map<String, String> alone = new TreeMap<>();
-    values.forEach(
-        (name, value) -> {
-          if (isOneOf(reads, name)) {
-            own.put(name, value);
-          } else if (name.startsWith(one.prefix())) {
-            alone.put(name.substring(one.prefix().length()), value);
-          }
-        });
-    alone.keySet().removeAll(Set.of(KIND, TYPES));
-    own.putAll(alone);
-    Map<String, String> rates = new TreeMap<>(own);
-    rates.keySet().removeIf(name -> !isOneOf(RATES, name));
-    own.keySet().removeAll(rates.keySet());
-    return limited(one.provider.open(own, timeout), rates);
+    Map<String, String> own = new TreeMap<>(all);
+    own.keySet().removeIf(name -> !isOneOf(reads, name));
+    return LimitedPublisher.of(
+        one.provider.open(own, timeout),
+        all.get(LimitedPublisher.PROPERTY),
+        behind(RATE_OF, all),
+        message -> message.message().aggregateType());
   }
 
-  private static MessagePublisher limited(MessagePublisher publisher, Map<String, String> rates) {
-    String rate = rates.remove(LimitedPublisher.PROPERTY);
-    Map<String, String> byType = new TreeMap<>();
-    rates.forEach((name, value) -> byType.put(name.substring(RATE_OF.length()), value));
-    return LimitedPublisher.of(
-        publisher, rate, byType, message -> message.message().aggregateType());
+  /** The properties that begin so, by the rest of their names. */
+  static Map<String, String> behind(String beginning, Map<String, String> properties) {
+    Map<String, String> behind = new TreeMap<>();
+    properties.forEach(
+        (name, value) -> {
+          if (name.startsWith(beginning)) {
+            behind.put(name.substring(beginning.length()), value);
+          }
+        });
+    return behind;
   }
 
   /** Of several, an error names the publisher: the names of settings do not say whose they are. */

@@ -102,17 +102,7 @@ final class RelayConfig {
     this.publishers = publishers;
   }
 
-  /**
-   * Checks the names and fills in the variables.
-   *
-   * @param environment gives the value of a variable, or null
-   * @throws Failure naming the property
-   */
-  static RelayConfig of(Properties properties, Function<String, @Nullable String> environment) {
-    Map<String, String> values = new TreeMap<>();
-    for (String name : new TreeSet<>(properties.stringPropertyNames())) {
-      values.put(name, fill(properties, name, "", environment));
-    }
+  private static RelayConfig of(Map<String, String> values) {
     Publishers publishers = Publishers.of(values);
     checkNames(values, publishers);
     if (values.getOrDefault("store.url", "").isEmpty()) {
@@ -132,14 +122,15 @@ final class RelayConfig {
   /**
    * That of each database, by its name; by an empty one where the file names none.
    *
-   * @param environment as {@link #of}
+   * @param environment gives the value of a variable, or null
    * @throws Failure naming the property, and the database
    */
   static Map<String, RelayConfig> all(
       Properties properties, Function<String, @Nullable String> environment) {
-    List<String> names = Publishers.list(fill(properties, DATABASES, "", environment));
+    Map<String, String> values = filled(properties, environment);
+    List<String> names = Publishers.list(values.getOrDefault(DATABASES, ""));
     if (names.isEmpty()) {
-      return Map.of("", of(properties, environment));
+      return Map.of("", of(values));
     }
     Map<String, RelayConfig> all = new LinkedHashMap<>();
     for (String name : names) {
@@ -149,7 +140,7 @@ final class RelayConfig {
                 .formatted(DATABASES, name));
       }
       try {
-        RelayConfig one = of(section(properties, names, name), environment);
+        RelayConfig one = of(section(values, names, name));
         one.refuseSameAs(all);
         all.put(name, one);
       } catch (Failure e) {
@@ -183,29 +174,26 @@ final class RelayConfig {
   }
 
   /** What is for all databases, and in its place what is for this one alone. */
-  private static Properties section(Properties all, List<String> names, String name) {
-    Properties section = new Properties();
-    Properties own = new Properties();
-    for (String property : all.stringPropertyNames()) {
-      String value = all.getProperty(property);
-      if (!property.startsWith(OF_DATABASE)) {
-        section.put(property, value);
-      } else if (property.startsWith(OF_DATABASE + name + ".")) {
-        own.put(property.substring(OF_DATABASE.length() + name.length() + 1), value);
-      } else if (names.stream().noneMatch(n -> property.startsWith(OF_DATABASE + n + "."))) {
+  private static Map<String, String> section(
+      Map<String, String> all, List<String> names, String name) {
+    Map<String, String> section = new TreeMap<>(all);
+    section.remove(DATABASES);
+    for (String property : Publishers.behind(OF_DATABASE, all).keySet()) {
+      section.remove(OF_DATABASE + property);
+      if (names.stream().noneMatch(one -> property.startsWith(one + "."))) {
         throw new Failure(
-            "the property %s is for a database that %s does not name: remove it, or name that one"
-                .formatted(property, DATABASES));
+            "the property %s%s is for a database that %s does not name: remove it, or name that one"
+                .formatted(OF_DATABASE, property, DATABASES));
       }
     }
-    for (String property : own.stringPropertyNames()) {
+    Map<String, String> own = Publishers.behind(OF_DATABASE + name + ".", all);
+    for (String property : own.keySet()) {
       if (Publishers.isOneOf(OF_PROCESS, property)) {
         throw new Failure(
             "the property %s is for the process: give it without %s%s."
                 .formatted(property, OF_DATABASE, name));
       }
     }
-    section.remove(DATABASES);
     section.putAll(own);
     return section;
   }
@@ -284,26 +272,29 @@ final class RelayConfig {
 
   /** The log's level, which is set before the first library is loaded. */
   static String logLevel(Properties properties, Function<String, @Nullable String> environment) {
-    return fill(properties, LOG_LEVEL, "info", environment);
+    return filled(properties, environment).getOrDefault(LOG_LEVEL, "info");
   }
 
-  private static String fill(
-      Properties properties,
-      String name,
-      String otherwise,
-      Function<String, @Nullable String> environment) {
-    return VARIABLE
-        .matcher(properties.getProperty(name, otherwise).strip())
-        .replaceAll(
-            found -> {
-              String filled = environment.apply(found.group(1));
-              if (filled == null) {
-                throw new Failure(
-                    "the property %s names the variable %s, which is not set: set it, or write the value"
-                        .formatted(name, found.group(1)));
-              }
-              return Matcher.quoteReplacement(filled);
-            });
+  /** The properties with their variables filled in. */
+  private static Map<String, String> filled(
+      Properties properties, Function<String, @Nullable String> environment) {
+    Map<String, String> values = new TreeMap<>();
+    for (String name : new TreeSet<>(properties.stringPropertyNames())) {
+      Matcher variables = VARIABLE.matcher(properties.getProperty(name).strip());
+      values.put(
+          name,
+          variables.replaceAll(
+              found -> {
+                String filled = environment.apply(found.group(1));
+                if (filled == null) {
+                  throw new Failure(
+                      "the property %s names the variable %s, which is not set: set it, or write the value"
+                          .formatted(name, found.group(1)));
+                }
+                return Matcher.quoteReplacement(filled);
+              }));
+    }
+    return values;
   }
 
   String text(String name, String otherwise) {

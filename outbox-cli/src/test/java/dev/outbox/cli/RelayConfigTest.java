@@ -37,7 +37,7 @@ class RelayConfigTest {
   }
 
   private static RelayConfig config(String text, Map<String, String> environment) throws Exception {
-    return RelayConfig.of(properties(text), environment::get);
+    return all(text, environment).values().iterator().next();
   }
 
   private static RelayConfig config(String text) throws Exception {

@@ -10,6 +10,7 @@ import java.io.PrintStream;
 import java.io.StringReader;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -158,7 +159,7 @@ class SecretsTest {
                 + publisher
                 + "\n"
                 + property));
-    RelayConfig unused = RelayConfig.of(properties, name -> null);
+    Map<String, RelayConfig> unused = RelayConfig.all(properties, name -> null);
     assertThat(Secrets.mask("it was " + text).replace(" and ***", "")).isEqualTo("it was ***");
   }
 
