@@ -91,8 +91,8 @@ public final class DatabaseOptions {
 
   /** Refuses two passwords: if they differed, one would win, and nobody could see which. */
   static String password(String url, @Nullable String option, @Nullable String variable) {
-    String given = option != null ? option : variable;
-    if (given == null || given.isEmpty()) {
+    String given = option != null ? option : Secrets.given(variable == null ? "" : variable);
+    if (given.isEmpty()) {
       return "";
     }
     Secrets.hide(given);

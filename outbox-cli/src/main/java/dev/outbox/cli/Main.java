@@ -12,21 +12,25 @@ import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
+import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.format.DateTimeParseException;
 import java.util.List;
+import java.util.Locale;
+import java.util.NoSuchElementException;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ExecutionException;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.RunLast;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.TypeConversionException;
 import picocli.CommandLine.UnmatchedArgumentException;
@@ -78,11 +82,25 @@ public final class Main extends CliCommand implements Runnable {
   private Main() {}
 
   public static void main(String[] args) {
-    System.exit(commandLine().execute(args));
+    System.exit(run(commandLine(), args));
   }
 
-  /** The program, with more commands than those of operators. */
+  /** Runs a command; that what it has printed could not be written is a failure, too. */
+  public static int run(CommandLine program, String... args) {
+    int code = program.execute(args);
+    if (code == 0 && System.out.checkError()) {
+      System.err.println("outbox: standard output is closed or full, and does not have all");
+      return NOT_DONE;
+    }
+    return code;
+  }
+
+  /**
+   * The program, with more commands than those of operators. It makes the JVM speak no language:
+   * others have other letters, digits and years, for options, in the log and in what drivers say.
+   */
   public static CommandLine commandLine(Class<?>... more) {
+    Locale.setDefault(Locale.ROOT);
     CommandLine all = new CommandLine(new Main());
     for (Class<?> command : more) {
       all.addSubcommand(command);
@@ -91,22 +109,26 @@ public final class Main extends CliCommand implements Runnable {
         .setUsageHelpAutoWidth(true)
         .setCaseInsensitiveEnumValuesAllowed(true)
         .registerConverter(StoreProvider.class, Stores::named)
-        .registerConverter(Duration.class, Main::duration)
+        .registerConverter(
+            Duration.class,
+            reading(text -> Durations.parse(text).orElseThrow(), "no time, " + Durations.NEEDED))
         .registerConverter(
             Instant.class,
             reading(Instant::parse, "no time, one is needed as 2026-11-22T10:00:00Z"))
         .registerConverter(UUID.class, reading(UUID::fromString, "no id, a UUID is needed"))
         .registerConverter(Position.class, Main::position)
+        .setExecutionStrategy(Main::execute)
         .setParameterExceptionHandler(Main::usage)
         .setExecutionExceptionHandler(Main::failed);
   }
 
-  private static Duration duration(String text) {
-    return Durations.parse(text)
-        .orElseThrow(
-            () ->
-                new TypeConversionException(
-                    "'%s' is no time, %s".formatted(text, Durations.NEEDED)));
+  /** An error, as of a class that is missing, ends like an exception. */
+  private static int execute(ParseResult parsed) {
+    try {
+      return new RunLast().execute(parsed);
+    } catch (Error e) {
+      throw new ExecutionException(parsed.commandSpec().commandLine(), e.toString(), e);
+    }
   }
 
   /** Without the words of an exception, which are for programmers. */
@@ -114,7 +136,7 @@ public final class Main extends CliCommand implements Runnable {
     return text -> {
       try {
         return parse.apply(text);
-      } catch (IllegalArgumentException | DateTimeParseException e) {
+      } catch (IllegalArgumentException | DateTimeException | NoSuchElementException e) {
         throw new TypeConversionException("'%s' is %s".formatted(text, otherwise));
       }
     };
@@ -207,7 +229,8 @@ public final class Main extends CliCommand implements Runnable {
   }
 
   private static String sentence(Exception e) {
-    String text = isExpected(e) ? String.valueOf(e.getMessage()) : e.toString();
+    boolean isSentence = isExpected(e) || e instanceof ExecutionException;
+    String text = isSentence ? String.valueOf(e.getMessage()) : e.toString();
     return Texts.printable(Secrets.mask(text.strip().replaceAll("\\s*\\R\\s*", " ")));
   }
 }

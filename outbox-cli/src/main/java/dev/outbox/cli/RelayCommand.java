@@ -1,9 +1,8 @@
 package dev.outbox.cli;
 
 import java.io.IOException;
-import java.io.Reader;
+import java.io.StringReader;
 import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -23,6 +22,9 @@ import picocli.CommandLine.Option;
       "Logs to standard error; stops in good order within 20 seconds of SIGTERM or Ctrl-C."
     })
 final class RelayCommand extends CliCommand implements Callable<Integer> {
+  /** What some editors put before a text in UTF-8. */
+  private static final String MARK = "\ufeff";
+
   /** One of the two. */
   static final class What {
     @Option(names = "--config", paramLabel = "FILE", description = "The relay's properties.")
@@ -65,8 +67,9 @@ final class RelayCommand extends CliCommand implements Callable<Integer> {
 
   static Properties read(Path file) {
     Properties properties = new OncePerFile();
-    try (Reader in = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
-      properties.load(in);
+    try {
+      String text = Files.readString(file);
+      properties.load(new StringReader(text.startsWith(MARK) ? text.substring(1) : text));
     } catch (NoSuchFileException e) {
       throw new Failure(
           "there is no file %s: make one with --print-config".formatted(file.toAbsolutePath()), e);

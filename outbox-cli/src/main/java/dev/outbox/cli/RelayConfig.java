@@ -291,7 +291,7 @@ final class RelayConfig {
                       "the property %s names the variable %s, which is not set: set it, or write the value"
                           .formatted(name, found.group(1)));
                 }
-                return Matcher.quoteReplacement(filled);
+                return Matcher.quoteReplacement(Secrets.given(filled));
               }));
     }
     return values;

@@ -88,6 +88,11 @@ public final class Secrets {
     return url.replaceAll("(?i)" + NAME + "\\s*=\\s*" + value, " ");
   }
 
+  /** What a variable has, without the end of the line in the file that it was made of. */
+  static String given(String variable) {
+    return variable.replaceFirst("\\R+\\z", "");
+  }
+
   /** Whether a URL has its user's password in it. */
   static boolean isIn(String url) {
     return USER_INFO.matcher(url).find()

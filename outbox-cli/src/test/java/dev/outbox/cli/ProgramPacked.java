@@ -37,6 +37,7 @@ import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.serialization.StringDeserializer;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -50,8 +51,12 @@ class ProgramPacked {
   private static final Path TAR = Path.of(System.getProperty("outbox.tar", "none"));
   private static final String JAVA_HOME = System.getProperty("java.home");
 
+  /** Programs that run for a moment: they need not compile what they run. */
+  private static final String LITTLE = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
+
   @TempDir static Path folder;
   private static Path home;
+  private static DatabaseServer postgres;
 
   private record Ran(int code, String out, String err) {}
 
@@ -63,6 +68,14 @@ class ProgramPacked {
     assertThat(tar.code()).as(tar.err()).isZero();
     try (Stream<Path> all = Files.list(place)) {
       home = all.filter(Files::isDirectory).findFirst().orElseThrow();
+    }
+    postgres = DatabaseServer.postgres();
+  }
+
+  @AfterAll
+  static void stop() {
+    if (postgres != null) {
+      postgres.close();
     }
   }
 
@@ -97,7 +110,9 @@ class ProgramPacked {
     Path work = Files.createTempDirectory(folder, "relay");
     Path file = Files.writeString(work.resolve("relay.properties"), config);
     String program = home.resolve("bin/outbox").toString();
-    Process relay = start(work, environment(), program, "relay", "--config=" + file);
+    Map<String, String> environment = environment();
+    environment.put("JAVA_OPTS", LITTLE + " -Duser.language=th -Duser.country=TH");
+    Process relay = start(work, environment, program, "relay", "--config=" + file);
     try {
       await().atMost(Duration.ofMinutes(3)).until(() -> isDone.call() || !relay.isAlive());
       assertThat(relay.isAlive()).as(Files.readString(work.resolve("err"))).isTrue();
@@ -120,6 +135,7 @@ class ProgramPacked {
     environment.put("PATH", "/usr/bin:/bin");
     environment.put("HOME", Files.createTempDirectory(folder, "home").toString());
     environment.put("JAVA_HOME", JAVA_HOME);
+    environment.put("JAVA_OPTS", LITTLE);
     return environment;
   }
 
@@ -188,20 +204,15 @@ class ProgramPacked {
   }
 
   @Test
-  @DisplayName("says its version and its commands, also by links to it from elsewhere")
+  @DisplayName("is found by links to it from elsewhere")
   void links() throws Exception {
     Path bin = Files.createDirectories(folder.resolve("links"));
     Files.createSymbolicLink(bin.resolve("absolute"), home.resolve("bin/outbox"));
-    Files.createSymbolicLink(bin.resolve("relative"), Path.of("absolute"));
-    for (String link : List.of("absolute", "relative")) {
-      Ran version = run(bin, environment(), bin.resolve(link).toString(), "--version");
-      assertThat(version.err()).isEmpty();
-      assertThat(version.out()).startsWith("outbox ");
-      assertThat(version.code()).isZero();
-    }
-    assertThat(outbox(Map.of(), "--help").out())
-        .contains("relay", "migrate", "grants", "status", "doctor", "dead-letters")
-        .doesNotContain("demo", "torture");
+    Path relative = Files.createSymbolicLink(bin.resolve("relative"), Path.of("absolute"));
+    Ran version = run(bin, environment(), relative.toString(), "--version");
+    assertThat(version.err()).isEmpty();
+    assertThat(version.out()).startsWith("outbox ");
+    assertThat(version.code()).isZero();
   }
 
   @Test
@@ -247,63 +258,58 @@ class ProgramPacked {
   }
 
   @Test
-  @DisplayName("migrates, relays from PostgreSQL to Kafka until SIGTERM, and shows the page")
+  @DisplayName(
+      "migrates, relays from PostgreSQL until SIGTERM, to Kafka, over HTTP and to a publisher of one's own in ext, and shows the page")
   void relay() throws Exception {
-    try (DatabaseServer server = DatabaseServer.postgres();
-        EmbeddedKafka kafka = EmbeddedKafka.start()) {
-      Map<String, String> secret = Map.of(DatabaseOptions.PASSWORD_VARIABLE, server.password());
-      List<String> where = Sql.options(server).subList(0, 2);
-      Ran migrate = outbox(secret, with("migrate", where));
-      assertThat(migrate.code()).as(migrate.err()).isZero();
-      relay(server.jdbcUrl(), server.user(), server.password(), kafka.bootstrapServers());
-      page(secret, where);
-    }
-  }
-
-  @Test
-  @DisplayName("works with a store of one's own, whose jar is in ext, with what that can do")
-  void customStore() throws Exception {
-    Ran unknown = outbox(Map.of(), "status", "--url=jdbc:hsqldb:mem:x");
-    assertThat(unknown.code()).isEqualTo(2);
-    assertThat(unknown.err())
-        .startsWith("outbox: no store takes the URL jdbc:hsqldb:mem:x, those that were found take")
-        .contains("postgres jdbc:postgresql:;")
-        .hasLineCount(1);
-
-    Path jar = home.resolve("ext/hsqldb-store.jar");
-    Path driver = home.resolve("ext/hsqldb.jar");
-    packExample("custom-store", jar);
-    Files.copy(jarOf("org.hsqldb.jdbc.JDBCDriver"), driver);
-    String url = "jdbc:hsqldb:file:%s;shutdown=true".formatted(folder.resolve("db/shop"));
-    List<String> where = List.of("--url=" + url, "--user=sa");
-    try (EmbeddedKafka kafka = EmbeddedKafka.start()) {
-      Ran migrate = outbox(Map.of(), with("migrate", where));
-      assertThat(migrate.code()).as(migrate.err()).isZero();
-      relay(url, "sa", "", kafka.bootstrapServers());
-      Ran tooMany = outbox(Map.of(), with("status", where, "--max-dead=0"));
-      assertThat(tooMany.code()).isEqualTo(1);
-      assertThat(tooMany.out()).contains("TOO MUCH");
-      Ran listed = outbox(Map.of(), with("dead-letters", List.of("list"), where));
-      assertThat(listed.out()).as(listed.err()).contains("OrderPlaced");
-      Ran requeue = outbox(Map.of(), with("dead-letters", List.of("requeue", "--all"), where));
-      assertThat(requeue.out()).as(requeue.err()).contains("1 requeued.");
-    } finally {
-      Files.delete(jar);
-      Files.delete(driver);
-    }
-  }
-
-  @Test
-  @DisplayName("takes a publisher of one's own, beside Kafka, from ext; two versions are refused")
-  void customPublisher() throws Exception {
     Path jar = home.resolve("ext/file-publisher.jar");
     Path other = home.resolve("ext/file-publisher-2.jar");
     packExample("custom-publisher", jar);
-    try (DatabaseServer server = DatabaseServer.postgres()) {
-      Path config = folder.resolve("routed.properties");
-      routed(server, config);
+    Map<String, String> secret = Map.of(DatabaseOptions.PASSWORD_VARIABLE, postgres.password());
+    List<String> where = Sql.options(postgres).subList(0, 2);
+    Path audit = Files.createDirectories(folder.resolve("spool")).resolve("audit.tsv");
+    try (EmbeddedKafka kafka = EmbeddedKafka.start();
+        Endpoint http = new Endpoint(0);
+        KafkaConsumer<String, String> consumer = consumer(kafka.bootstrapServers())) {
+      Ran migrate = outbox(secret, with("migrate", where));
+      assertThat(migrate.code()).as(migrate.err()).isZero();
+      insert("order", "public", false);
+      insert("order", "public", true);
+      insert("audit", "public", false);
+      insert("invoice", "public", false);
+      consumer.subscribe(List.of("packed.order")); // the embedded broker makes it by itself
+      List<String> values = new ArrayList<>();
+      String config =
+          """
+          %s%spublisher.http.types=invoice
+          publisher.file.types=audit
+          publisher.file.destination={aggregateType}.tsv
+          file.folder=%s
+          kafka.bootstrap.servers=%s
+          publisher.kafka.destination=packed.{aggregateType}
+          """
+              .formatted(
+                  store("public"),
+                  http.settings("{aggregateType}").replace("=http\n", "=kafka,http,file\n"),
+                  audit.getParent(),
+                  kafka.bootstrapServers());
+      String log =
+          relaying(
+              config,
+              () -> {
+                consumer.poll(Duration.ofMillis(200)).forEach(record -> values.add(record.value()));
+                return !values.isEmpty() && !http.posted.isEmpty() && Files.exists(audit);
+              });
+      assertThat(values).as(log).first().isEqualTo("hello");
+      assertThat(http.posted).containsExactly("invoice hello");
+      assertThat(Files.readString(audit)).contains("\taudit\t1\tOrderPlaced\t");
+      assertThat(log)
+          .startsWith("20") // also where people count other years
+          .contains("From jdbc:", " to kafka " + kafka.bootstrapServers());
+      page(secret, where);
+
       Files.copy(jar, other);
-      Ran twice = outbox(Map.of(), "relay", "--config=" + config);
+      Path file = Files.writeString(folder.resolve("routed.properties"), config);
+      Ran twice = outbox(Map.of(), "relay", "--config=" + file);
       assertThat(twice.code()).isEqualTo(2);
       assertThat(twice.err())
           .startsWith(
@@ -316,42 +322,70 @@ class ProgramPacked {
     }
   }
 
-  /** Orders go to a Kafka that is not there, and the rest into files. */
-  private static void routed(DatabaseServer server, Path config) throws Exception {
-    List<String> where = Sql.options(server);
-    assertThat(Cli.run(where, "migrate").code()).isZero();
-    Path spool = Files.createDirectories(folder.resolve("spool"));
-    insert(server.jdbcUrl(), server.user(), server.password(), "order", false);
-    insert(server.jdbcUrl(), server.user(), server.password(), "audit", false);
-    Files.writeString(
-        config,
-        """
-        %spublisher=kafka,file
-        kafka.bootstrap.servers=127.0.0.1:1
-        publisher.file.types=audit
-        publisher.file.destination={aggregateType}.tsv
-        file.folder=%s
-        relay.lease=10s
-        """
-            .formatted(store(server), spool));
-    Path audit = spool.resolve("audit.tsv");
-    assertThat(relaying(Files.readString(config), () -> Files.exists(audit)))
-        .contains(" to kafka 127.0.0.1:1");
-    assertThat(Files.readString(audit)).contains("\taudit\t1\tOrderPlaced\t");
-    assertThat(Cli.run(where, "status").out())
-        .containsPattern("(pending|blocked|scheduled) +1")
-        .containsPattern("dead +0");
-  }
-
-  /** A relay's settings. */
-  private static String store(DatabaseServer server) {
-    return "store.url=%s\nstore.user=%s\nstore.password=%s\n"
-        .formatted(server.jdbcUrl(), server.user(), server.password());
+  private static KafkaConsumer<String, String> consumer(String bootstrapServers) {
+    return new KafkaConsumer<>(
+        Map.of(
+            "bootstrap.servers",
+            bootstrapServers,
+            "group.id",
+            "packed",
+            "auto.offset.reset",
+            "earliest",
+            "metadata.max.age.ms",
+            500),
+        new StringDeserializer(),
+        new StringDeserializer());
   }
 
   @Test
-  @DisplayName("publishes over HTTP, and to NATS as a user with credentials")
-  void httpAndNats() throws Exception {
+  @DisplayName("works with a store of one's own, whose jar is in ext, with what that can do")
+  void customStore() throws Exception {
+    Ran unknown = outbox(Map.of(), "status", "--url=jdbc:hsqldb:mem:\u00e4");
+    assertThat(unknown.code()).isEqualTo(2);
+    assertThat(unknown.err()) // also without a locale
+        .startsWith("outbox: no store takes the URL jdbc:hsqldb:mem:\u00e4, those that were found")
+        .contains("postgres jdbc:postgresql:;")
+        .hasLineCount(1);
+
+    Path jar = home.resolve("ext/hsqldb-store.jar");
+    Path driver = home.resolve("ext/hsqldb.jar");
+    packExample("custom-store", jar);
+    Files.copy(jarOf("org.hsqldb.jdbc.JDBCDriver"), driver);
+    String url = "jdbc:hsqldb:file:%s;shutdown=true".formatted(folder.resolve("db/shop"));
+    List<String> where = List.of("--url=" + url, "--user=sa");
+    try (Endpoint http = new Endpoint(0)) {
+      Ran migrate = outbox(Map.of(), with("migrate", where));
+      assertThat(migrate.code()).as(migrate.err()).isZero();
+      try (Connection connection = DriverManager.getConnection(url, "sa", "")) {
+        insert(connection, "id, dead", "uuid(), false", "order", 1);
+        insert(connection, "id, dead", "uuid(), true", "order", 2);
+      }
+      String log =
+          relaying(
+              "store.url=%s\nstore.user=sa\n%s".formatted(url, http.settings("{aggregateType}")),
+              () -> !http.posted.isEmpty());
+      assertThat(http.posted).as(log).containsExactly("order hello");
+      Ran tooMany = outbox(Map.of(), with("status", where, "--max-dead=0"));
+      assertThat(tooMany.code()).isEqualTo(1);
+      assertThat(tooMany.out()).contains("TOO MUCH");
+      Ran discard =
+          outbox(Map.of(), with("dead-letters", List.of("discard", "--all", "--yes"), where));
+      assertThat(discard.out()).as(discard.err()).contains("OrderPlaced", "1 discarded.");
+    } finally {
+      Files.delete(jar);
+      Files.delete(driver);
+    }
+  }
+
+  /** A relay's settings. */
+  private static String store(String schema) {
+    return "store.url=%s\nstore.user=%s\nstore.password=%s\nstore.schema=%s\n"
+        .formatted(postgres.jdbcUrl(), postgres.user(), postgres.password(), schema);
+  }
+
+  @Test
+  @DisplayName("publishes to NATS as a user with credentials")
+  void nats() throws Exception {
     NKey user = NKey.createUser(null);
     Path credentials = folder.resolve("relay.creds");
     Files.writeString(
@@ -367,17 +401,24 @@ class ProgramPacked {
             .formatted(String.valueOf(user.getSeed())));
     String knowsUser = "authorization { users: [{ nkey: %s }] }";
     try (EmbeddedNats nats = startNats(knowsUser.formatted(String.valueOf(user.getPublicKey())));
-        DatabaseServer server = DatabaseServer.postgres()) {
-      Options options =
-          Options.builder()
-              .server(nats.url())
-              .authHandler(Nats.credentials(credentials.toString()))
-              .build();
-      try (io.nats.client.Connection connection = Nats.connect(options)) {
-        JetStreamManagement streams = connection.jetStreamManagement();
-        streams.addStream(StreamConfiguration.builder().name("AUDIT").subjects("audit.>").build());
-        httpAndNats(server, nats.url(), credentials, streams);
-      }
+        io.nats.client.Connection connection =
+            Nats.connect(
+                Options.builder()
+                    .server(nats.url())
+                    .authHandler(Nats.credentials(credentials.toString()))
+                    .build())) {
+      JetStreamManagement streams = connection.jetStreamManagement();
+      streams.addStream(StreamConfiguration.builder().name("AUDIT").subjects("audit.>").build());
+      List<String> unused = Sql.query(postgres, "create schema nats");
+      assertThat(Cli.run(Sql.options(postgres), "migrate", "--schema=nats").code()).isZero();
+      insert("audit", "nats", false);
+      String log =
+          relaying(
+              "%spublisher=nats\nnats.servers=%s\nnats.credential.path=%s\n"
+                  .formatted(store("nats"), nats.url(), credentials),
+              () -> streams.getStreamInfo("AUDIT").getStreamState().getMsgCount() > 0);
+      MessageInfo audit = streams.getFirstMessage("AUDIT", "audit.1");
+      assertThat(audit.getData()).as(log).asString(UTF_8).isEqualTo("hello");
     }
   }
 
@@ -387,35 +428,6 @@ class ProgramPacked {
     } catch (UnsupportedOperationException e) {
       System.err.println("Tests are SKIPPED: no NATS to test with: " + e.getMessage());
       return abort("no NATS to test with: " + e.getMessage());
-    }
-  }
-
-  private static void httpAndNats(
-      DatabaseServer server, String nats, Path credentials, JetStreamManagement streams)
-      throws Exception {
-    assertThat(Cli.run(Sql.options(server), "migrate").code()).isZero();
-    insert(server.jdbcUrl(), server.user(), server.password(), "order", false);
-    insert(server.jdbcUrl(), server.user(), server.password(), "audit", false);
-    try (Endpoint http = new Endpoint(0)) {
-      String log =
-          relaying(
-              """
-              %s%spublisher.nats.types=audit
-              publisher.nats.destination=audit.{recordKey}
-              nats.servers=%s
-              nats.credential.path=%s
-              """
-                  .formatted(
-                      store(server),
-                      http.settings("{aggregateType}").replace("=http\n", "=http,nats\n"),
-                      nats,
-                      credentials),
-              () ->
-                  !http.posted.isEmpty()
-                      && streams.getStreamInfo("AUDIT").getStreamState().getMsgCount() > 0);
-      assertThat(http.posted).as(log).containsExactly("order hello");
-      MessageInfo audit = streams.getFirstMessage("AUDIT", "audit.1");
-      assertThat(audit.getData()).asString(UTF_8).isEqualTo("hello");
     }
   }
 
@@ -460,46 +472,6 @@ class ProgramPacked {
     }
   }
 
-  /** A message is published, and a dead letter stays. */
-  private static void relay(String url, String user, String password, String kafka)
-      throws Exception {
-    insert(url, user, password, "order", false);
-    insert(url, user, password, "order", true);
-    String topic = "packed.%d.order".formatted(Math.floorMod(url.hashCode(), 1_000));
-    try (KafkaConsumer<String, String> consumer =
-        new KafkaConsumer<>(
-            Map.of(
-                "bootstrap.servers",
-                kafka,
-                "group.id",
-                "packed",
-                "auto.offset.reset",
-                "earliest",
-                "metadata.max.age.ms",
-                500),
-            new StringDeserializer(),
-            new StringDeserializer())) {
-      consumer.subscribe(List.of(topic)); // the embedded broker makes it by itself
-      List<String> values = new ArrayList<>();
-      String log =
-          relaying(
-              """
-              store.url=%s
-              store.user=%s
-              store.password=%s
-              kafka.bootstrap.servers=%s
-              destination=%s
-              """
-                  .formatted(url, user, password, kafka, topic.replace("order", "{aggregateType}")),
-              () -> {
-                consumer.poll(Duration.ofMillis(200)).forEach(record -> values.add(record.value()));
-                return !values.isEmpty();
-              });
-      assertThat(values).as(log).first().isEqualTo("hello");
-      assertThat(log).contains("From jdbc:", " to " + kafka);
-    }
-  }
-
   /** Reads the page at the address that the program prints, until SIGTERM. */
   private static void page(Map<String, String> secret, List<String> where) throws Exception {
     Path work = Files.createTempDirectory(folder, "page");
@@ -529,21 +501,25 @@ class ProgramPacked {
     return Stream.of(List.of(command), more, rest).flatMap(List::stream).toArray(String[]::new);
   }
 
-  private static void insert(String url, String user, String password, String type, boolean dead)
-      throws SQLException {
-    String columns = "aggregate_type, aggregate_id, event_type, payload";
-    String values = "'%s', '%s', 'OrderPlaced', ?".formatted(type, dead ? "2" : "1");
-    if (url.startsWith("jdbc:hsqldb:")) {
-      columns += ", id, dead";
-      values += ", uuid(), " + dead;
-    } else if (dead) {
-      columns += ", status, attempts";
-      values += ", 'DEAD', 10";
+  private static void insert(String type, String schema, boolean dead) throws SQLException {
+    try (Connection connection = Sql.connect(postgres)) {
+      connection.setSchema(schema);
+      insert(
+          connection,
+          "status, attempts",
+          dead ? "'DEAD', 10" : "default, default",
+          type,
+          dead ? 2 : 1);
     }
-    try (Connection connection = DriverManager.getConnection(url, user, password);
-        PreparedStatement insert =
-            connection.prepareStatement(
-                "insert into outbox_message (%s) values (%s)".formatted(columns, values))) {
+  }
+
+  private static void insert(
+      Connection connection, String columns, String values, String type, int id)
+      throws SQLException {
+    String sql =
+        "insert into outbox_message (%s, aggregate_type, aggregate_id, event_type, payload) values (%s, '%s', '%d', 'OrderPlaced', ?)";
+    try (PreparedStatement insert =
+        connection.prepareStatement(sql.formatted(columns, values, type, id))) {
       insert.setBytes(1, "hello".getBytes(UTF_8));
       insert.executeUpdate();
     }

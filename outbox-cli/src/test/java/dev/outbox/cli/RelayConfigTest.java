@@ -277,6 +277,8 @@ class RelayConfigTest {
   void variables() throws Exception {
     RelayConfig config = config(LEAST + "store.password=a${ONE}b", Map.of("ONE", "$1\\${TWO}"));
     assertThat(config.text("store.password", "")).isEqualTo("a$1\\${TWO}b");
+    assertThat(config(LEAST + "store.user=${ONE}", Map.of("ONE", "of a file\n")).address().user())
+        .isEqualTo("of a file");
     assertThat(Secrets.mask("it was a$1\\${TWO}b")).isEqualTo("it was ***");
     assertThat(RelayConfig.logLevel(properties("log.level=${LEVEL}"), Map.of("LEVEL", "warn")::get))
         .isEqualTo("warn");

@@ -138,6 +138,8 @@ class SecretsTest {
     assertThat(DatabaseOptions.password("jdbc:mysql://h/d?trustStorePassword=x", "o", "v"))
         .isEqualTo("o");
     assertThat(DatabaseOptions.password("jdbc:postgresql://h/d?user=a", null, "v")).isEqualTo("v");
+    assertThat(DatabaseOptions.password("jdbc:mysql://h/d", null, "of a file\r\n"))
+        .isEqualTo("of a file");
   }
 
   @ParameterizedTest

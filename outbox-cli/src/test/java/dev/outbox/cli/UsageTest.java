@@ -7,6 +7,10 @@ import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.store.memory.MemoryOutboxStore;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.Writer;
@@ -27,6 +31,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
+import picocli.CommandLine.Command;
 
 class UsageTest {
 
@@ -42,6 +47,51 @@ class UsageTest {
     assertThat(cli.code()).isZero();
     assertThat(cli.out()).startsWith("Usage: outbox " + command);
     assertThat(cli.err()).isEmpty();
+  }
+
+  @Command(name = "broken")
+  static final class Broken implements Runnable {
+    @Override
+    public void run() {
+      throw new NoClassDefFoundError("org/example/Driver?password=geheim");
+    }
+  }
+
+  @Test
+  @DisplayName("an error of the JVM, as of a jar that is missing, is no check that has failed")
+  void error() {
+    StringWriter err = new StringWriter();
+    CommandLine line = Main.commandLine(Broken.class).setErr(new PrintWriter(err, true));
+    assertThat(line.execute("broken")).isEqualTo(Main.NOT_DONE);
+    assertThat(err.toString())
+        .startsWith("outbox: java.lang.NoClassDefFoundError: org/example/Driver?password=***")
+        .contains("--verbose")
+        .hasLineCount(2);
+  }
+
+  @Test
+  @DisplayName("what cannot be written to standard output is a failure")
+  void fullOutput() {
+    PrintStream out = System.out;
+    PrintStream err = System.err;
+    ByteArrayOutputStream said = new ByteArrayOutputStream();
+    OutputStream full =
+        new OutputStream() {
+          @Override
+          public void write(int b) throws IOException {
+            throw new IOException("No space left on device");
+          }
+        };
+    System.setOut(new PrintStream(full, true, StandardCharsets.UTF_8));
+    System.setErr(new PrintStream(said, true, StandardCharsets.UTF_8));
+    try {
+      assertThat(Main.run(Main.commandLine(), "migrate", "--print")).isEqualTo(Main.NOT_DONE);
+    } finally {
+      System.setOut(out);
+      System.setErr(err);
+    }
+    assertThat(said.toString(StandardCharsets.UTF_8))
+        .startsWith("outbox: standard output is closed or full");
   }
 
   @Test
@@ -374,6 +424,9 @@ class UsageTest {
     assertThat(unknown.err())
         .isEqualToIgnoringNewLines(
             "outbox: there is no property relay.worker: did you mean relay.workers?");
+
+    Files.writeString(file, "\ufeffrelay.worker=3\n"); // as editors on Windows write it
+    assertThat(Cli.run("relay", "--config", file.toString()).err()).isEqualTo(unknown.err());
 
     Files.writeString(file, "relay.workers=3\nkafka.acks=all\nrelay.workers = 4\n");
     Cli twice = Cli.run("relay", "--config", file.toString());
