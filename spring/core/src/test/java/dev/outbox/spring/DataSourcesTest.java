@@ -17,6 +17,8 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
@@ -25,6 +27,7 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -72,6 +75,13 @@ class DataSourcesTest {
     @OutboxRelayDataSource
     HikariDataSource relays(Environment environment) {
       return pool("relays", environment, 3);
+    }
+
+    /** Needs a manager before most post-processors are there, as an advisor may. */
+    @Bean
+    static BeanPostProcessor early(
+        @Qualifier("billingTransactions") PlatformTransactionManager manager) {
+      return new BeanPostProcessor() {};
     }
 
     /** Nobody asks for it. */

@@ -28,6 +28,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.core.PriorityOrdered;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -111,19 +112,29 @@ final class OutboxJdbcAutoConfiguration {
     return new MoreOutboxes(properties, relays, beans, dataSource -> name(beans, dataSource));
   }
 
-  /** Before their initialization, after which others may have wrapped them. */
   @Bean
-  static BeanPostProcessor outboxTransactionManagers() {
-    return new BeanPostProcessor() {
-      @Override
-      public Object postProcessBeforeInitialization(Object bean, String name) {
-        if (bean instanceof PlatformTransactionManager
-            && bean instanceof ConfigurableTransactionManager manager) {
-          SpringTransaction.listenTo(manager);
-        }
-        return bean;
+  static Managers outboxTransactionManagers() {
+    return new Managers();
+  }
+
+  /**
+   * Listens to each manager before its initialization, after which others may have wrapped it. Is
+   * there before what other post-processors and advisors need: that may be a manager.
+   */
+  static final class Managers implements BeanPostProcessor, PriorityOrdered {
+    @Override
+    public Object postProcessBeforeInitialization(Object bean, String name) {
+      if (bean instanceof PlatformTransactionManager
+          && bean instanceof ConfigurableTransactionManager manager) {
+        SpringTransaction.listenTo(manager);
       }
-    };
+      return bean;
+    }
+
+    @Override
+    public int getOrder() {
+      return LOWEST_PRECEDENCE;
+    }
   }
 
   /** No condition looks for the relay's data source: conditions pass over what is no candidate. */
