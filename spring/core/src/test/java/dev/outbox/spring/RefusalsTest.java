@@ -66,7 +66,10 @@ class RefusalsTest {
   @Test
   void noOutbox(CapturedOutput output) {
     assertRefused(MigrationsTest.Early.class, output, "--outbox.enabled=false")
-        .contains("There is no JoinedOutbox to inject", "do not set outbox.enabled=false");
+        .contains(
+            "There is no JoinedOutbox to inject",
+            "do not set outbox.enabled=false",
+            "@AutoConfigureRecordingOutbox of dev.outbox:outbox-spring-test");
   }
 
   @Test

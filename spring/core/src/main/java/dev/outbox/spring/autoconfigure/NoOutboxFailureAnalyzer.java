@@ -45,7 +45,7 @@ final class NoOutboxFailureAnalyzer extends AbstractFailureAnalyzer<NoSuchBeanDe
     return type == JoinedOutbox.class
         ? new FailureAnalysis(
             "There is no JoinedOutbox to inject, because there is no store for it.",
-            "Add the store of your database, as dev.outbox:outbox-store-postgres, and have a DataSource (spring.datasource.url), or for MongoDB a MongoDatabaseFactory; and do not set outbox.enabled=false.",
+            "Add the store of your database, as dev.outbox:outbox-store-postgres, and have a DataSource (spring.datasource.url), or for MongoDB a MongoDatabaseFactory; and do not set outbox.enabled=false. A slice of a test, as @JdbcTest, has none unless @AutoConfigureRecordingOutbox of dev.outbox:outbox-spring-test stands beside it.",
             cause)
         : null;
   }
