@@ -1,8 +1,8 @@
 package dev.outbox.spring.autoconfigure;
 
-import dev.outbox.consumer.kafka.KafkaInboxConsumer;
+import dev.outbox.spring.autoconfigure.OutboxHealth.Checked;
+import java.util.function.Supplier;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -16,6 +16,7 @@ import org.springframework.context.annotation.Configuration;
 /** {@code health/outbox} and {@code health/inboxConsumers}, by the types of either generation. */
 @AutoConfiguration(after = OutboxAutoConfiguration.class)
 final class OutboxHealthAutoConfiguration {
+  private static final String CONSUMER = "dev.outbox.consumer.kafka.KafkaInboxConsumer";
 
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass(
@@ -29,37 +30,29 @@ final class OutboxHealthAutoConfiguration {
     @ConditionalOnMissingBean(name = "outboxHealthIndicator")
     org.springframework.boot.actuate.health.AbstractHealthIndicator outboxHealthIndicator(
         OutboxHealth outbox, ListableBeanFactory beans) {
-      return new org.springframework.boot.actuate.health.AbstractHealthIndicator(
-          "The outbox is not well") {
+      return indicator(() -> outbox.checkAll(beans));
+    }
+
+    @Bean
+    @org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator(
+        "inboxConsumers")
+    @ConditionalOnBean(type = CONSUMER)
+    @ConditionalOnMissingBean(name = "inboxConsumersHealthIndicator")
+    org.springframework.boot.actuate.health.AbstractHealthIndicator inboxConsumersHealthIndicator(
+        ListableBeanFactory beans) {
+      return indicator(() -> ConsumerHealth.check(beans));
+    }
+
+    private static org.springframework.boot.actuate.health.AbstractHealthIndicator indicator(
+        Supplier<Checked> check) {
+      return new org.springframework.boot.actuate.health.AbstractHealthIndicator() {
         @Override
         protected void doHealthCheck(
             org.springframework.boot.actuate.health.Health.Builder health) {
-          OutboxHealth.Checked checked = outbox.checkAll(beans);
+          Checked checked = check.get();
           (checked.isUp() ? health.up() : health.down()).withDetails(checked.details());
         }
       };
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass(KafkaInboxConsumer.class)
-    static class OfConsumers {
-      @Bean
-      @org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator(
-          "inboxConsumers")
-      @ConditionalOnBean(KafkaInboxConsumer.class)
-      @ConditionalOnMissingBean(name = "inboxConsumersHealthIndicator")
-      org.springframework.boot.actuate.health.AbstractHealthIndicator inboxConsumersHealthIndicator(
-          ObjectProvider<KafkaInboxConsumer<?, ?, ?>> all) {
-        ConsumerHealth consumers = new ConsumerHealth(all);
-        return new org.springframework.boot.actuate.health.AbstractHealthIndicator(
-            "A consumer is not well") {
-          @Override
-          protected void doHealthCheck(
-              org.springframework.boot.actuate.health.Health.Builder health) {
-            health.up().withDetails(consumers.check());
-          }
-        };
-      }
     }
   }
 
@@ -71,32 +64,25 @@ final class OutboxHealthAutoConfiguration {
     @ConditionalOnBean(OutboxHealth.class)
     @ConditionalOnMissingBean(name = "outboxHealthIndicator")
     AbstractHealthIndicator outboxHealthIndicator(OutboxHealth outbox, ListableBeanFactory beans) {
-      return new AbstractHealthIndicator("The outbox is not well") {
+      return indicator(() -> outbox.checkAll(beans));
+    }
+
+    @Bean
+    @ConditionalOnEnabledHealthIndicator("inboxConsumers")
+    @ConditionalOnBean(type = CONSUMER)
+    @ConditionalOnMissingBean(name = "inboxConsumersHealthIndicator")
+    AbstractHealthIndicator inboxConsumersHealthIndicator(ListableBeanFactory beans) {
+      return indicator(() -> ConsumerHealth.check(beans));
+    }
+
+    private static AbstractHealthIndicator indicator(Supplier<Checked> check) {
+      return new AbstractHealthIndicator() {
         @Override
         protected void doHealthCheck(Health.Builder health) {
-          OutboxHealth.Checked checked = outbox.checkAll(beans);
+          Checked checked = check.get();
           (checked.isUp() ? health.up() : health.down()).withDetails(checked.details());
         }
       };
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass(KafkaInboxConsumer.class)
-    static class OfConsumers {
-      @Bean
-      @ConditionalOnEnabledHealthIndicator("inboxConsumers")
-      @ConditionalOnBean(KafkaInboxConsumer.class)
-      @ConditionalOnMissingBean(name = "inboxConsumersHealthIndicator")
-      AbstractHealthIndicator inboxConsumersHealthIndicator(
-          ObjectProvider<KafkaInboxConsumer<?, ?, ?>> all) {
-        ConsumerHealth consumers = new ConsumerHealth(all);
-        return new AbstractHealthIndicator("A consumer is not well") {
-          @Override
-          protected void doHealthCheck(Health.Builder health) {
-            health.up().withDetails(consumers.check());
-          }
-        };
-      }
     }
   }
 }

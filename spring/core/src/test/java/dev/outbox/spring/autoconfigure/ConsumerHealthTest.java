@@ -77,9 +77,9 @@ class ConsumerHealthTest {
               trouble = new IllegalStateException("no group any more");
               await().until(() -> consumer.status().state() == State.FAILED);
               assertThat(Healths.status(context, INDICATOR)).isEqualTo("DOWN");
-              assertThat(Healths.details(context, INDICATOR).get("error").toString())
-                  .contains("consumer shipping has ended")
-                  .contains("no group any more");
+              assertThat(Healths.details(context, INDICATOR).get("shipping").toString())
+                  .startsWith("failed since 20")
+                  .contains("no group any more", "restart the application");
             });
   }
 
