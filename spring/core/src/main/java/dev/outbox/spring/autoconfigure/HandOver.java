@@ -6,9 +6,12 @@ import dev.outbox.relay.Relay;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spring.OutboxRelay;
 import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.core.Ordered;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -20,7 +23,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /**
  * Appends through the relay that the auto-configuration builds, and tells it of the commit, so that
  * it need not read the messages. Without such a relay the store appends, and the commit wakes
- * whoever publishes.
+ * whoever publishes: the relay, ours or the application's, which it learns when all beans are
+ * there, because what publishes may itself append.
  *
  * <p>The commit after which Spring calls need not be the outbox's. With two managers, an append may
  * join the outer transaction while the inner one is Spring's current, and what it registers is
@@ -29,9 +33,11 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * anything bound. A manager that binds nothing, as JTA's, would not be seen; where there is one,
  * nothing is handed over. (Spring's JDBC is in no signature, because it may be missing.)
  */
-final class HandOver {
-  private final WakeAfterCommit wake;
+final class HandOver
+    implements TransactionSynchronization, ApplicationListener<ContextRefreshedEvent> {
+  private final ObjectProvider<OutboxRelay> relays;
   private final ObjectProvider<PlatformTransactionManager> managers;
+  private volatile Runnable wake = () -> {};
   private volatile @Nullable Target target;
 
   /**
@@ -39,9 +45,27 @@ final class HandOver {
    */
   private record Target(Relay relay, OutboxStore<Object> store) {}
 
-  HandOver(WakeAfterCommit wake, ObjectProvider<PlatformTransactionManager> managers) {
-    this.wake = wake;
+  /**
+   * @param managers all, also those that are injected only by name
+   */
+  HandOver(
+      ObjectProvider<OutboxRelay> relays, ObjectProvider<PlatformTransactionManager> managers) {
+    this.relays = relays;
     this.managers = managers;
+  }
+
+  @Override
+  public void onApplicationEvent(ContextRefreshedEvent event) {
+    relays.ifUnique(relay -> wakes(relay::wake));
+  }
+
+  /**
+   * Calls this after commits, from now on.
+   *
+   * @param wake quick, and throws nothing: the transaction has committed
+   */
+  void wakes(Runnable wake) {
+    this.wake = wake;
   }
 
   /**
@@ -66,14 +90,21 @@ final class HandOver {
       Object bound = to == null ? null : boundFor(transaction);
       if (to == null || bound == null) {
         Appended appended = store.append(transaction, messages);
-        wake.afterThisTransaction();
+        if (TransactionSynchronizationManager.isSynchronizationActive()) {
+          TransactionSynchronizationManager.registerSynchronization(this); // once: it keeps a set
+        }
         return appended;
       }
       Uncommitted uncommitted = to.relay().append(to.store(), transaction, messages);
       TransactionSynchronizationManager.registerSynchronization(
-          new AfterCommit(uncommitted, bound, wake));
+          new AfterCommit(uncommitted, bound, this));
       return uncommitted.appended();
     };
+  }
+
+  @Override
+  public void afterCommit() {
+    wake.run();
   }
 
   /** Null where the connection is not that of a transaction which Spring tells of. */
@@ -107,7 +138,7 @@ final class HandOver {
   }
 
   /** Of one append. Before those of the application, which may take their time, or fail. */
-  private record AfterCommit(Uncommitted uncommitted, Object holder, WakeAfterCommit wake)
+  private record AfterCommit(Uncommitted uncommitted, Object holder, HandOver otherwise)
       implements TransactionSynchronization {
 
     @Override
@@ -120,7 +151,7 @@ final class HandOver {
       if (isOf(holder)) {
         uncommitted.committed();
       } else {
-        wake.afterCommit();
+        otherwise.afterCommit();
       }
     }
   }

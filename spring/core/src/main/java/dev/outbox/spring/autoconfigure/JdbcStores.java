@@ -10,21 +10,50 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.ServiceLoader;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.SingletonBeanRegistry;
 
 /**
- * Finds the store of a data source, and its inbox: of the kind that is named, or the one for the
- * server that answers.
+ * The application's data sources, and what is in them: the store of the kind that is named, or the
+ * one for the server that answers.
+ *
+ * @param marked with {@code @OutboxDataSource}
  */
-final class JdbcStores {
-  private JdbcStores() {}
+record JdbcStores(
+    OutboxProperties properties,
+    ListableBeanFactory beans,
+    ObjectProvider<DataSource> marked,
+    ObjectProvider<DataSource> all) {
 
   /**
-   * @param name of the data source, for errors
+   * The outbox's.
+   *
+   * @throws OutboxConfigurationException when there are several, and nothing says which
    */
-  static OutboxStore<Connection> store(
-      OutboxProperties properties, DataSource dataSource, String name) {
+  DataSource dataSource() {
+    DataSource dataSource = marked.getIfUnique(all::getIfUnique);
+    if (dataSource == null) {
+      throw new OutboxConfigurationException(
+          "There are several DataSources, %s, and none of them is the outbox's"
+              .formatted(String.join(", ", beans.getBeanNamesForType(DataSource.class))),
+          "Put @OutboxDataSource or @Primary on the method of the one whose transactions append messages; further ones get an outbox by the OutboxFactory.");
+    }
+    return dataSource;
+  }
+
+  /** The bean's name; of what is no bean, what it says of itself. Makes no bean. */
+  String name(DataSource dataSource) {
+    return Stream.of(beans.getBeanNamesForType(DataSource.class, false, false))
+        .filter(name -> beans instanceof SingletonBeanRegistry made && made.containsSingleton(name))
+        .filter(name -> beans.getBean(name) == dataSource)
+        .findFirst()
+        .orElseGet(dataSource::toString);
+  }
+
+  OutboxStore<Connection> store(DataSource dataSource) {
     StoreProvider.Settings settings =
         new StoreProvider.Settings(
             "",
@@ -35,23 +64,19 @@ final class JdbcStores {
             properties.dedupWindow(),
             1,
             properties.history());
-    JdbcStoreProvider provider = provider(properties.store(), dataSource, name);
+    JdbcStoreProvider provider = provider(dataSource);
     return OutboxConfigurationException.ofProperties(() -> provider.store(dataSource, settings));
   }
 
-  /**
-   * @param name of the data source, for errors
-   */
-  static InboxStore<Connection> inbox(
-      OutboxProperties properties, DataSource dataSource, String name) {
-    JdbcStoreProvider provider = provider(properties.store(), dataSource, name);
+  InboxStore<Connection> inbox(DataSource dataSource) {
+    JdbcStoreProvider provider = provider(dataSource);
     OutboxProperties.Inbox inbox = properties.inbox();
     return OutboxConfigurationException.ofProperties(
         () -> provider.inbox(dataSource, properties.schema(), inbox.prefix(), inbox.retention()));
   }
 
-  private static JdbcStoreProvider provider(
-      @Nullable String named, DataSource dataSource, String name) {
+  private JdbcStoreProvider provider(DataSource dataSource) {
+    String named = properties.store();
     List<JdbcStoreProvider> found =
         ServiceLoader.load(StoreProvider.class, JdbcStores.class.getClassLoader()).stream()
             .filter(provider -> JdbcStoreProvider.class.isAssignableFrom(provider.type()))
@@ -66,7 +91,7 @@ final class JdbcStores {
                   .formatted(named),
           "Add the store of your database, as dev.outbox:outbox-store-postgres.");
     }
-    return named != null ? found.get(0) : answering(found, dataSource, name);
+    return named != null ? found.get(0) : answering(found, dataSource, name(dataSource));
   }
 
   /** The driver of one server may lead to another, so the server is asked. */

@@ -14,7 +14,6 @@ import dev.outbox.spring.RelayCustomizer;
 import dev.outbox.spring.SpringTransaction;
 import java.sql.Connection;
 import java.util.List;
-import java.util.function.Function;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -22,62 +21,47 @@ import org.springframework.transaction.PlatformTransactionManager;
 
 /** Makes the outboxes of further data sources from what the first is made of. */
 record MoreOutboxes(
-    OutboxProperties properties,
-    Relays relays,
-    ListableBeanFactory beans,
-    Function<DataSource, String> names)
+    OutboxProperties properties, JdbcStores stores, Relays relays, ListableBeanFactory beans)
     implements OutboxFactory {
 
   @Override
   public DataSourceOutbox of(DataSource dataSource, RelayCustomizer... customizers) {
-    String name = names.apply(dataSource);
-    OutboxStore<Connection> store =
-        properties.schemaMode().applyTo(JdbcStores.store(properties, dataSource, name));
-    WakeAfterCommit wake = new WakeAfterCommit(beans.getBeanProvider(OutboxRelay.class));
-    HandOver handOver = new HandOver(wake, beans.getBeanProvider(PlatformTransactionManager.class));
+    String name = stores.name(dataSource);
+    OutboxStore<Connection> store = properties.schemaMode().applyTo(stores.store(dataSource));
+    HandOver handOver =
+        new HandOver(
+            beans.getBeanProvider(OutboxRelay.class),
+            beans.getBeanProvider(PlatformTransactionManager.class));
     JoinedOutbox outbox =
         relays.traced(
             handOver
                 .outbox(store)
-                .joining(SpringTransaction.of(dataSource, properties.append().flushJpa(), names)));
-    Publishers publishers = beans.getBeanProvider(Publishers.class).getIfAvailable();
-    MessagePublisher own = publishers == null ? null : publishers.open();
-    try {
-      return made(name, store, outbox, handOver, wake, own, customizers);
-    } catch (RuntimeException | Error e) {
-      try (MessagePublisher closing = own) {
-        throw e;
-      }
-    }
-  }
-
-  private Made made(
-      String name,
-      OutboxStore<Connection> store,
-      JoinedOutbox outbox,
-      HandOver handOver,
-      WakeAfterCommit wake,
-      @Nullable MessagePublisher own,
-      RelayCustomizer... customizers) {
+                .joining(
+                    SpringTransaction.of(
+                        dataSource, properties.append().flushJpa(), stores::name)));
     RelayState state = new RelayState();
-    MessagePublisher publisher =
-        own != null ? own : beans.getBeanProvider(MessagePublisher.class).getIfAvailable();
     MoreMeters meters = beans.getBeanProvider(MoreMeters.class).getIfAvailable();
     MoreMeters.Meters metered = meters == null ? null : meters.of(name, store);
     List<RelayListener> listeners =
         metered == null ? List.of(state) : List.of(state, metered.listener());
-    OutboxRelay relay = null;
-    if (publisher != null && properties.relay().enabled()) {
-      relay = relays.relay(name, store, handOver, publisher, listeners::stream, customizers);
-      wake.calls(relay::wake);
+    // Opened last: nothing would close it if more failed.
+    Publishers publishers = beans.getBeanProvider(Publishers.class).getIfAvailable();
+    MessagePublisher own = publishers == null ? null : publishers.open();
+    MessagePublisher publisher =
+        own != null ? own : beans.getBeanProvider(MessagePublisher.class).getIfAvailable();
+    OutboxRelay relay =
+        publisher == null || !properties.relay().enabled()
+            ? null
+            : relays.relay(name, store, handOver, publisher, listeners::stream, customizers);
+    if (relay != null) {
+      handOver.wakes(relay::wake);
     }
-    OutboxRelay made = relay;
     return new Made(
         name,
         outbox,
         relay,
         state,
-        new OutboxHealth(store, () -> made, state),
+        new OutboxHealth(store, () -> relay, state),
         metered == null ? null : metered.reading(),
         own);
   }

@@ -45,11 +45,6 @@ final class OutboxAutoConfiguration {
   }
 
   @Bean
-  WakeAfterCommit outboxWakeAfterCommit(ObjectProvider<OutboxRelay> relay) {
-    return new WakeAfterCommit(relay);
-  }
-
-  @Bean
   Relays outboxRelays(
       ListableBeanFactory beans,
       ObjectProvider<RelayCustomizer> customizers,
@@ -57,10 +52,9 @@ final class OutboxAutoConfiguration {
     return new Relays(beans, customizers, traces);
   }
 
-  /** All transaction managers count, also beans that are injected only by name. */
   @Bean
-  HandOver outboxHandOver(WakeAfterCommit wake, ListableBeanFactory beans) {
-    return new HandOver(wake, beans.getBeanProvider(PlatformTransactionManager.class));
+  HandOver outboxHandOver(ObjectProvider<OutboxRelay> relay, ListableBeanFactory beans) {
+    return new HandOver(relay, beans.getBeanProvider(PlatformTransactionManager.class));
   }
 
   @Bean

@@ -9,12 +9,10 @@ import dev.outbox.spring.OutboxRelayDataSource;
 import dev.outbox.spring.SpringTransaction;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.sql.Connection;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
-import org.springframework.beans.factory.config.SingletonBeanRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -61,55 +59,43 @@ final class OutboxJdbcAutoConfiguration {
     static final class Mongo {}
   }
 
+  @Bean
+  JdbcStores outboxJdbcStores(
+      OutboxProperties properties,
+      ListableBeanFactory beans,
+      @OutboxDataSource ObjectProvider<DataSource> marked,
+      ObjectProvider<DataSource> all) {
+    return new JdbcStores(properties, beans, marked, all);
+  }
+
   /** After what Boot itself does to the database, as with Flyway. */
   @Bean(STORE_BEAN)
   @ConditionalOnBooleanProperty(name = "outbox.enabled", matchIfMissing = true)
   @ConditionalOnMissingBean(OutboxStore.class)
   @DependsOnDatabaseInitialization
-  OutboxStore<Connection> outboxJdbcStore(
-      OutboxProperties properties,
-      ListableBeanFactory beans,
-      @OutboxDataSource ObjectProvider<DataSource> marked,
-      ObjectProvider<DataSource> all) {
-    DataSource dataSource = dataSource(beans, marked, all);
-    return properties
-        .schemaMode()
-        .applyTo(JdbcStores.store(properties, dataSource, name(beans, dataSource)));
+  OutboxStore<Connection> outboxJdbcStore(OutboxProperties properties, JdbcStores stores) {
+    return properties.schemaMode().applyTo(stores.store(stores.dataSource()));
   }
 
   @Bean(INBOX_BEAN)
   @ConditionalOnBooleanProperty("outbox.inbox.enabled")
   @ConditionalOnMissingBean(InboxStore.class)
   @DependsOnDatabaseInitialization
-  InboxStore<Connection> outboxJdbcInbox(
-      OutboxProperties properties,
-      ListableBeanFactory beans,
-      @OutboxDataSource ObjectProvider<DataSource> marked,
-      ObjectProvider<DataSource> all) {
-    DataSource dataSource = dataSource(beans, marked, all);
-    return properties
-        .schemaMode()
-        .applyTo(JdbcStores.inbox(properties, dataSource, name(beans, dataSource)));
+  InboxStore<Connection> outboxJdbcInbox(OutboxProperties properties, JdbcStores stores) {
+    return properties.schemaMode().applyTo(stores.inbox(stores.dataSource()));
   }
 
   @Bean
   @ConditionalOnMissingBean
-  CurrentTransaction<Connection> outboxTransaction(
-      OutboxProperties properties,
-      ListableBeanFactory beans,
-      @OutboxDataSource ObjectProvider<DataSource> marked,
-      ObjectProvider<DataSource> all) {
-    return SpringTransaction.of(
-        dataSource(beans, marked, all),
-        properties.append().flushJpa(),
-        dataSource -> name(beans, dataSource));
+  CurrentTransaction<Connection> outboxTransaction(OutboxProperties properties, JdbcStores stores) {
+    return SpringTransaction.of(stores.dataSource(), properties.append().flushJpa(), stores::name);
   }
 
   @Bean
   @ConditionalOnBooleanProperty(name = "outbox.enabled", matchIfMissing = true)
   OutboxFactory outboxFactory(
-      OutboxProperties properties, Relays relays, ListableBeanFactory beans) {
-    return new MoreOutboxes(properties, relays, beans, dataSource -> name(beans, dataSource));
+      OutboxProperties properties, JdbcStores stores, Relays relays, ListableBeanFactory beans) {
+    return new MoreOutboxes(properties, stores, relays, beans);
   }
 
   @Bean
@@ -141,37 +127,10 @@ final class OutboxJdbcAutoConfiguration {
   @Bean
   @Lazy
   RelayStore outboxRelayStore(
-      OutboxProperties properties,
-      ListableBeanFactory beans,
+      JdbcStores stores,
       ObjectProvider<OutboxStore<?>> store,
       @OutboxRelayDataSource ObjectProvider<DataSource> own) {
     DataSource dataSource = own.getIfAvailable();
-    return new RelayStore(
-        dataSource == null
-            ? store.getObject()
-            : JdbcStores.store(properties, dataSource, name(beans, dataSource)));
-  }
-
-  private static DataSource dataSource(
-      ListableBeanFactory beans,
-      ObjectProvider<DataSource> marked,
-      ObjectProvider<DataSource> all) {
-    DataSource dataSource = marked.getIfUnique(all::getIfUnique);
-    if (dataSource == null) {
-      throw new OutboxConfigurationException(
-          "There are several DataSources, %s, and none of them is the outbox's"
-              .formatted(String.join(", ", beans.getBeanNamesForType(DataSource.class))),
-          "Put @OutboxDataSource or @Primary on the method of the one whose transactions append messages; further ones get an outbox by the OutboxFactory.");
-    }
-    return dataSource;
-  }
-
-  /** The bean's name; of what is no bean, what it says of itself. Makes no bean. */
-  private static String name(ListableBeanFactory beans, DataSource dataSource) {
-    return Stream.of(beans.getBeanNamesForType(DataSource.class, false, false))
-        .filter(name -> beans instanceof SingletonBeanRegistry made && made.containsSingleton(name))
-        .filter(name -> beans.getBean(name) == dataSource)
-        .findFirst()
-        .orElseGet(dataSource::toString);
+    return new RelayStore(dataSource == null ? store.getObject() : stores.store(dataSource));
   }
 }

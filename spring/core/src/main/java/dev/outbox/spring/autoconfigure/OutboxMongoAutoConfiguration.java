@@ -8,9 +8,8 @@ import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spring.SpringMongoTransaction;
 import dev.outbox.store.mongo.MongoInboxStore;
 import dev.outbox.store.mongo.MongoOutboxStore;
-import org.springframework.boot.LazyInitializationExcludeFilter;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -42,33 +41,18 @@ import org.springframework.data.mongodb.MongoDatabaseFactory;
 @EnableConfigurationProperties(OutboxProperties.class)
 @ImportRuntimeHints(OutboxRuntimeHints.class)
 final class OutboxMongoAutoConfiguration {
-  /** There is a relational store too, and nobody said which of them is meant. */
-  record SeveralStores() {}
 
-  static final class Relational extends AnyNestedCondition {
-    Relational() {
-      super(ConfigurationPhase.REGISTER_BEAN);
-    }
-
-    @ConditionalOnBean(name = OutboxJdbcAutoConfiguration.STORE_BEAN)
-    static final class Outbox {}
-
-    @ConditionalOnBean(name = OutboxJdbcAutoConfiguration.INBOX_BEAN)
-    static final class Inbox {}
-  }
-
-  /** What refuses is made also where all else is lazy. */
+  /** Refuses before any bean is made, and so before a database is changed. */
   @Bean
-  static LazyInitializationExcludeFilter outboxEagerBeans() {
-    return LazyInitializationExcludeFilter.forBeanTypes(SeveralStores.class);
-  }
-
-  @Bean
-  @Conditional(Relational.class)
-  SeveralStores outboxSeveralStores() {
-    throw new OutboxConfigurationException(
-        "There are two databases for the outbox, a DataSource and MongoDB, and a store for each",
-        "Set outbox.store=mongo, or to the name of the other store, as postgres; or take one of the two stores from the class path.");
+  static BeanFactoryPostProcessor outboxOneDatabase() {
+    return beans -> {
+      if (beans.containsBean(OutboxJdbcAutoConfiguration.STORE_BEAN)
+          || beans.containsBean(OutboxJdbcAutoConfiguration.INBOX_BEAN)) {
+        throw new OutboxConfigurationException(
+            "There are two databases for the outbox, a DataSource and MongoDB, and a store for each",
+            "Set outbox.store=mongo, or to the name of the other store, as postgres; or take one of the two stores from the class path.");
+      }
+    };
   }
 
   @Bean

@@ -17,6 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.postgresql.Driver;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
@@ -24,7 +26,16 @@ import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 /** With the store of PostgreSQL on the class path. */
 class JdbcStoresTest {
   private static OutboxStore<Connection> store(String product, Map<String, String> properties) {
-    return JdbcStores.store(bound(properties), database(product), "orders");
+    DataSource database = database(product);
+    return stores(properties, database).store(database);
+  }
+
+  /** With a bean named orders. */
+  private static JdbcStores stores(Map<String, String> properties, DataSource orders) {
+    DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
+    beans.registerSingleton("orders", orders);
+    ObjectProvider<DataSource> all = beans.getBeanProvider(DataSource.class);
+    return new JdbcStores(bound(properties), beans, all, all);
   }
 
   private static OutboxProperties bound(Map<String, String> properties) {
@@ -61,7 +72,7 @@ class JdbcStoresTest {
   @Test
   void aServerThatDoesNotAnswerIsNamed() {
     DataSource away = new SimpleDriverDataSource(new Driver(), "jdbc:postgresql://127.0.0.1:1/x");
-    assertThatThrownBy(() -> JdbcStores.store(bound(Map.of()), away, "orders"))
+    assertThatThrownBy(() -> stores(Map.of(), away).store(away))
         .isInstanceOf(TransientOutboxException.class)
         .hasMessageContaining("the database of the DataSource orders does not answer")
         .hasMessageContaining("127.0.0.1:1");
@@ -90,12 +101,12 @@ class JdbcStoresTest {
     "outbox.inbox.retention, 0s, retention is 0s"
   })
   void whatCannotBeIsRefused(String property, String value, String problem) {
-    OutboxProperties properties = bound(Map.of(property, value));
     DataSource database = database("PostgreSQL");
+    JdbcStores stores = stores(Map.of(property, value), database);
     assertThatThrownBy(
             () -> {
-              OutboxStore<Connection> ignored = JdbcStores.store(properties, database, "orders");
-              InboxStore<Connection> alsoIgnored = JdbcStores.inbox(properties, database, "orders");
+              OutboxStore<Connection> ignored = stores.store(database);
+              InboxStore<Connection> alsoIgnored = stores.inbox(database);
             })
         .isInstanceOf(OutboxConfigurationException.class)
         .hasMessageStartingWith("A property outbox.* is refused: " + problem);

@@ -8,8 +8,11 @@ import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.spring.DataSourceOutbox;
 import dev.outbox.spring.RelayCustomizer;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.context.properties.bind.Binder;
@@ -41,26 +44,34 @@ class MoreOutboxesTest {
   private final MoreOutboxes outboxes =
       new MoreOutboxes(
           properties,
+          new JdbcStores(
+              properties,
+              beans,
+              beans.getBeanProvider(DataSource.class),
+              beans.getBeanProvider(DataSource.class)),
           new Relays(
               beans,
               beans.getBeanProvider(RelayCustomizer.class),
               beans.getBeanProvider(Traces.class)),
-          beans,
-          any -> "billing");
+          beans);
 
+  /** Nothing would close it. */
   @Test
-  void aPublisherThatIsNotUsedIsClosed() {
-    OfferedPublisher offered =
-        new OfferedPublisher("own", "a broker", "", properties.http(), timeout -> new Closing());
-    IllegalStateException error = new IllegalStateException("no meters");
+  void noPublisherIsOpenedForOneThatCannotBeMade() {
+    IllegalStateException noMeters = new IllegalStateException("no meters");
     MoreMeters meters =
         (name, store) -> {
-          throw error;
+          throw noMeters;
         };
+    Function<Duration, MessagePublisher> opening =
+        timeout -> {
+          throw new AssertionError("opened");
+        };
+    OfferedPublisher offered =
+        new OfferedPublisher("own", "a broker", "", properties.http(), opening);
     beans.registerSingleton("publishers", new Publishers(properties, List.of(offered), null));
     beans.registerSingleton("meters", meters);
-    assertThatThrownBy(() -> outboxes.of(new DriverManagerDataSource())).isSameAs(error);
-    assertThat(closed).isTrue();
+    assertThatThrownBy(() -> outboxes.of(new DriverManagerDataSource())).isSameAs(noMeters);
   }
 
   @Test

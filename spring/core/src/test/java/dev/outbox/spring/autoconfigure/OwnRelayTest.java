@@ -68,7 +68,7 @@ class OwnRelayTest {
   void commitsWakeIt() {
     runner.run(
         context -> {
-          context.getBean(WakeAfterCommit.class).afterCommit();
+          context.getBean(HandOver.class).afterCommit();
           assertThat(announced).hasValue(1);
         });
   }

@@ -21,13 +21,13 @@ import org.springframework.transaction.support.TransactionTemplate;
 class WakeAfterCommitTest {
   private final AtomicInteger wakes = new AtomicInteger();
   private final StaticListableBeanFactory noBeans = new StaticListableBeanFactory();
-  private final WakeAfterCommit wake =
-      new WakeAfterCommit(noBeans.getBeanProvider(OutboxRelay.class));
+  private final HandOver handOver =
+      new HandOver(
+          noBeans.getBeanProvider(OutboxRelay.class),
+          noBeans.getBeanProvider(PlatformTransactionManager.class));
   private final TransactionTemplate transaction = new TransactionTemplate(new Others());
   private final JoinedOutbox outbox =
-      new HandOver(wake, noBeans.getBeanProvider(PlatformTransactionManager.class))
-          .outbox(new Store())
-          .joining(append -> append.apply("current"));
+      handOver.outbox(new Store()).joining(append -> append.apply("current"));
 
   /** Of which nothing is kept. */
   private static final class Store implements OutboxStore<Object> {
@@ -48,7 +48,7 @@ class WakeAfterCommitTest {
 
   @Test
   void onceATransactionAndNotBefore() {
-    wake.calls(wakes::incrementAndGet);
+    handOver.wakes(wakes::incrementAndGet);
     transaction.executeWithoutResult(
         status -> {
           append();
@@ -62,7 +62,7 @@ class WakeAfterCommitTest {
 
   @Test
   void notAfterARollbackNorWithoutAnAppend() {
-    wake.calls(wakes::incrementAndGet);
+    handOver.wakes(wakes::incrementAndGet);
     transaction.executeWithoutResult(
         status -> {
           append();
