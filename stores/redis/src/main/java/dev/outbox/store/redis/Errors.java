@@ -5,6 +5,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.TransientOutboxException;
 import java.util.Set;
+import redis.clients.jedis.Connection;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
@@ -23,6 +24,9 @@ final class Errors {
           "READONLY",
           "UNBLOCKED");
 
+  /** Of these, what says that the server is not the primary any more. */
+  private static final Set<String> DEMOTED = Set.of("MASTERDOWN", "READONLY", "UNBLOCKED");
+
   /** It says so to whoever connects, and hangs up. */
   private static final String FULL = "ERR max number of clients reached";
 
@@ -30,6 +34,21 @@ final class Errors {
   private static final String DISCARDED = "EXECABORT Transaction discarded because of: ";
 
   private Errors() {}
+
+  /**
+   * The same as {@link #translate(JedisException, String)}. Where the server has become a replica
+   * the pool throws the connection away: a new one leads to whoever has its name or address now.
+   */
+  static OutboxException translate(JedisException e, String prefix, Connection connection) {
+    if (DEMOTED.contains(word(String.valueOf(e.getMessage())))) {
+      connection.setBroken();
+    }
+    return translate(e, prefix);
+  }
+
+  private static String word(String said) {
+    return said.split(" ", 2)[0];
+  }
 
   static OutboxException translate(JedisException e, String prefix) {
     String said = String.valueOf(e.getMessage());
@@ -40,7 +59,7 @@ final class Errors {
           e);
     }
     String reason = said.startsWith(DISCARDED) ? said.substring(DISCARDED.length()) : said;
-    String word = reason.split(" ", 2)[0];
+    String word = word(reason);
     String detail = reason.substring(Math.min(reason.length(), word.length() + 1));
     return switch (word) {
       case "OUTBOXSCHEMA" -> Schema.wrong(prefix, detail.equals("none") ? null : detail);

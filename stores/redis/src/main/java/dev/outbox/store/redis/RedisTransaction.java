@@ -148,7 +148,7 @@ public final class RedisTransaction extends AbstractTransaction {
       server.schema().verifyOnce(connection);
       joined.add(server);
     } catch (JedisException e) {
-      throw Errors.translate(e, server.prefix());
+      throw Errors.translate(e, server.prefix(), connection);
     }
   }
 
@@ -157,7 +157,7 @@ public final class RedisTransaction extends AbstractTransaction {
     try {
       return script.run(connection, server.keys(), arguments.list());
     } catch (JedisException e) {
-      throw Errors.translate(e, server.prefix());
+      throw Errors.translate(e, server.prefix(), connection);
     }
   }
 
@@ -180,7 +180,7 @@ public final class RedisTransaction extends AbstractTransaction {
         }
       }
     } catch (JedisException e) {
-      throw Errors.translate(e, prefix);
+      throw Errors.translate(e, prefix, connection);
     }
   }
 
@@ -376,10 +376,10 @@ public final class RedisTransaction extends AbstractTransaction {
   }
 
   /** EXECABORT says nothing but that some command was refused before. */
-  private static OutboxException aborted(JedisException e) {
+  private OutboxException aborted(JedisException e) {
     return e.getSuppressed().length > 0 && e.getSuppressed()[0] instanceof JedisException first
-        ? Errors.translate(first, "")
-        : Errors.translate(e, "");
+        ? Errors.translate(first, "", connection)
+        : Errors.translate(e, "", connection);
   }
 
   private static OutboxException failedInside(JedisDataException e, String prefix) {

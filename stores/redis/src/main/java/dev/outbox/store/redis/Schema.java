@@ -96,6 +96,7 @@ final class Schema {
           "Redis %s is too old: the outbox needs 7.0 or newer".formatted(version));
     }
     if (!info(connection, "replication").getOrDefault("role", "master").equals("master")) {
+      connection.setBroken(); // another one may lead to the primary
       throw new SchemaException(
           "this Redis is a replica, and nothing can be written there: connect to the primary");
     }

@@ -115,7 +115,11 @@ final class Server {
   /** Does something on a connection of its own. */
   <R> R on(Function<Connection, R> work) {
     try (Connection connection = client.getPool().getResource()) {
-      return work.apply(connection);
+      try {
+        return work.apply(connection);
+      } catch (JedisException e) {
+        throw Errors.translate(e, prefix, connection);
+      }
     } catch (JedisException e) {
       throw Errors.translate(e, prefix);
     }

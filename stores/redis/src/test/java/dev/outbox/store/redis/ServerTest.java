@@ -2,6 +2,7 @@ package dev.outbox.store.redis;
 
 import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
@@ -10,6 +11,7 @@ import dev.outbox.PermanentOutboxException;
 import dev.outbox.SchemaException;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.embedded.EmbeddedRedis;
+import dev.outbox.embedded.TcpProxy;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.InboxKey;
@@ -18,11 +20,15 @@ import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.StoredMessage;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.opentest4j.TestAbortedException;
@@ -156,6 +162,53 @@ class ServerTest {
         },
         "--repl-diskless-sync-delay",
         "0");
+  }
+
+  @Test
+  @DisplayName("after a failover behind one name, what is connected to the old primary fails once")
+  void failover() {
+    on(
+        (primary, ofPrimary) ->
+            on(
+                (replica, ofReplica) -> failover(primary, ofPrimary, replica, ofReplica),
+                "--replicaof",
+                "127.0.0.1",
+                Integer.toString(primary.port())),
+        "--repl-diskless-sync-delay",
+        "0");
+  }
+
+  private static void failover(
+      EmbeddedRedis primary, RedisClient ofPrimary, EmbeddedRedis replica, RedisClient ofReplica) {
+    try (TcpProxy name = new TcpProxy()) {
+      name.target(primary.port());
+      String url = "redis://127.0.0.1:" + name.port();
+      try (RedisClient relay = TestRedis.client(url, 1);
+          RedisClient producer = TestRedis.client(url, 1);
+          RedisClient starting = TestRedis.client(url, 1)) {
+        RedisOutboxStore store = store(relay);
+        RedisOutboxStore appending = RedisOutboxStore.of(producer, NAME);
+        append(producer, appending, new byte[0]);
+        assertThat(store.claim(REQUEST).settle(Map.of())).isEmpty();
+        assertThat(starting.get("none")).isNull();
+        RedisOutboxStore copy = RedisOutboxStore.of(ofReplica, NAME);
+        await().ignoreExceptions().until(() -> copy.statistics(10).pending() == 1);
+
+        Object unused = ofReplica.sendCommand(Command.REPLICAOF, "NO", "ONE");
+        unused = ofPrimary.sendCommand(Command.REPLICAOF, "127.0.0.1", "" + replica.port());
+        name.target(replica.port());
+        assertFailsOnce("READONLY", () -> append(producer, appending, new byte[0]));
+        assertFailsOnce("READONLY", () -> assertThat(store.claim(REQUEST).messages()).hasSize(2));
+        assertFailsOnce("is a replica", RedisOutboxStore.of(starting, NAME)::verify);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static void assertFailsOnce(String sentence, ThrowingCallable work) {
+    assertThatThrownBy(work).hasMessageContaining(sentence);
+    assertThatCode(work).doesNotThrowAnyException();
   }
 
   @Test
