@@ -280,7 +280,7 @@ public final class HttpPublisher implements MessagePublisher {
         throw new IllegalArgumentException(
             "maxInFlight is %s, at least 1 is needed".formatted(maxInFlight));
       }
-      fixed.keySet().forEach(Builder::checkFixed);
+      fixed.keySet().forEach(name -> check("header", name));
       copied.forEach(this::checkCopied);
       Timing timing = Timing.of(timeout, requestTimeout);
       Requests requests =
@@ -305,16 +305,6 @@ public final class HttpPublisher implements MessagePublisher {
           asked);
     }
 
-    private static void checkFixed(String name) {
-      check("header", name);
-      try {
-        HttpRequest.Builder unused = HttpRequest.newBuilder().header(name, "x");
-      } catch (IllegalArgumentException e) {
-        throw new IllegalArgumentException(
-            "the header %s cannot be set: the client sets it itself".formatted(name));
-      }
-    }
-
     private void checkCopied(String name) {
       check("copied header", name);
       if (fixed.keySet().stream().anyMatch(name::equalsIgnoreCase)) {
@@ -334,6 +324,12 @@ public final class HttpPublisher implements MessagePublisher {
         throw new IllegalArgumentException(
             "the %s %s has the name of one that the publisher sets: take another"
                 .formatted(what, name));
+      }
+      try {
+        HttpRequest.Builder unused = HttpRequest.newBuilder().header(name, "x");
+      } catch (IllegalArgumentException e) {
+        throw new IllegalArgumentException(
+            "the %s %s cannot be set: the client sets it itself".formatted(what, name));
       }
     }
 

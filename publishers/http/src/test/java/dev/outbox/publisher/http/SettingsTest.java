@@ -60,6 +60,7 @@ class SettingsTest {
       assertRefused(b -> b.copiedHeaders(ours), ours);
     }
     assertRefused(b -> b.copiedHeaders("ü"), "ü");
+    assertRefused(b -> b.copiedHeaders("Connection"), "the copied header Connection", "itself");
     assertRefused(b -> b.header("X-A", "s3cret").copiedHeaders("x-a"), "x-a", "leave one out");
   }
 
