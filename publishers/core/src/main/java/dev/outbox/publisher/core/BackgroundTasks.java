@@ -2,10 +2,6 @@ package dev.outbox.publisher.core;
 
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 /** Runs tasks that may take long and heed no time limit, such as looking up a host's name. */
 public final class BackgroundTasks {
@@ -21,20 +17,6 @@ public final class BackgroundTasks {
   /** Runs a task in a thread of its own. */
   public static void run(String name, Runnable task) {
     daemon(name, task).start();
-  }
-
-  /**
-   * Runs a task in a thread of its own, and waits for it for at most so many milliseconds. Whether
-   * it ended, and how, is not told.
-   */
-  public static void runAndWait(String name, long most, Runnable task) {
-    try {
-      var unused = call(name, Executors.callable(task)).get(most, TimeUnit.MILLISECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } catch (ExecutionException | TimeoutException e) {
-      // as said above
-    }
   }
 
   /** Gives what the task gives, or throws: whatever happens, the future ends. */

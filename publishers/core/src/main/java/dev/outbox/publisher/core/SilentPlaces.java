@@ -1,6 +1,7 @@
 package dev.outbox.publisher.core;
 
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -84,16 +85,63 @@ public final class SilentPlaces<P> {
     }
   }
 
-  /** Notes that a call gives up on a message; to be called before its acknowledgement may come. */
-  public void left(P to) {
+  /** A message goes to a place. */
+  public Passage begin(P to) {
+    return new Passage(to);
+  }
+
+  /** A message on its way to a place: it ends, or its call gives up on it, whatever is first. */
+  public final class Passage {
+    private final P to;
+    private final AtomicReference<State> state = new AtomicReference<>(State.UNDER_WAY);
+
+    private Passage(P to) {
+      this.to = to;
+    }
+
+    /**
+     * It has ended; says whether a call still waits for that. Otherwise what was given up on there
+     * is one less.
+     */
+    public boolean end(boolean delivered) {
+      boolean awaited = state.compareAndSet(State.UNDER_WAY, State.ENDED);
+      if (!awaited && state.get() == State.LEFT) {
+        ended(to, delivered);
+      }
+      return awaited;
+    }
+
+    /** The call gives up on it; false when it has ended before. */
+    public boolean leave() {
+      left(to); // before its end may come
+      boolean left = state.compareAndSet(State.UNDER_WAY, State.LEFT);
+      if (!left) {
+        ended(to, false);
+      }
+      return left;
+    }
+
+    /** It was not sent; an end that comes anyway means nothing. */
+    public void undo() {
+      state.set(State.UNDONE);
+    }
+  }
+
+  private enum State {
+    UNDER_WAY,
+    ENDED,
+    LEFT,
+    UNDONE
+  }
+
+  private void left(P to) {
     troubled.merge(
         to,
         new Trouble(1, System.nanoTime(), false),
         (t, fresh) -> new Trouble(t.stuck + 1, fresh.leftAt, t.slow));
   }
 
-  /** Notes that such a message has ended, or was not given up after all. */
-  public void ended(P to, boolean delivered) {
+  private void ended(P to, boolean delivered) {
     troubled.computeIfPresent(
         to,
         (p, t) -> new Trouble(Math.max(0, t.stuck - 1), t.leftAt, t.slow && !delivered).orNull());

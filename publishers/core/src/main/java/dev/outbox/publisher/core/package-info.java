@@ -12,6 +12,7 @@
  *   <li>{@link dev.outbox.publisher.core.Unanswered}: messages that are on their way when a call
  *       returns; {@link dev.outbox.publisher.core.SilentPlaces}, which do not acknowledge; and
  *       {@link dev.outbox.publisher.core.BackgroundTasks} for what may take long.
+ *   <li>{@link dev.outbox.publisher.core.Reconnecting}: a connection, and another one in its place.
  *   <li>{@link dev.outbox.publisher.core.TimeLimits}: which timeouts are taken.
  * </ol>
  */

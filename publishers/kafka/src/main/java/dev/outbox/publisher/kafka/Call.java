@@ -1,7 +1,7 @@
 package dev.outbox.publisher.kafka;
 
-import dev.outbox.OutboxException;
 import dev.outbox.publisher.core.Outcome;
+import dev.outbox.publisher.core.Reconnecting.NoConnectionException;
 import dev.outbox.publisher.core.SilentPlaces;
 import dev.outbox.publisher.kafka.ProducerHolder.Connection;
 import dev.outbox.publisher.kafka.Run.Item;
@@ -97,11 +97,11 @@ final class Call {
     } catch (InterruptException e) {
       boolean ignored = Thread.interrupted();
       throw new InterruptedException("interrupted while publishing to Kafka");
-    } catch (OutboxException e) { // no producer
+    } catch (NoConnectionException e) {
       outcome.decideAll(Result.unavailable(String.valueOf(e.getMessage())));
       return outcome.results();
     } finally {
-      inFlight.forEach(this::leave);
+      inFlight.forEach(sending -> sending.way.leave());
     }
   }
 
@@ -110,7 +110,7 @@ final class Call {
    * within the timeout, unless an error such as a lack of memory has ended the producer's sending
    * thread.
    */
-  private Connection connect() throws InterruptedException {
+  private Connection connect() throws NoConnectionException, InterruptedException {
     if (places.forgetLost()) {
       producer.discard();
       singles.discard();
@@ -124,7 +124,7 @@ final class Call {
     return Math.max(0, start + timing.deadline() - System.nanoTime());
   }
 
-  private void sendAll(Connection via) throws InterruptedException {
+  private void sendAll(Connection via) throws NoConnectionException, InterruptedException {
     lookup.refresh();
     Set<Run> now = toSend;
     toSend = new LinkedHashSet<>();
@@ -140,7 +140,8 @@ final class Call {
   /**
    * Sends the key's next message if it can; returns whether the one after it may follow at once.
    */
-  private boolean sendNext(Run run, Connection via) throws InterruptedException {
+  private boolean sendNext(Run run, Connection via)
+      throws NoConnectionException, InterruptedException {
     Item item = run.item(run.next);
     Connection through = item.alone ? singles.get(timeLeft()) : via;
     Topics.Found is = lookup.find(item, through);
@@ -181,7 +182,7 @@ final class Call {
     if (run.inFlight == 0) {
       run.since = System.nanoTime();
     }
-    Sending sending = new Sending(item, via);
+    Sending sending = new Sending(item, via, places);
     run.via = via;
     run.next++;
     run.inFlight++;
@@ -215,7 +216,7 @@ final class Call {
 
   private void undo(Sending sending) {
     Run run = sending.item.run;
-    sending.undo();
+    sending.way.undo();
     inFlight.remove(sending);
     run.inFlight--;
     run.next--;
@@ -242,10 +243,8 @@ final class Call {
         boolean ignored = via.retire(); // it may wait for something that never comes
       }
     }
-    if (sending.end()) {
+    if (sending.way.end(error == null)) {
       reports.add(new Report(sending, stored, error));
-    } else if (sending.isLeft()) {
-      places.ended(sending.place, error == null);
     }
   }
 
@@ -334,7 +333,7 @@ final class Call {
   private void leave(Run run) {
     int from = run.end();
     for (Sending sending : List.copyOf(inFlight)) {
-      if (sending.item.run == run && leave(sending)) {
+      if (sending.item.run == run && sending.way.leave()) {
         inFlight.remove(sending);
         run.inFlight--;
         from = Math.min(from, sending.item.position());
@@ -348,15 +347,5 @@ final class Call {
       outcome.decide(run, from, liveness.outOfReach(place, "not acknowledged in time"));
     }
     landed(run);
-  }
-
-  /** Leaves a record to its callback; false when that was faster and its report is waiting. */
-  private boolean leave(Sending sending) {
-    places.left(sending.place);
-    boolean left = sending.leave();
-    if (!left) {
-      places.ended(sending.place, false);
-    }
-    return left;
   }
 }

@@ -91,8 +91,8 @@ public final class KafkaPublisher implements MessagePublisher {
   @Override
   public void close() {
     parts.cluster().close();
-    singles.close(Duration.ZERO);
-    producer.close(Duration.ofNanos(parts.timing().patience()));
+    singles.close(0);
+    producer.close(Timing.millis(parts.timing().patience()));
   }
 
   /** The {@code bootstrap.servers}. */

@@ -1,12 +1,11 @@
 package dev.outbox.publisher.kafka;
 
-import dev.outbox.OutboxException;
-import dev.outbox.PermanentOutboxException;
 import dev.outbox.publisher.core.BackgroundTasks;
+import dev.outbox.publisher.core.Reconnecting;
+import dev.outbox.publisher.core.Reconnecting.NoConnectionException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.StringJoiner;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -17,8 +16,8 @@ import org.apache.kafka.common.Metric;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A producer, and another one in its place once it has become unusable. Producers are made in the
- * background: that may take long, as when a host's name has no answer.
+ * A producer, and another one in its place once it has become unusable, or when the wall clock went
+ * back.
  */
 final class ProducerHolder {
   /** The pause after a producer that the broker did not let in; doubled with each further one. */
@@ -29,8 +28,8 @@ final class ProducerHolder {
   private final Supplier<? extends Producer<byte[], byte[]>> maker;
   private final UnaryOperator<String> scrub;
   private final WallClock clock;
-  private @Nullable CompletableFuture<Connection> current;
-  private boolean closed;
+  private final Reconnecting<Connection> producers =
+      new Reconnecting<>("outbox-kafka", this::make, this::problem);
   private long pause;
   private long notBefore;
   private String reason = "";
@@ -45,33 +44,14 @@ final class ProducerHolder {
   }
 
   /**
-   * The producer, made if need be; another one when the wall clock went back.
+   * The producer, made if need be.
    *
    * @param patience how many nanoseconds to wait for it to be made
-   * @throws OutboxException when there is none: Kafka's client refuses its settings, or takes too
-   *     long, the broker does not let us in, or this is closed
+   * @throws NoConnectionException when there is none: Kafka's client refuses its settings, or takes
+   *     too long, the broker does not let us in, or this is closed
    */
-  Connection get(long patience) throws InterruptedException {
-    CompletableFuture<Connection> made = made();
-    try {
-      Connection connection = made.get(patience, TimeUnit.NANOSECONDS);
-      if (connection.stepsBack == clock.stepsBack()) {
-        return connection;
-      }
-      connection.discard();
-      return get(patience);
-    } catch (TimeoutException e) {
-      throw new PermanentOutboxException(
-          "the Kafka producer is not made after %s ms: see whether the names in bootstrap.servers are found"
-              .formatted(TimeUnit.NANOSECONDS.toMillis(patience)));
-    } catch (ExecutionException e) {
-      forget(made);
-      throw new PermanentOutboxException(refused(e));
-    }
-  }
-
-  private String refused(ExecutionException e) {
-    return "the Kafka producer could not be made: " + scrub.apply(causes(e.getCause()));
+  Connection get(long patience) throws NoConnectionException, InterruptedException {
+    return producers.get(patience);
   }
 
   /**
@@ -82,17 +62,15 @@ final class ProducerHolder {
    * @throws IllegalArgumentException when Kafka's client refuses its settings
    */
   void start(long patience) {
-    CompletableFuture<Connection> made = made();
     try {
-      var unused = made.get(patience, TimeUnit.NANOSECONDS);
+      var unused = producers.start().get(patience, TimeUnit.NANOSECONDS);
     } catch (TimeoutException e) {
       // the first call waits for it
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (ExecutionException e) {
-      forget(made);
       if (!isAboutUnknownHosts(e)) {
-        throw new IllegalArgumentException(refused(e));
+        throw new IllegalArgumentException(problem(e.getCause()));
       }
     }
   }
@@ -102,57 +80,38 @@ final class ProducerHolder {
     return causes(error).contains("No resolvable bootstrap urls");
   }
 
-  private synchronized CompletableFuture<Connection> made() {
-    if (closed) {
-      throw new PermanentOutboxException("the Kafka publisher is closed");
-    }
-    if (current != null) {
-      return current;
-    }
-    long wait = pause == 0 ? 0 : notBefore - System.nanoTime();
-    if (wait > 0) {
-      throw new PermanentOutboxException(
-          "the next Kafka producer is made in %s ms; the last one failed with %s"
-              .formatted(TimeUnit.NANOSECONDS.toMillis(wait) + 1, reason));
-    }
-    current = BackgroundTasks.call("outbox-kafka-connect", this::make);
-    return current;
-  }
-
-  private Connection make() {
+  private Connection make() throws NoConnectionException {
+    refuseInPause();
     int stepsBack = clock.stepsBack(); // before the producer looks at the clock
     return new Connection(maker.get(), stepsBack);
   }
 
-  private synchronized void forget(CompletableFuture<Connection> failed) {
-    current = current == failed ? null : current;
+  private synchronized void refuseInPause() throws NoConnectionException {
+    long wait = pause == 0 ? 0 : notBefore - System.nanoTime();
+    if (wait > 0) {
+      throw new NoConnectionException(
+          "the next Kafka producer is made in %s ms; the last one failed with %s"
+              .formatted(TimeUnit.NANOSECONDS.toMillis(wait) + 1, reason));
+    }
   }
 
-  private synchronized @Nullable Connection inUse() {
-    return current == null || current.isCompletedExceptionally() ? null : current.getNow(null);
-  }
-
-  private synchronized boolean isCurrent(Connection connection) {
-    return inUse() == connection;
+  /** Why there is no producer; null: it was not made in time. */
+  private String problem(@Nullable Throwable error) {
+    return error == null
+        ? "the Kafka producer is not made in time: see whether the names in bootstrap.servers are found"
+        : "the Kafka producer could not be made: " + scrub.apply(causes(error));
   }
 
   /** Takes the producer out of use, if there is one; the next {@link #get} makes another. */
   void discard() {
-    Connection last = inUse();
+    Connection last = producers.inUse();
     if (last != null) {
-      last.discard();
+      producers.drop(last);
     }
   }
 
-  /** Takes it out of use; returns false when it was not in use. */
-  private synchronized boolean takeOut(Connection connection) {
-    boolean inUse = isCurrent(connection);
-    current = inUse ? null : current;
-    return inUse;
-  }
-
   private synchronized void failed(Connection connection, Throwable error) {
-    if (isCurrent(connection) && KafkaResults.isAuthentication(error)) {
+    if (connection.isCurrent() && KafkaResults.isAuthentication(error)) {
       boolean first = pause == 0 || connection.hasAcknowledged();
       pause = first ? FIRST_PAUSE : Math.min(2 * pause, LONGEST_PAUSE);
       notBefore = System.nanoTime() + pause;
@@ -161,7 +120,7 @@ final class ProducerHolder {
   }
 
   /** A producer, and what was heard of the cluster through it. */
-  final class Connection {
+  final class Connection implements Reconnecting.Connection {
     private final Producer<byte[], byte[]> producer;
     private final int stepsBack;
     private final Optional<? extends Metric> incoming;
@@ -198,9 +157,15 @@ final class ProducerHolder {
       return acknowledged;
     }
 
+    /** False when the wall clock went back: then another one is made. */
+    @Override
+    public boolean isOpen() {
+      return stepsBack == clock.stepsBack();
+    }
+
     /** Whether it is the one in use: false once it was retired or its holder was closed. */
     boolean isCurrent() {
-      return ProducerHolder.this.isCurrent(this);
+      return producers.inUse() == this;
     }
 
     /**
@@ -210,18 +175,22 @@ final class ProducerHolder {
      * @return false when it was not the one in use
      */
     boolean retire() {
-      boolean retired = takeOut(this);
+      boolean retired = producers.takeOut(this);
       if (retired) {
         producer.close(Duration.ZERO);
       }
       return retired;
     }
 
-    /** Takes it out of use, and closes it in the background: its sending thread may hang. */
-    void discard() {
-      if (takeOut(this)) {
-        BackgroundTasks.run("outbox-kafka-close", () -> producer.close(Duration.ZERO));
-      }
+    @Override
+    public void close(long millis) {
+      producer.close(Duration.ofMillis(millis));
+    }
+
+    /** In the background: its sending thread may hang. */
+    @Override
+    public void kill() {
+      BackgroundTasks.run("outbox-kafka-close", () -> close(0));
     }
 
     /**
@@ -233,19 +202,9 @@ final class ProducerHolder {
     }
   }
 
-  /** Closes the producer for good, within a time limit. */
-  void close(Duration patience) {
-    CompletableFuture<Connection> last;
-    synchronized (this) {
-      closed = true;
-      last = current;
-      current = null;
-    }
-    if (last != null && last.isDone() && !last.isCompletedExceptionally()) {
-      last.join().producer().close(patience);
-    } else if (last != null) {
-      var unused = last.thenAccept(late -> late.producer().close(Duration.ZERO));
-    }
+  /** Closes the producer for good, in good order within so many milliseconds; 0: at once. */
+  void close(long millis) {
+    producers.close(millis);
   }
 
   /** The causes without the exception itself, whose text may hold a secret. */

@@ -6,6 +6,7 @@ import static dev.outbox.publisher.kafka.TestKafka.sequences;
 import static dev.outbox.publisher.kafka.TestKafka.topic;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.publisher.core.Reconnecting.NoConnectionException;
 import dev.outbox.publisher.kafka.ProducerHolder.Connection;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
@@ -56,7 +57,7 @@ class OrderTest {
   private Connection connection() {
     try {
       return holder.get(timing.deadline());
-    } catch (InterruptedException e) {
+    } catch (NoConnectionException | InterruptedException e) {
       throw new IllegalStateException(e);
     }
   }

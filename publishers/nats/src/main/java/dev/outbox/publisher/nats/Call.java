@@ -3,6 +3,8 @@ package dev.outbox.publisher.nats;
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.publisher.core.KeyRun;
 import dev.outbox.publisher.core.Outcome;
+import dev.outbox.publisher.core.Reconnecting;
+import dev.outbox.publisher.core.Reconnecting.NoConnectionException;
 import dev.outbox.publisher.core.SilentPlaces;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
@@ -38,11 +40,14 @@ final class Call {
 
   /** What all calls share. */
   record Parts(
-      Links links, Mapping mapping, Timing timing, SilentPlaces<String> quiet, String address) {}
+      Reconnecting<Link> links,
+      Mapping mapping,
+      Timing timing,
+      SilentPlaces<String> quiet,
+      String address) {}
 
-  /** What came of the message that a key has on its way; {@code attempt} is which one it was. */
-  private record Report(
-      Run run, int attempt, @Nullable PublishAck stored, @Nullable Throwable error) {}
+  /** What came of the message that a key has on its way. */
+  private record Report(Run run, @Nullable PublishAck stored, @Nullable Throwable error) {}
 
   Call(Parts parts, List<StoredMessage> messages) {
     this.parts = parts;
@@ -55,7 +60,7 @@ final class Call {
     Link link;
     try {
       link = parts.links().get(timing.patience());
-    } catch (Links.NoLinkException e) {
+    } catch (NoConnectionException e) {
       stopAll("no connection to %s: %s".formatted(parts.address(), e.getMessage()));
       return outcome.results();
     }
@@ -133,7 +138,7 @@ final class Call {
     private String subject = "";
     private String place = "";
     private long since;
-    private CompletableFuture<PublishAck> ack = new CompletableFuture<>();
+    private SilentPlaces<String>.@Nullable Passage way;
 
     @Override
     protected Item newItem(int index, int position, StoredMessage message) {
@@ -184,8 +189,10 @@ final class Call {
     }
 
     private void give(Link link, Mapping.Outgoing outgoing) {
-      int attempt = delivered();
       String to = place;
+      SilentPlaces<String>.Passage passage = parts.quiet().begin(to);
+      CompletableFuture<PublishAck> ack;
+      way = passage;
       since = System.nanoTime();
       inFlight.add(this);
       try {
@@ -211,14 +218,13 @@ final class Call {
                 if (error == null) {
                   parts.quiet().acknowledged(to); // also when nobody waits for it any more
                 }
-                reports.add(new Report(this, attempt, stored, error));
+                if (passage.end(error == null)) {
+                  reports.add(new Report(this, stored, error));
+                }
               });
     }
 
     void heard(Report report, Link link) {
-      if (!isOpen() || report.attempt != delivered()) {
-        return; // given up, and too late
-      }
       inFlight.remove(this);
       if (report.error == null) {
         outcome.delivered(this, stored(report.stored));
@@ -248,15 +254,10 @@ final class Call {
 
     /** The place is silent; an acknowledgement may still come. */
     void leave() {
-      if (ack.isDone()) {
-        return; // its report waits
+      if (way != null && way.leave()) {
+        parts.quiet().slow(place);
+        stop(notAcknowledged(place));
       }
-      String to = place;
-      parts.quiet().slow(to);
-      parts.quiet().left(to);
-      CompletableFuture<?> unused =
-          ack.whenComplete((stored, error) -> parts.quiet().ended(to, error == null));
-      stop(notAcknowledged(to));
     }
 
     /** Decides a message that was not delivered, and with it those behind it (P2). */

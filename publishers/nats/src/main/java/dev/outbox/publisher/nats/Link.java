@@ -1,5 +1,7 @@
 package dev.outbox.publisher.nats;
 
+import dev.outbox.publisher.core.BackgroundTasks;
+import dev.outbox.publisher.core.Reconnecting;
 import io.nats.client.Connection;
 import io.nats.client.ErrorListener;
 import io.nats.client.JetStream;
@@ -20,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * One connection, for as long as it lasts: it never connects again by itself. The client would then
  * send what nobody waits for any more, at a time that nobody knows.
  */
-final class Link {
+final class Link implements Reconnecting.Connection {
   private static final Pattern NO_PERMISSION =
       Pattern.compile("(?i).*permissions violation for publish to \"([^\"]*)\".*");
   private static final Pattern NO_INBOX =
@@ -72,12 +74,20 @@ final class Link {
     return link;
   }
 
+  /** Why there is none; null: it was not made in time. */
+  static String problem(@Nullable Throwable error) {
+    return error == null
+        ? "no connection could be made in time"
+        : Urls.masked(String.valueOf(error.getMessage()));
+  }
+
   /** The most bytes of a message, with its headers. */
   long maxPayload() {
     return connection.getMaxPayload();
   }
 
-  boolean isOpen() {
+  @Override
+  public boolean isOpen() {
     return connection.getStatus() == Connection.Status.CONNECTED;
   }
 
@@ -136,12 +146,17 @@ final class Link {
     }
   }
 
-  /** May take a while. */
-  void close() {
+  @Override
+  public void close(long millis) {
     try {
       connection.close();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  @Override
+  public void kill() {
+    BackgroundTasks.run("outbox-nats-close", () -> close(0));
   }
 }

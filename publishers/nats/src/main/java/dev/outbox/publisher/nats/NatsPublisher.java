@@ -4,6 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.Texts;
 import dev.outbox.publisher.core.Destination;
+import dev.outbox.publisher.core.Reconnecting;
+import dev.outbox.publisher.core.Reconnecting.NoConnectionException;
 import dev.outbox.publisher.core.SilentPlaces;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
@@ -14,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -81,7 +84,7 @@ public final class NatsPublisher implements MessagePublisher {
   /** Closes the connection; waits for that at most a quarter of the timeout. */
   @Override
   public void close() {
-    parts.links().close();
+    parts.links().close(TimeUnit.NANOSECONDS.toMillis(parts.timing().patience()));
   }
 
   /** The servers, without what may be secret. */
@@ -100,7 +103,7 @@ public final class NatsPublisher implements MessagePublisher {
       return link.answers(Duration.ofNanos(left))
           ? Optional.empty()
           : Optional.of("no answer within " + Texts.time(patience));
-    } catch (Links.NoLinkException e) {
+    } catch (NoConnectionException e) {
       return Optional.of(String.valueOf(e.getMessage()));
     }
   }
@@ -176,7 +179,8 @@ public final class NatsPublisher implements MessagePublisher {
             "servers is missing: give the URL of a server, as nats://localhost:4222");
       }
       Timing timing = Timing.of(timeout);
-      Links links = new Links(() -> settings(timing), timing);
+      Reconnecting<Link> links =
+          new Reconnecting<>("outbox-nats", () -> Link.open(settings(timing)), Link::problem);
       check(timing);
       Call.Parts parts =
           new Call.Parts(
@@ -185,7 +189,7 @@ public final class NatsPublisher implements MessagePublisher {
               timing,
               new SilentPlaces<>(timing.patience(), timing.impatience(), timing.pause()),
               Urls.masked(String.join(",", servers)));
-      links.start();
+      var unused = links.start();
       return new NatsPublisher(parts);
     }
 

@@ -1,8 +1,10 @@
 package dev.outbox.publisher.rabbitmq;
 
 import com.rabbitmq.client.Address;
+import com.rabbitmq.client.AuthenticationFailureException;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.PossibleAuthenticationFailureException;
 import com.rabbitmq.client.SocketConfigurator;
 import dev.outbox.publisher.core.BackgroundTasks;
 import java.io.IOException;
@@ -101,5 +103,20 @@ final class Broker {
       throw new IOException("the ConnectionFactory does not configure its sockets");
     }
     return new Link(connection, used);
+  }
+
+  /** Why there is no connection; null: it was not made in time. */
+  String problem(@Nullable Throwable error) {
+    String at = "RabbitMQ at " + address();
+    if (error == null) {
+      return at + " does not answer";
+    }
+    if (error instanceof AuthenticationFailureException
+        || error instanceof PossibleAuthenticationFailureException) {
+      return "%s does not let us in: %s".formatted(at, Link.text(error));
+    }
+    return error instanceof IOException || error instanceof TimeoutException
+        ? "%s cannot be reached: %s".formatted(at, Link.text(error))
+        : "connecting to %s threw %s".formatted(at, error);
   }
 }

@@ -6,6 +6,8 @@ import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.ShutdownSignalException;
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.publisher.core.Outcome;
+import dev.outbox.publisher.core.Reconnecting;
+import dev.outbox.publisher.core.Reconnecting.NoConnectionException;
 import dev.outbox.publisher.core.SilentPlaces;
 import dev.outbox.publisher.rabbitmq.Run.Item;
 import dev.outbox.publisher.rabbitmq.Sent.End;
@@ -91,7 +93,7 @@ final class Call {
     }
   }
 
-  List<Result> run(Links links) throws InterruptedException {
+  List<Result> run(Reconnecting<Link> links) throws InterruptedException {
     try {
       while (!outcome.isComplete() && timeLeft() > 0) {
         Link via = links.get(Math.min(timing.connect(), timeLeft()));
@@ -99,11 +101,11 @@ final class Call {
         serve(via);
       }
       decideAll(NO_TIME);
-    } catch (Links.NoLinkException e) {
+    } catch (NoConnectionException e) {
       outcome.decideAll(Result.unavailable(String.valueOf(e.getMessage())));
     } finally {
       link = null;
-      inFlight.forEach(Sent::leave);
+      inFlight.forEach(sent -> sent.way.leave());
     }
     return outcome.results();
   }
@@ -422,7 +424,7 @@ final class Call {
   private void leave(Place to) {
     Result result = unavailable(to, "not confirmed in time");
     for (Sent sent : List.copyOf(inFlight)) {
-      if (sent.place.equals(to) && sent.leave() && end(sent)) {
+      if (sent.place.equals(to) && sent.way.leave() && end(sent)) {
         places.slow(to);
         unusable.put(to, result);
         if (sent.item.isOpen()) {
@@ -454,7 +456,7 @@ final class Call {
   }
 
   private void decideAll(Result result) {
-    inFlight.forEach(Sent::leave);
+    inFlight.forEach(sent -> sent.way.leave());
     inFlight.clear();
     outcome.decideAll(result);
   }

@@ -6,6 +6,7 @@ import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ShutdownSignalException;
+import dev.outbox.publisher.core.Reconnecting;
 import java.io.IOException;
 import java.net.Socket;
 import java.util.Set;
@@ -14,7 +15,7 @@ import java.util.concurrent.ConcurrentLinkedDeque;
 import org.jspecify.annotations.Nullable;
 
 /** A connection, and what is known of the broker through it. */
-final class Link {
+final class Link implements Reconnecting.Connection {
   private final Connection connection;
   private final Socket socket;
   private final ConcurrentLinkedDeque<ConfirmChannel> idle = new ConcurrentLinkedDeque<>();
@@ -37,7 +38,8 @@ final class Link {
         why -> block = new Block(why, System.nanoTime()), () -> block = null);
   }
 
-  boolean isOpen() {
+  @Override
+  public boolean isOpen() {
     return !killed && connection.isOpen();
   }
 
@@ -167,9 +169,9 @@ final class Link {
     return text(connection.getCloseReason());
   }
 
-  /** Closes it in good order, for at most so many milliseconds; then by force. */
-  void close(int millis) {
-    connection.abort(millis);
+  @Override
+  public void close(long millis) {
+    connection.abort((int) millis);
     kill();
   }
 
@@ -177,7 +179,8 @@ final class Link {
    * Ends it at once, whatever hangs in it: only closing its socket ends a write into it. What lies
    * in the socket's buffer is dropped, so that little of it arrives late.
    */
-  void kill() {
+  @Override
+  public void kill() {
     killed = true;
     try {
       socket.setSoLinger(true, 0); // without this, TLS waits for the write that hangs

@@ -6,6 +6,8 @@ import com.rabbitmq.client.Address;
 import com.rabbitmq.client.ConnectionFactory;
 import dev.outbox.publisher.core.BackgroundTasks;
 import dev.outbox.publisher.core.Destination;
+import dev.outbox.publisher.core.Reconnecting;
+import dev.outbox.publisher.core.Reconnecting.NoConnectionException;
 import dev.outbox.publisher.core.SilentPlaces;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
@@ -75,11 +77,11 @@ public final class RabbitPublisher implements MessagePublisher {
   static final String ROUTING_KEY = "{eventType}";
 
   private final Call.Setup setup;
-  private final Links links;
+  private final Reconnecting<Link> links;
   private final SilentPlaces<Place> places;
   private final ScheduledThreadPoolExecutor watchdog;
 
-  private RabbitPublisher(Call.Setup setup, Links links) {
+  private RabbitPublisher(Call.Setup setup, Reconnecting<Link> links) {
     this.setup = setup;
     this.links = links;
     this.places = setup.timing().places();
@@ -134,7 +136,7 @@ public final class RabbitPublisher implements MessagePublisher {
       }
       return BackgroundTasks.call("outbox-rabbitmq-ask", () -> ask(link))
           .get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
-    } catch (Links.NoLinkException e) {
+    } catch (NoConnectionException e) {
       return Optional.of(String.valueOf(e.getMessage()));
     } catch (TimeoutException e) {
       return Optional.of(noAnswer());
@@ -256,7 +258,7 @@ public final class RabbitPublisher implements MessagePublisher {
       return new RabbitPublisher(
           new Call.Setup(
               new Mapping(exchange, routingKey, body), aroundSend, timing, broker.address()),
-          new Links(broker));
+          new Reconnecting<>("outbox-rabbitmq", broker::connect, broker::problem));
     }
   }
 }

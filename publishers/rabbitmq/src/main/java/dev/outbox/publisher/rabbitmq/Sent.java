@@ -3,7 +3,6 @@ package dev.outbox.publisher.rabbitmq;
 import dev.outbox.publisher.core.SilentPlaces;
 import dev.outbox.publisher.rabbitmq.Run.Item;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** A message on its way. Its end is told to its call, unless that has given up on it. */
@@ -11,8 +10,7 @@ final class Sent {
   final Item item;
   final Place place;
   private final BlockingQueue<End> ends;
-  private final SilentPlaces<Place> places;
-  private final AtomicBoolean open = new AtomicBoolean(true);
+  final SilentPlaces<Place>.Passage way;
 
   /** Set and read by the thread that reads the connection. */
   private @Nullable String returned;
@@ -31,7 +29,7 @@ final class Sent {
     this.item = item;
     this.place = place;
     this.ends = ends;
-    this.places = places;
+    this.way = places.begin(place);
   }
 
   /** The broker could not route it; that it confirms it afterwards means nothing. */
@@ -52,20 +50,8 @@ final class Sent {
   }
 
   private void end(Ended how, String why) {
-    if (open.compareAndSet(true, false)) {
+    if (way.end(how == Ended.CONFIRMED)) {
       ends.add(new End(this, how, why));
-    } else {
-      places.ended(place, how == Ended.CONFIRMED);
     }
-  }
-
-  /** Gives up on it; false when its end is known already. */
-  boolean leave() {
-    places.left(place);
-    boolean left = open.compareAndSet(true, false);
-    if (!left) {
-      places.ended(place, false);
-    }
-    return left;
   }
 }

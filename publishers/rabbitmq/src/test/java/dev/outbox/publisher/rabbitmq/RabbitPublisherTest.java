@@ -457,7 +457,7 @@ class RabbitPublisherTest {
     assertAll(publisher.publish(many(KEYS)), Result.delivered());
     publisher.close();
     Result result = publisher.publish(many(1)).get(0);
-    assertThat(error(result)).isEqualTo("the RabbitMQ publisher is closed");
+    assertThat(error(result)).isEqualTo("the publisher is closed");
     assertThat(destination(result)).isNull();
     await()
         .until(
