@@ -15,17 +15,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.opentest4j.AssertionFailedError;
 
@@ -38,8 +37,8 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
   /** One has failed, or takes too long: the others need not go on. */
   private volatile boolean over;
 
-  /** Of those that failed: the others may have met a conflict after that, and not tried again. */
-  private final AtomicReference<@Nullable Throwable> firstFailure = new AtomicReference<>();
+  /** That of the first: the others may have met a conflict after that, and not tried again. */
+  private final CompletableFuture<Boolean> failure = new CompletableFuture<>();
 
   private static final class ChangedItsMind extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -47,26 +46,27 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
 
   /** All consumers go over all messages, in different orders. */
   private void run(BiConsumer<InboxKey, Random> handling) {
-    over = false;
-    firstFailure.set(null);
-    List<InThread<Boolean>> consumers =
-        IntStream.range(0, CONSUMERS)
-            .mapToObj(i -> new InThread<>("consumer", () -> goOver(handling, new Random(seed + i))))
-            .toList();
+    CompletableFuture<Void> all =
+        CompletableFuture.allOf(
+            IntStream.range(0, CONSUMERS)
+                .mapToObj(i -> consumer(handling, new Random(seed + i)))
+                .toArray(CompletableFuture[]::new));
     try {
-      for (InThread<Boolean> consumer : consumers) {
-        boolean ignored = new Deadline(tck.patience().multipliedBy(3)).get(consumer);
-      }
+      Object ignored =
+          new Deadline(tck.patience().multipliedBy(3)).get(CompletableFuture.anyOf(failure, all));
     } catch (TimeoutException e) {
       tck.waits().waitedInVain();
       throw failed("a consumer among others did not come to its end%s", again());
     } catch (ExecutionException e) {
-      Throwable known = firstFailure.get();
-      Throwable cause = known != null ? known : e.getCause();
+      Throwable cause = e.getCause();
       throw new AssertionFailedError("a consumer among others failed: " + cause + again(), cause);
     } finally {
       over = true;
     }
+  }
+
+  private InThread<Boolean> consumer(BiConsumer<InboxKey, Random> handling, Random random) {
+    return new InThread<>("consumer", () -> goOver(handling, random));
   }
 
   private boolean goOver(BiConsumer<InboxKey, Random> handling, Random random) {
@@ -76,7 +76,7 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
       }
       return true;
     } catch (RuntimeException | AssertionError e) {
-      firstFailure.compareAndSet(null, e);
+      failure.completeExceptionally(e);
       over = true;
       throw e;
     }

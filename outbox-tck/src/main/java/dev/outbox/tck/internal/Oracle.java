@@ -27,20 +27,19 @@ import java.util.stream.Collectors;
  */
 public final class Oracle {
 
-  private enum Fate {
-    OPEN,
-    COMMITTED,
-    ROLLED_BACK
-  }
-
   private static final class Life {
     final String key;
     final int order;
     final boolean delayed;
-    Fate fate = Fate.OPEN;
+    boolean committed;
+    boolean rolledBack;
     boolean claimed;
     boolean delivered;
     boolean dead;
+
+    /** The number of a later one of its key that was delivered before; 0: none. */
+    int overtakenBy;
+
     long goneSince = Long.MAX_VALUE;
 
     Life(String key, int order, boolean delayed) {
@@ -55,7 +54,7 @@ public final class Oracle {
     }
 
     boolean isDone() {
-      return fate != Fate.COMMITTED || delivered || dead;
+      return !committed || delivered || dead;
     }
   }
 
@@ -65,7 +64,6 @@ public final class Oracle {
   private final Map<String, Integer> appends = new HashMap<>();
   private final Map<String, Integer> lastDelivered = new HashMap<>();
   private final Map<String, List<Held>> held = new HashMap<>();
-  private final Map<Life, Integer> overtaken = new LinkedHashMap<>();
   private final Map<String, List<String>> violations = new LinkedHashMap<>();
   private int open;
 
@@ -80,14 +78,14 @@ public final class Oracle {
   public synchronized void committed(Collection<OutboxMessage> messages) {
     for (OutboxMessage message : messages) {
       Life life = life(message.id());
-      life.fate = Fate.COMMITTED;
+      life.committed = true;
       open += life.isDone() ? 0 : 1;
     }
   }
 
   /** After the rollback of messages, and for duplicates. */
   public synchronized void notStored(Collection<OutboxMessage> messages) {
-    messages.forEach(message -> life(message.id()).fate = Fate.ROLLED_BACK);
+    messages.forEach(message -> life(message.id()).rolledBack = true);
   }
 
   /**
@@ -125,7 +123,7 @@ public final class Oracle {
     if (!life.delayed && !life.dead) {
       int last = lastDelivered.merge(life.key, life.order, Math::max);
       if (last > life.order) {
-        overtaken.put(life, last);
+        life.overtakenBy = last;
       }
     }
   }
@@ -177,33 +175,20 @@ public final class Oracle {
   /** What broke the rule: sentences, at most some tens. To be asked when all is done. */
   public synchronized List<String> violations(String rule) {
     List<String> all = new ArrayList<>(violations.getOrDefault(rule, List.of()));
-    switch (rule) {
-      case "A1" ->
-          lives.forEach(
-              (id, life) -> {
-                if (life.claimed && life.fate == Fate.ROLLED_BACK) {
-                  all.add(life + " was claimed and not committed");
-                }
-              });
-      case "C1" -> held.forEach((key, list) -> overlaps(key, list, all));
-      case "O1" ->
-          overtaken.forEach(
-              (life, last) -> {
-                // Whoever made it a dead letter may tell so after a worker that had stood still.
-                if (!life.dead) {
-                  all.add("%s was first delivered after number %s".formatted(life, last));
-                }
-              });
-      case "S4" ->
-          lives.forEach(
-              (id, life) -> {
-                if (!life.isDone()) {
-                  all.add(
-                      "%s is lost: committed, %s, not delivered"
-                          .formatted(life, life.claimed ? "claimed" : "never claimed"));
-                }
-              });
-      default -> {}
+    for (Life life : lives.values()) {
+      if (rule.equals("A1") && life.claimed && life.rolledBack) {
+        all.add(life + " was claimed and not committed");
+      } else if (rule.equals("S4") && !life.isDone()) {
+        all.add(
+            "%s is lost: committed, %s, not delivered"
+                .formatted(life, life.claimed ? "claimed" : "never claimed"));
+      } else if (rule.equals("O1") && life.overtakenBy > 0 && !life.dead) {
+        // Whoever made it a dead letter may tell so after a worker that had stood still.
+        all.add("%s was first delivered after number %s".formatted(life, life.overtakenBy));
+      }
+    }
+    if (rule.equals("C1")) {
+      held.forEach((key, list) -> overlaps(key, list, all));
     }
     return all.subList(0, Math.min(50, all.size()));
   }

@@ -18,7 +18,6 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -262,14 +261,7 @@ final class PatientPublisher {
       if (wrong != null) {
         return wrong;
       }
-      List<StoredMessage> rest = new ArrayList<>();
-      int first = -1;
-      for (int i = 0; i < open.size(); i++) {
-        if (!published.delivered(i)) {
-          first = first < 0 ? i : first;
-          rest.add(open.get(i));
-        }
-      }
+      List<StoredMessage> rest = published.undelivered();
       if (!rest.isEmpty() && deadline.isOver()) {
         patience.waitedInVain();
         return "after %s %s of %s messages were not delivered, the first was %s"
@@ -277,7 +269,7 @@ final class PatientPublisher {
                 Patience.seconds(fixture.patience()),
                 rest.size(),
                 messages.size(),
-                Published.words(published.result(first)));
+                Published.words(published.result(open.indexOf(rest.get(0)))));
       }
       open = rest;
     }

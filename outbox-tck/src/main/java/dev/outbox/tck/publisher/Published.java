@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,6 +61,16 @@ record Published(
 
   boolean delivered(int i) {
     return result(i) instanceof Result.Delivered;
+  }
+
+  /** Those that have to be published again: all when the results tell nothing. */
+  List<StoredMessage> undelivered() {
+    return inVain != null || miscounted() != null
+        ? messages
+        : IntStream.range(0, messages.size())
+            .filter(i -> !delivered(i))
+            .mapToObj(messages::get)
+            .toList();
   }
 
   /**

@@ -112,18 +112,15 @@ abstract class PublisherTests {
    * @param otherwise for the message's number, how many there are, and its result
    */
   void checkDelivered(Published published, String otherwise) {
-    List<StoredMessage> messages = published.messages();
-    List<StoredMessage> unavailable = new ArrayList<>();
-    for (int i = 0; i < messages.size(); i++) {
-      if (published.result(i) instanceof Result.Unavailable) {
-        unavailable.add(messages.get(i));
-      } else if (!published.delivered(i)) {
+    int messages = published.messages().size();
+    for (int i = 0; i < messages; i++) {
+      Result result = published.result(i);
+      if (result instanceof Result.Failed || result instanceof Result.Rejected) {
         throw new AssertionError(
-            otherwise.formatted(i + 1, messages.size(), Published.words(published.result(i))),
-            published.thrown());
+            otherwise.formatted(i + 1, messages, Published.words(result)), published.thrown());
       }
     }
-    check(unavailable.isEmpty() ? null : tck.publishUntilDelivered(unavailable));
+    check(tck.publishUntilDelivered(published.undelivered()));
   }
 
   /** Some messages, the second of which is bad, and what came of them. */
@@ -401,7 +398,7 @@ abstract class PublisherTests {
       for (Published call : calls) {
         check("P1", call.inTime().miscounted());
       }
-      Published.because("P3", tck.publishUntilDelivered(undelivered(calls)));
+      Published.because("P3", tck.publishUntilDelivered(last(calls).undelivered()));
       List<StoredMessage> all = calls.stream().flatMap(call -> call.messages().stream()).toList();
       List<String> arrived = PatientPublisher.ids(tck.receive());
       for (Published call : calls) {
@@ -418,7 +415,7 @@ abstract class PublisherTests {
       do {
         calls.add(tck.publish(when, next));
         next = manyOfSomeKeys();
-      } while (!begun.get() && undelivered(calls).isEmpty());
+      } while (!begun.get() && last(calls).undelivered().isEmpty());
       return calls;
     }
 
@@ -426,14 +423,8 @@ abstract class PublisherTests {
       return IntStream.range(0, 500).mapToObj(i -> tck.stored(tck.message("k" + i % 23))).toList();
     }
 
-    private static List<StoredMessage> undelivered(List<Published> calls) {
-      Published last = calls.get(calls.size() - 1);
-      return last.hung() != null || last.miscounted() != null
-          ? last.messages()
-          : IntStream.range(0, last.messages().size())
-              .filter(i -> !last.delivered(i))
-              .mapToObj(last.messages()::get)
-              .toList();
+    private static Published last(List<Published> calls) {
+      return calls.get(calls.size() - 1);
     }
 
     /** That first deliveries of a key are out of order. */

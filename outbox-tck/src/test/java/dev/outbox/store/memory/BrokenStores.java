@@ -36,6 +36,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -531,51 +532,54 @@ public final class BrokenStores {
     }
   }
 
-  /** Asks whether an error is like a text. */
-  @Rule("F2")
-  static final class TakesErrorsForPatterns extends Broken {
+  /** A store that compares in another way what a query asks for. */
+  abstract static class FiltersOtherwise extends Broken {
+    /** Which messages a query asks for; null: as usual. */
+    abstract @Nullable Predicate<Listed> filter(Query query);
+
     @Override
     public synchronized Page<Listed> messages(Query query) {
-      String error = query.error();
-      if (error == null) {
-        return super.messages(query);
+      Predicate<Listed> filter = filter(query);
+      return filter == null
+          ? super.messages(query)
+          : new Page<>(
+              super.messages(Query.first(Integer.MAX_VALUE)).found().stream()
+                  .filter(filter)
+                  .toList(),
+              null);
+    }
+  }
+
+  /** Asks whether an error is like a text. */
+  @Rule("F2")
+  static final class TakesErrorsForPatterns extends FiltersOtherwise {
+    @Override
+    @Nullable Predicate<Listed> filter(Query query) {
+      if (query.error() == null) {
+        return null;
       }
-      List<Listed> all = super.messages(Query.first(Integer.MAX_VALUE)).found();
-      String like = ".*" + error.replace("%", ".*").replace("_", ".") + ".*";
-      return new Page<>(
-          all.stream().filter(m -> m.error() != null && m.error().matches(like)).toList(), null);
+      String like = ".*" + query.error().replace("%", ".*").replace("_", ".") + ".*";
+      return m -> m.error() != null && m.error().matches(like);
     }
   }
 
   /** Compares keys as a search for texts does. */
   @Rule("F2")
-  static final class TakesKeysForPrefixes extends Broken {
+  static final class TakesKeysForPrefixes extends FiltersOtherwise {
     @Override
-    public synchronized Page<Listed> messages(Query query) {
+    @Nullable Predicate<Listed> filter(Query query) {
       String key = query.key();
-      if (key == null || query.status() != null) {
-        return super.messages(query);
-      }
-      List<Listed> all = super.messages(Query.first(Integer.MAX_VALUE)).found();
-      return new Page<>(all.stream().filter(m -> m.key().startsWith(key)).toList(), null);
+      return key == null || query.status() != null ? null : m -> m.key().startsWith(key);
     }
   }
 
   /** Compares dedup keys as databases do that pad texts with blanks. */
   @Rule("F2")
-  static final class TakesDedupKeysWithBlanks extends Broken {
+  static final class TakesDedupKeysWithBlanks extends FiltersOtherwise {
     @Override
-    public synchronized Page<Listed> messages(Query query) {
+    @Nullable Predicate<Listed> filter(Query query) {
       String dedup = query.dedupKey();
-      if (dedup == null) {
-        return super.messages(query);
-      }
-      List<Listed> all = super.messages(Query.first(Integer.MAX_VALUE)).found();
-      return new Page<>(
-          all.stream()
-              .filter(m -> m.dedupKey() != null && m.dedupKey().strip().equals(dedup))
-              .toList(),
-          null);
+      return dedup == null ? null : m -> m.dedupKey() != null && m.dedupKey().strip().equals(dedup);
     }
   }
 

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -194,16 +195,10 @@ public final class BrokenPublishers {
   static final class ForgetsCorrelationId extends PublisherInMemory {
     @Override
     Received record(StoredMessage stored) {
-      OutboxMessage message = stored.message();
-      return Received.of(message.recordKey(), message.payload(), message.headers())
-          .with(Attribute.ID, message.id().toString())
-          .with(Attribute.AGGREGATE_TYPE, message.aggregateType())
-          .with(Attribute.AGGREGATE_ID, message.aggregateId())
-          .with(Attribute.EVENT_TYPE, message.eventType())
-          .with(Attribute.CONTENT_TYPE, message.contentType())
-          .with(Attribute.CREATED_AT, stored.createdAt().toString())
-          .with(Attribute.SEQUENCE, Long.toString(stored.sequence()))
-          .with(Attribute.DEDUP_KEY, message.dedupKey());
+      Received right = super.record(stored);
+      Map<Attribute, String> attributes = new HashMap<>(right.attributes());
+      attributes.remove(Attribute.CORRELATION_ID);
+      return new Received(right.key(), right.payload(), right.headers(), attributes);
     }
   }
 
