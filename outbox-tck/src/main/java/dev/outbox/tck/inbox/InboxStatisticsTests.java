@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.spi.store.InboxStore.InboxStatistics;
 import dev.outbox.tck.Rule;
-import dev.outbox.tck.internal.NotUnlocked;
+import dev.outbox.tck.internal.Patient;
 import dev.outbox.tck.internal.Sentence;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
@@ -19,7 +19,7 @@ abstract class InboxStatisticsTests<T> extends InboxTests<T> {
   private InboxStatistics statistics(int cap) {
     InboxStatistics statistics = store().statistics(cap);
     if (statistics == null) {
-      throw new NotUnlocked("the store", "statistics");
+      throw Patient.notUnlocked("the store", "statistics");
     }
     return statistics;
   }

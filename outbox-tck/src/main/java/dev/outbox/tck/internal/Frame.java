@@ -57,10 +57,9 @@ public abstract class Frame
 
   private final Patience patience = new Patience();
   private Numbers numbers = new Numbers();
-  private final Map<String, Set<String>> skipped = new LinkedHashMap<>();
 
-  /** By who would implement it, and its name: the rules that it has tests of. */
-  private final Map<String, Map<String, Set<String>>> notUnlocked = new TreeMap<>();
+  /** Why tests were skipped, and their rules. */
+  private final Map<String, Set<String>> skipped = new TreeMap<>();
 
   private final Map<String, String> blamed = new LinkedHashMap<>();
   private final Set<String> failed = new TreeSet<>();
@@ -189,15 +188,7 @@ public abstract class Frame
 
   @Override
   public void testAborted(ExtensionContext context, Throwable cause) {
-    if (cause instanceof NotUnlocked test) {
-      skips++;
-      notUnlocked
-          .computeIfAbsent(test.who(), who -> new TreeMap<>())
-          .computeIfAbsent(test.ability(), ability -> new TreeSet<>())
-          .addAll(rules(context));
-    } else {
-      skip(context, String.valueOf(cause.getMessage()));
-    }
+    skip(context, String.valueOf(cause.getMessage()));
   }
 
   @Override
@@ -233,20 +224,16 @@ public abstract class Frame
         && context.getConfigurationParameter(SUMMARY).map(Boolean::parseBoolean).orElse(true)) {
       System.out.printf(
           "%s: %s of %s tests were skipped:%n", context.getDisplayName(), skips, tests);
-      skipped.forEach(
-          (reason, rules) ->
-              print("  ", reason.replaceFirst("^(skipped|Assumption failed): ", ""), rules));
-      notUnlocked.forEach(
-          (who, abilities) -> {
-            System.out.printf("  not checked until %s implements%n", who);
-            abilities.forEach((ability, rules) -> print("    ", ability, rules));
-          });
+      skipped.forEach(Frame::print);
     }
   }
 
   /** A line, with the rules unless they are most of all. */
-  private static void print(String indent, String what, Set<String> rules) {
-    boolean named = !rules.isEmpty() && !what.startsWith("not run");
-    System.out.println(indent + what + (named ? " (" + String.join(", ", rules) + ")" : ""));
+  private static void print(String why, Set<String> rules) {
+    boolean named = !rules.isEmpty() && !why.startsWith("not run");
+    System.out.println(
+        "  "
+            + why.replaceFirst("^(skipped|Assumption failed): ", "")
+            + (named ? " (" + String.join(", ", rules) + ")" : ""));
   }
 }

@@ -21,6 +21,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.opentest4j.TestAbortedException;
 
 /**
  * The test class of a store or an inbox as the tests know it. Whatever they call of it, and of what
@@ -135,7 +136,7 @@ public abstract class Patient<T, S> {
   /** The store as one that has an optional ability. */
   public final <A> A ability(Class<A> type) {
     if (!type.isInstance(store)) {
-      throw new NotUnlocked("the store", type.getSimpleName());
+      throw notUnlocked("the store", type.getSimpleName());
     }
     return type.cast(store);
   }
@@ -186,6 +187,16 @@ public abstract class Patient<T, S> {
 
   // ---- what unlocks tests
 
+  /**
+   * Of a test that runs when something is implemented.
+   *
+   * @param who as "the test class"
+   * @param ability what, as authors write it
+   */
+  public static TestAbortedException notUnlocked(String who, String ability) {
+    return new TestAbortedException("skipped: runs when %s implements %s".formatted(who, ability));
+  }
+
   public final boolean is(Class<?> fixture) {
     return fixture.isInstance(suite);
   }
@@ -194,7 +205,7 @@ public abstract class Patient<T, S> {
   @SuppressWarnings("unchecked")
   public final <F> F fixture(Class<? super F> type) {
     if (!is(type)) {
-      throw new NotUnlocked("the test class", type.getSimpleName());
+      throw notUnlocked("the test class", type.getSimpleName());
     }
     return (F) patient(type, suite);
   }

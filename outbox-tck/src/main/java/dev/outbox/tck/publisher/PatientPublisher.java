@@ -8,7 +8,6 @@ import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.internal.Deadline;
 import dev.outbox.tck.internal.InThread;
-import dev.outbox.tck.internal.NotUnlocked;
 import dev.outbox.tck.internal.Numbers;
 import dev.outbox.tck.internal.Patience;
 import dev.outbox.tck.internal.Patient;
@@ -86,7 +85,7 @@ final class PatientPublisher {
   /** The test class as the fixture that unlocks a test; its calls may hang. */
   <F> F fixture(Class<F> type) {
     if (!type.isInstance(fixture)) {
-      throw new NotUnlocked("the test class", "PublisherTck." + type.getSimpleName());
+      throw Patient.notUnlocked("the test class", "PublisherTck." + type.getSimpleName());
     }
     return type.cast(
         Proxy.newProxyInstance(
@@ -103,7 +102,7 @@ final class PatientPublisher {
   String address() {
     String address = requireNonNull(publisher).address();
     if (address == null) {
-      throw new NotUnlocked("the publisher", "address");
+      throw Patient.notUnlocked("the publisher", "address");
     }
     return address;
   }
