@@ -56,6 +56,7 @@ public abstract class Frame
   private static final Duration FOR_FAILURES = Duration.ofSeconds(60);
 
   private final Patience patience = new Patience();
+  private @Nullable Tested tested;
   private Numbers numbers = new Numbers();
 
   /** Why tests were skipped, and their rules. */
@@ -104,7 +105,10 @@ public abstract class Frame
     began = System.nanoTime();
     patience.begin();
     try {
-      numbers = prepare(context.getRequiredTestInstances(), patience, all(context));
+      Tested current = tested(context.getRequiredTestInstances(), patience, all(context));
+      tested = current;
+      numbers = current.numbers();
+      current.prepare();
     } catch (Throwable e) {
       throw Patience.unchecked(told(context, e));
     }
@@ -112,20 +116,30 @@ public abstract class Frame
 
   @Override
   public void afterEach(ExtensionContext context) {
-    giveBack();
+    if (tested != null) {
+      tested.giveBack();
+    }
+  }
+
+  /** A test class as its tests know it. */
+  public interface Tested {
+    /** Before each test. */
+    void prepare();
+
+    /** After it: ends what it has left open. */
+    void giveBack();
+
+    /** Of the messages of the test. */
+    Numbers numbers();
   }
 
   /**
-   * Before each test.
+   * Makes it known to a test.
    *
    * @param patience of the whole run
    * @param all whether all tests are to run, however long they take
-   * @return of the messages of the test
    */
-  protected abstract Numbers prepare(TestInstances tests, Patience patience, boolean all);
-
-  /** After each test. */
-  protected abstract void giveBack();
+  protected abstract Tested tested(TestInstances tests, Patience patience, boolean all);
 
   // ---- failures
 

@@ -10,6 +10,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +27,7 @@ public final class Patience {
   private static final Duration AFTER_ONE = Duration.ofSeconds(5);
   private static final Duration AFTER_MORE = Duration.ofSeconds(2);
   private static final int TIMES_THE_LONGEST = 5;
+  private static final Duration PAUSE = Duration.ofMillis(5);
   private static final Duration FOR_WHAT_WAS_GIVEN_UP = Duration.ofSeconds(1);
 
   /** A call that goes on, and the call in which it was made. */
@@ -83,6 +85,24 @@ public final class Patience {
   /** What has to happen did, after this time. */
   public synchronized void waited(long nanos) {
     longest = Math.max(longest, nanos);
+  }
+
+  /** Waits until the condition gives something; null when all patience was in vain. */
+  public <R> @Nullable R await(Duration full, Supplier<@Nullable R> condition) {
+    long begin = System.nanoTime();
+    Deadline deadline = new Deadline(of(full));
+    while (true) {
+      R result = condition.get();
+      if (result != null) {
+        waited(System.nanoTime() - begin);
+        return result;
+      }
+      if (deadline.isOver()) {
+        waitedInVain();
+        return null;
+      }
+      deadline.pause(PAUSE);
+    }
   }
 
   /**

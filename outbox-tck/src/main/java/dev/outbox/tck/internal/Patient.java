@@ -30,7 +30,7 @@ import org.opentest4j.TestAbortedException;
  * @param <T> the transaction's type
  * @param <S> the store's or the inbox's type
  */
-public abstract class Patient<T, S> {
+public abstract class Patient<T, S> implements Frame.Tested {
   /** What a fixture does besides the three methods may take so many times the patience. */
   private static final int FOR_MORE = 3;
 
@@ -116,14 +116,15 @@ public abstract class Patient<T, S> {
   // ---- a test's store
 
   /** An empty store. */
+  @Override
   public void prepare() {
     reset();
     numbers.forget();
     store = createStore();
   }
 
-  /** Ends what a test has left open. */
-  protected void giveBack() {}
+  @Override
+  public void giveBack() {}
 
   public final void use(S other) {
     store = other;
@@ -141,7 +142,8 @@ public abstract class Patient<T, S> {
     return type.cast(store);
   }
 
-  /** Numbers of messages, in the order of their append. */
+  /** In the order of their append. */
+  @Override
   public final Numbers numbers() {
     return numbers;
   }
@@ -160,21 +162,11 @@ public abstract class Patient<T, S> {
   /** Waits until the condition gives something. */
   public final <R> R await(String what, Supplier<@Nullable R> condition) {
     Duration limit = patience();
-    long begin = System.nanoTime();
-    Deadline deadline = new Deadline(limit);
-    while (true) {
-      R result = condition.get();
-      if (result != null) {
-        patience.waited(System.nanoTime() - begin);
-        return result;
-      }
-      if (deadline.isOver()) {
-        patience.waitedInVain();
-        throw new AssertionError(
-            "waited %s in vain for %s".formatted(Patience.seconds(limit), what));
-      }
-      deadline.pause(Duration.ofMillis(5));
+    R result = patience.await(suite.patience(), condition);
+    if (result == null) {
+      throw new AssertionError("waited %s in vain for %s".formatted(Patience.seconds(limit), what));
     }
+    return result;
   }
 
   /** Gives what has to wait for another transaction time to end without. */

@@ -7,6 +7,7 @@ import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.internal.Deadline;
+import dev.outbox.tck.internal.Frame;
 import dev.outbox.tck.internal.InThread;
 import dev.outbox.tck.internal.Numbers;
 import dev.outbox.tck.internal.Patience;
@@ -31,7 +32,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** The test class of a publisher as the tests know it. None of its calls can hang the suite. */
-final class PatientPublisher {
+final class PatientPublisher implements Frame.Tested {
   /** How much longer than it may something takes on a busy machine. */
   static final Duration BUSY_MACHINE = Duration.ofSeconds(5);
 
@@ -70,12 +71,14 @@ final class PatientPublisher {
     return fixture.patience();
   }
 
-  void prepare() {
+  @Override
+  public void prepare() {
     clear();
     publisher = create();
   }
 
-  void closePublishers() {
+  @Override
+  public void giveBack() {
     for (MessagePublisher one : List.copyOf(created)) {
       run.closed(close(one));
     }
@@ -309,16 +312,14 @@ final class PatientPublisher {
 
   /** The same again and again, until it is reached or patience is over. */
   Asked askUntilReached() {
-    Deadline deadline = deadline();
-    Asked asked = ask(fixture.patience());
-    while (asked.trouble().isPresent() && !deadline.isOver()) {
-      deadline.pause(Duration.ofMillis(20));
-      asked = ask(fixture.patience());
-    }
-    if (asked.trouble().isPresent()) {
-      patience.waitedInVain();
-    }
-    return asked;
+    Asked reached =
+        patience.await(
+            fixture.patience(),
+            () -> {
+              Asked asked = ask(fixture.patience());
+              return asked.trouble().isEmpty() ? asked : null;
+            });
+    return reached == null ? ask(fixture.patience()) : reached;
   }
 
   /**
@@ -351,22 +352,18 @@ final class PatientPublisher {
 
   /** What arrived, once it is as expected or patience is over. */
   List<Received> await(Predicate<List<Received>> expected) {
-    long begin = System.nanoTime();
-    Deadline deadline = deadline();
-    List<Received> now = receive();
-    while (!expected.test(now)) {
-      if (deadline.isOver()) {
-        patience.waitedInVain();
-        return now;
-      }
-      deadline.pause(Duration.ofMillis(20));
-      now = receive();
-    }
-    patience.waited(System.nanoTime() - begin);
-    return now;
+    List<Received> came =
+        patience.await(
+            fixture.patience(),
+            () -> {
+              List<Received> now = receive();
+              return expected.test(now) ? now : null;
+            });
+    return came == null ? receive() : came;
   }
 
-  Numbers numbers() {
+  @Override
+  public Numbers numbers() {
     return numbers;
   }
 

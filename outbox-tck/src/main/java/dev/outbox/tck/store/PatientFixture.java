@@ -82,7 +82,7 @@ final class PatientFixture<T> extends Patient<T, OutboxStore<T>> {
 
   /** Ends what a test has left open. */
   @Override
-  protected void giveBack() {
+  public void giveBack() {
     List<Claim> left = new ArrayList<>(open);
     open.clear();
     empty.clear();
