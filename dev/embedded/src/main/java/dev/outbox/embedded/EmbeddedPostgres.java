@@ -121,7 +121,7 @@ public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseSe
   public static final class Builder extends EmbeddedServer.Builder<Builder> {
     private boolean unixSocket;
 
-    private @Nullable String version;
+    private @Nullable String version = Machine.setting(PostgresInstallation.PROPERTY);
     private @Nullable EmbeddedPostgres primary;
 
     private Builder() {}
@@ -158,9 +158,7 @@ public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseSe
      * @throws UnsupportedOperationException when it cannot run on this machine, with the reason
      */
     public EmbeddedPostgres start() {
-      return started(
-          new EmbeddedPostgres(
-              version == null ? PostgresBinaries.get() : PostgresBinaries.get(version), this));
+      return started(new EmbeddedPostgres(PostgresBinaries.get(version), this));
     }
   }
 }

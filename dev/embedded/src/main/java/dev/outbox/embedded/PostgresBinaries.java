@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A PostgreSQL that can be started, and an initialised data directory to copy, which is made once.
@@ -24,23 +25,14 @@ record PostgresBinaries(PostgresInstallation installation, Path template, String
 
   private static final int NOBODY = 65_534;
 
-  /** Downloads, unpacks and initialises what is not there yet. */
-  static PostgresBinaries get() {
-    return get(PostgresInstallation::find);
-  }
-
-  /** The same of a version that a test asks for. */
-  static PostgresBinaries get(String version) {
-    return get(() -> PostgresInstallation.find(version));
-  }
-
-  private interface Finder {
-    PostgresInstallation find() throws IOException;
-  }
-
-  private static PostgresBinaries get(Finder finder) {
+  /**
+   * Downloads, unpacks and initialises what is not there yet.
+   *
+   * @param version as {@link PostgresInstallation#find} takes it
+   */
+  static PostgresBinaries get(@Nullable String version) {
     try {
-      PostgresInstallation server = finder.find();
+      PostgresInstallation server = PostgresInstallation.find(version);
       String name =
           "postgresql-%s%s-data"
               .formatted(server.version(), server.isInstalled() ? "-" + Machine.INSTALLED : "");

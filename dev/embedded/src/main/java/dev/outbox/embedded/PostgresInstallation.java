@@ -27,19 +27,11 @@ record PostgresInstallation(String version, Path bin, boolean isInstalled) {
   private static final Path DEBIAN = Path.of("/usr/lib/postgresql");
 
   /**
-   * The one that the property or the variable asks for; else the newest of Maven Central's.
-   *
-   * @throws UnsupportedOperationException when nothing is asked for and none is there for this
-   *     machine, with the reason
-   */
-  static PostgresInstallation find() throws IOException {
-    return find(Machine.setting(PROPERTY));
-  }
-
-  /**
-   * The same for a version that a test asks for.
+   * The one that is asked for; else the newest of Maven Central's.
    *
    * @param asked as the property has it; or null
+   * @throws UnsupportedOperationException when nothing is asked for and none is there for this
+   *     machine, with the reason
    */
   static PostgresInstallation find(@Nullable String asked) throws IOException {
     if (asked == null) {

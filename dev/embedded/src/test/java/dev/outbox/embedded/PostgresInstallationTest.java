@@ -42,7 +42,7 @@ class PostgresInstallationTest {
 
   private static PostgresInstallation find(String asked) throws IOException {
     System.setProperty(PostgresInstallation.PROPERTY, asked);
-    return PostgresInstallation.find();
+    return PostgresInstallation.find(Machine.setting(PostgresInstallation.PROPERTY));
   }
 
   @Test
