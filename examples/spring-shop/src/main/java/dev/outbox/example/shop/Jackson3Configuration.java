@@ -1,7 +1,5 @@
 package dev.outbox.example.shop;
 
-import dev.outbox.payload.Jackson3PayloadSerializer;
-import dev.outbox.payload.OutboxEvents;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import tools.jackson.databind.json.JsonMapper;
@@ -11,11 +9,6 @@ import tools.jackson.databind.json.JsonMapper;
  */
 @Configuration(proxyBeanMethods = false)
 class Jackson3Configuration {
-  @Bean
-  OutboxEvents events(JsonMapper mapper) {
-    return OutboxEvents.of(Jackson3PayloadSerializer.of(mapper));
-  }
-
   @Bean
   EventReader eventReader(JsonMapper mapper) {
     return mapper::readValue;

@@ -10,15 +10,13 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.data.jpa.test.autoconfigure.DataJpaTest;
 import org.springframework.boot.jdbc.test.autoconfigure.AutoConfigureTestDatabase;
 import org.springframework.boot.jdbc.test.autoconfigure.AutoConfigureTestDatabase.Replace;
-import org.springframework.boot.test.autoconfigure.json.AutoConfigureJson;
 import org.springframework.context.annotation.Import;
 
 /** What is appended, without the outbox's tables and without Kafka. */
 @DataJpaTest
 @AutoConfigureTestDatabase(replace = Replace.NONE)
-@AutoConfigureJson
 @AutoConfigureRecordingOutbox
-@Import({OrderService.class, Jackson3Configuration.class})
+@Import(OrderService.class)
 class OrderServiceTest {
   @Autowired private OrderService service;
   @Autowired private RecordingOutbox<?> outbox;

@@ -1,6 +1,7 @@
 package dev.outbox.spring.autoconfigure;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.payload.OutboxEvent;
 import dev.outbox.publisher.handler.MessageHandler;
 import dev.outbox.publisher.handler.RejectedException;
 import dev.outbox.publisher.handler.UnavailableException;
@@ -20,13 +21,10 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.core.annotation.AnnotationAttributes;
 import org.springframework.util.ReflectionUtils;
 
 /** A bean's method with {@link OutboxHandler}. */
 final class HandlerMethod implements MessageHandler {
-  private static final String EVENT = "dev.outbox.payload.OutboxEvent";
-
   private final BeanFactory beans;
   private final String bean;
   private final Method method;
@@ -89,10 +87,8 @@ final class HandlerMethod implements MessageHandler {
           "does not say which event types it handles",
           "Name them, as @OutboxHandler(\"OrderPlaced\"), or give it an argument of the event's class");
     }
-    AnnotationAttributes event =
-        AnnotatedElementUtils.findMergedAnnotationAttributes(payload, EVENT, false, false);
-    String named = event == null ? "" : event.getString("type");
-    return named.isEmpty() ? payload.getSimpleName() : named;
+    OutboxEvent event = AnnotatedElementUtils.findMergedAnnotation(payload, OutboxEvent.class);
+    return event == null || event.type().isEmpty() ? payload.getSimpleName() : event.type();
   }
 
   List<String> eventTypes() {

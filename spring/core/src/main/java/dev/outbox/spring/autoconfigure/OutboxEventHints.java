@@ -21,16 +21,15 @@ import org.springframework.util.ClassUtils;
  * name, and Jackson writes them.
  */
 final class OutboxEventHints implements BeanFactoryInitializationAotProcessor {
-  private static final String ANNOTATION = "dev.outbox.payload.OutboxEvent";
 
   @Override
   public @Nullable BeanFactoryInitializationAotContribution processAheadOfTime(
       ConfigurableListableBeanFactory beans) {
-    ClassLoader loader = beans.getBeanClassLoader();
-    if (!ClassUtils.isPresent(ANNOTATION, loader) || !AutoConfigurationPackages.has(beans)) {
+    if (!AutoConfigurationPackages.has(beans)) {
       return null;
     }
-    List<Class<?>> events = events(AutoConfigurationPackages.get(beans), loader);
+    List<Class<?>> events =
+        events(AutoConfigurationPackages.get(beans), beans.getBeanClassLoader());
     return events.isEmpty()
         ? null
         : (generation, code) -> register(generation.getRuntimeHints().reflection(), events);

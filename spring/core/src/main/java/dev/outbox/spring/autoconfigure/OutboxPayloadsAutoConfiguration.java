@@ -7,6 +7,7 @@ import dev.outbox.payload.OutboxEvent;
 import dev.outbox.payload.OutboxEvents;
 import dev.outbox.payload.PayloadSerializer;
 import dev.outbox.spring.EventRecorder;
+import dev.outbox.spring.PayloadReader;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -21,14 +22,16 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.Order;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Messages of the application's own classes, as JSON by the mapper that Boot has configured. */
+/**
+ * Messages of the application's own classes, as JSON: written and read by the mapper that Boot has
+ * configured.
+ */
 @AutoConfiguration(
     afterName = {
       "org.springframework.boot.autoconfigure.jackson.JacksonAutoConfiguration",
       "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration",
       "org.springframework.boot.jackson2.autoconfigure.Jackson2AutoConfiguration"
     })
-@ConditionalOnClass(PayloadSerializer.class)
 @ConditionalOnBooleanProperty(name = "outbox.enabled", matchIfMissing = true)
 final class OutboxPayloadsAutoConfiguration {
 
@@ -61,6 +64,16 @@ final class OutboxPayloadsAutoConfiguration {
         outbox);
   }
 
+  /** For a String or bytes nothing is read. */
+  private static PayloadReader orAsItIs(PayloadReader json) {
+    return (message, type) -> {
+      if (type == String.class) {
+        return message.payloadAsString();
+      }
+      return type == byte[].class ? message.payload() : json.read(message, type);
+    };
+  }
+
   /** That of Boot 4, also where Jackson 2 is there too. */
   @Order(1)
   @Configuration(proxyBeanMethods = false)
@@ -71,6 +84,12 @@ final class OutboxPayloadsAutoConfiguration {
     @ConditionalOnMissingBean
     PayloadSerializer outboxPayloadSerializer(JsonMapper mapper) {
       return Jackson3PayloadSerializer.of(mapper);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    PayloadReader outboxPayloadReader(JsonMapper mapper) {
+      return orAsItIs((message, type) -> mapper.readValue(message.payload(), type));
     }
   }
 
@@ -84,6 +103,12 @@ final class OutboxPayloadsAutoConfiguration {
     @ConditionalOnMissingBean
     PayloadSerializer outboxPayloadSerializer(com.fasterxml.jackson.databind.ObjectMapper mapper) {
       return Jackson2PayloadSerializer.of(mapper);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    PayloadReader outboxPayloadReader(com.fasterxml.jackson.databind.ObjectMapper mapper) {
+      return orAsItIs((message, type) -> mapper.readValue(message.payload(), type));
     }
   }
 }

@@ -26,7 +26,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Configuration;
@@ -42,17 +41,19 @@ import org.springframework.transaction.support.SimpleTransactionStatus;
 class HandlersTest {
   private final ApplicationContextRunner withoutJackson =
       new ApplicationContextRunner()
+          .withClassLoader(Jars.of(HandlerPublisher.class))
           .withConfiguration(
               AutoConfigurations.of(
-                  OutboxHandlersAutoConfiguration.class, OutboxPublisherAutoConfiguration.class));
+                  OutboxPayloadsAutoConfiguration.class, OutboxPublisherAutoConfiguration.class));
   private final ApplicationContextRunner runner =
       withoutJackson.withConfiguration(
           AutoConfigurations.of(BootType.of("jackson", "JacksonAutoConfiguration")));
 
   private final ApplicationContextRunner withHttp =
       runner
-          .withConfiguration(AutoConfigurations.of(OutboxHttpAutoConfiguration.class))
+          .withClassLoader(getClass().getClassLoader()) // proxies need it
           .withPropertyValues(
+              "outbox.publisher=http",
               "outbox.http.destination=http://no-such-broker.invalid/",
               "outbox.http.cloud-events-source=https://shop.example");
 
@@ -214,7 +215,7 @@ class HandlersTest {
   @ParameterizedTest
   @ValueSource(classes = {Transactions.class, ProxiesOfClasses.class})
   void areCalledThroughTheirProxies(Class<? extends Transactions> transactions) {
-    runner
+    withHttp
         .withUserConfiguration(transactions)
         .withBean("sender", Sender.class)
         .run(
@@ -233,7 +234,7 @@ class HandlersTest {
   @Test
   void aMethodThatTheProxyDoesNotHaveIsRefused() {
     refused(
-        runner.withUserConfiguration(Transactions.class).withBean(NotOnTheInterface.class),
+        withHttp.withUserConfiguration(Transactions.class).withBean(NotOnTheInterface.class),
         "The handler NotOnTheInterface.handle is on no interface of its bean",
         "Declare it, with the same arguments, on an interface");
   }
@@ -250,7 +251,7 @@ class HandlersTest {
   @Test
   void aFinalMethodBehindAProxyOfItsClassIsRefused() {
     refused(
-        runner.withUserConfiguration(ProxiesOfClasses.class).withBean(WithFinal.class),
+        withHttp.withUserConfiguration(ProxiesOfClasses.class).withBean(WithFinal.class),
         "The handler WithFinal.handle is final",
         "Take final from it");
     runner.withBean(WithFinal.class).run(context -> assertThat(context).hasNotFailed());
@@ -321,7 +322,7 @@ class HandlersTest {
   @Test
   void withoutTheJarTheMethodsAreNone() {
     runner
-        .withClassLoader(new FilteredClassLoader(HandlerPublisher.class))
+        .withClassLoader(Jars.of())
         .withBean(Handlers.class)
         .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(MessagePublisher.class));
   }

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.publisher.core.LimitedPublisher;
 import dev.outbox.publisher.http.HttpPublisher;
 import dev.outbox.publisher.http.HttpPublisherProvider;
-import dev.outbox.publisher.kafka.KafkaPublisher;
 import dev.outbox.publisher.nats.NatsPublisherProvider;
 import dev.outbox.publisher.rabbitmq.RabbitPublisher;
 import dev.outbox.spi.publisher.MessagePublisher;
@@ -37,22 +36,14 @@ class PublishersTest {
 
   private final ApplicationContextRunner runner =
       new ApplicationContextRunner()
-          .withConfiguration(
-              AutoConfigurations.of(
-                  OutboxHttpAutoConfiguration.class,
-                  OutboxKafkaAutoConfiguration.class,
-                  OutboxNatsAutoConfiguration.class,
-                  OutboxRabbitAutoConfiguration.class,
-                  OutboxPublisherAutoConfiguration.class))
+          .withConfiguration(AutoConfigurations.of(OutboxPublisherAutoConfiguration.class))
           .withPropertyValues("spring.kafka.bootstrap-servers=localhost:9092");
 
   @Test
   void theOnlyOneNeedsNoName() {
     runner
         .withPropertyValues(HTTP)
-        .withClassLoader(
-            new FilteredClassLoader(
-                KafkaPublisher.class, NatsPublisherProvider.class, RabbitPublisher.class))
+        .withClassLoader(Jars.of(HttpPublisherProvider.class))
         .run(
             context ->
                 assertThat(context)
@@ -195,12 +186,7 @@ class PublishersTest {
   }
 
   private ApplicationContextRunner withoutPublishers() {
-    return runner.withClassLoader(
-        new FilteredClassLoader(
-            KafkaPublisher.class,
-            HttpPublisherProvider.class,
-            NatsPublisherProvider.class,
-            RabbitPublisher.class));
+    return runner.withClassLoader(Jars.of());
   }
 
   @Test

@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.spring.shop.Shop;
 import dev.outbox.testing.RecordingOutbox;
+import java.math.BigDecimal;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Import;
 import org.springframework.test.context.transaction.TestTransaction;
 import org.springframework.transaction.annotation.Transactional;
@@ -17,6 +19,7 @@ import org.springframework.transaction.annotation.Transactional;
 abstract class DataJpaSlice extends Place {
   @Autowired private RecordingOutbox<?> outbox;
   @Autowired private Shop shop;
+  @Autowired private ApplicationEventPublisher events;
 
   /** Twice, so that one test finds nothing of the other. */
   @RepeatedTest(2)
@@ -25,6 +28,14 @@ abstract class DataJpaSlice extends Place {
     assertThat(outbox).hasAppendedExactly("OrderPlaced");
     TestTransaction.end();
     assertThat(outbox).hasAppendedNothing();
+  }
+
+  @Test
+  void theTestSeesTheEventsOfTheApplication() {
+    events.publishEvent(new OrderPlaced("order-3", new BigDecimal("12.50")));
+    assertThat(outbox)
+        .hasAppended("OrderPlaced")
+        .withJson("{\"id\": \"order-3\", \"total\": 12.5}");
   }
 
   @Test

@@ -1,7 +1,9 @@
 package dev.outbox.spring.test;
 
+import dev.outbox.payload.OutboxEvent;
 import dev.outbox.spring.Servers;
 import dev.outbox.spring.Servers.Schema;
+import java.math.BigDecimal;
 import java.sql.SQLException;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -12,6 +14,9 @@ import org.springframework.test.context.DynamicPropertySource;
 @ExtendWith(Servers.Resolver.class)
 abstract class Place {
   private static Schema schema;
+
+  @OutboxEvent(aggregate = "order", key = "id")
+  record OrderPlaced(String id, BigDecimal total) {}
 
   @BeforeAll
   static void schema(Servers servers) throws SQLException {

@@ -1,8 +1,6 @@
 package dev.outbox.example.shop;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.outbox.payload.Jackson2PayloadSerializer;
-import dev.outbox.payload.OutboxEvents;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import org.springframework.context.annotation.Bean;
@@ -11,11 +9,6 @@ import org.springframework.context.annotation.Configuration;
 /** Events as JSON, by the mapper of Spring Boot 3. */
 @Configuration(proxyBeanMethods = false)
 class Jackson2Configuration {
-
-  @Bean
-  OutboxEvents events(ObjectMapper mapper) {
-    return OutboxEvents.of(Jackson2PayloadSerializer.of(mapper));
-  }
 
   @Bean
   EventReader eventReader(ObjectMapper mapper) {

@@ -5,7 +5,7 @@ import org.springframework.boot.test.autoconfigure.orm.jpa.DataJpaTest;
 import org.springframework.test.context.ContextConfiguration;
 
 /** The slice's annotation has moved between the generations of Boot; the tests have not. */
-@DataJpaTest
+@DataJpaTest(properties = "outbox.append.application-events=true")
 @ContextConfiguration(classes = ShopApplication.class)
 @AutoConfigureRecordingOutbox
 class DataJpaSliceTest extends DataJpaSlice {}
