@@ -1,14 +1,17 @@
 package dev.outbox.spring.autoconfigure;
 
+import dev.outbox.Appended;
 import dev.outbox.JoinedOutbox;
 import dev.outbox.Outbox;
 import dev.outbox.Outbox.CurrentTransaction;
+import dev.outbox.OutboxMessage;
 import dev.outbox.relay.RelayListener;
 import dev.outbox.relay.RelayState;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spring.OutboxRelay;
 import dev.outbox.spring.RelayCustomizer;
+import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactoryUtils;
@@ -62,7 +65,21 @@ final class OutboxAutoConfiguration {
   @ConditionalOnBean({OutboxStore.class, CurrentTransaction.class})
   JoinedOutbox outbox(
       OutboxStore<?> store, CurrentTransaction<?> transaction, HandOver handOver, Relays relays) {
-    return relays.traced(join(handOver.outbox(store), transaction));
+    return new Spied(relays.traced(join(handOver.outbox(store), transaction)));
+  }
+
+  /** A class: tests cannot spy on a lambda, as by {@code @MockitoSpyBean}. */
+  static final class Spied implements JoinedOutbox {
+    private final JoinedOutbox outbox;
+
+    Spied(JoinedOutbox outbox) {
+      this.outbox = outbox;
+    }
+
+    @Override
+    public Appended append(List<OutboxMessage> messages) {
+      return outbox.append(messages);
+    }
   }
 
   /** Both are of one type of transaction: they were made for the same database. */

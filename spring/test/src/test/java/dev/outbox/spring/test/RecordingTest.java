@@ -20,6 +20,7 @@ import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.context.ApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.test.context.bean.override.mockito.MockitoSpyBean;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionOperations;
 
@@ -30,7 +31,7 @@ import org.springframework.transaction.support.TransactionOperations;
 class RecordingTest extends Place {
   @Autowired private RecordingOutbox<?> outbox;
   @Autowired private Shop shop;
-  @Autowired private JoinedOutbox joined;
+  @MockitoSpyBean private JoinedOutbox joined; // as tests have it that ask a mock
   @Autowired private TransactionOperations transaction;
   @Autowired private JdbcTemplate jdbc;
   @Autowired private ApplicationContext context;
