@@ -15,14 +15,12 @@ import org.jspecify.annotations.Nullable;
 /** The gauges of one registry: what waits, how old that reading is, and the breakers. */
 final class Gauges {
   private final MeterRegistry registry;
-  private final String prefix;
   private final Tags tags;
   private final Readings readings;
   private final List<Meter> meters = new ArrayList<>();
 
-  Gauges(MeterRegistry registry, String prefix, Tags tags, Readings readings, Breakers breakers) {
+  Gauges(MeterRegistry registry, Tags tags, Readings readings, Breakers breakers) {
     this.registry = registry;
-    this.prefix = prefix;
     this.tags = tags;
     this.readings = readings;
     messages("pending", Statistics::pending);
@@ -68,7 +66,7 @@ final class Gauges {
   }
 
   private Gauge.Builder<Supplier<Number>> gauge(String name, Supplier<Number> value) {
-    return Gauge.builder(prefix + "." + name, value).tags(tags);
+    return Gauge.builder("outbox." + name, value).tags(tags);
   }
 
   private void add(Gauge.Builder<Supplier<Number>> gauge) {

@@ -70,8 +70,8 @@ public final class OutboxMetrics implements MeterBinder, RelayListener, AutoClos
   @Override
   public void bindTo(MeterRegistry registry) {
     readings.start();
-    gauges.add(new Gauges(registry, settings.prefix, settings.tags, readings, breakers));
-    counting.add(new RelayMeters(registry, settings.prefix, settings.tags));
+    gauges.add(new Gauges(registry, settings.tags, readings, breakers));
+    counting.add(new RelayMeters(registry, settings.tags));
   }
 
   /** For {@link Relay.Builder#listener}. */
@@ -110,31 +110,18 @@ public final class OutboxMetrics implements MeterBinder, RelayListener, AutoClos
 
   /** Collects the settings. Not safe for use by many threads. */
   public static final class Builder {
-    /** Default of {@link #prefix}: {@value}. */
-    public static final String DEFAULT_PREFIX = "outbox";
-
     /** Default of {@link #interval}: 15 s. */
     public static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(15);
 
     private static final Duration LEAST_INTERVAL = Duration.ofMillis(100);
 
     private final StatisticsStore store;
-    private String prefix = DEFAULT_PREFIX;
     private Duration interval = DEFAULT_INTERVAL;
     private int cap = StatisticsStore.DEFAULT_CAP;
     private Tags tags = Tags.empty();
 
     private Builder(StatisticsStore store) {
       this.store = requireNonNull(store, "store");
-    }
-
-    /** What the names of all meters begin with, before a full stop. */
-    public Builder prefix(String prefix) {
-      if (prefix.isBlank()) {
-        throw new IllegalArgumentException("prefix is blank: give one, as " + DEFAULT_PREFIX);
-      }
-      this.prefix = prefix;
-      return this;
     }
 
     /** How long to wait after a reading of the store before the next; at least 100 ms. */
@@ -173,7 +160,7 @@ public final class OutboxMetrics implements MeterBinder, RelayListener, AutoClos
     }
 
     private Builder copy() {
-      return new Builder(store).prefix(prefix).interval(interval).cap(cap).tags(tags);
+      return new Builder(store).interval(interval).cap(cap).tags(tags);
     }
   }
 }

@@ -31,7 +31,6 @@ final class RelayMeters {
           .toArray(Duration[]::new);
 
   private final MeterRegistry registry;
-  private final String prefix;
   private final Tags tags;
   private final CountersByTag delivered;
   private final CountersByTag postponed;
@@ -46,9 +45,8 @@ final class RelayMeters {
   private final Counter abandoned;
   private final Counter publisherBroken;
 
-  RelayMeters(MeterRegistry registry, String prefix, Tags tags) {
+  RelayMeters(MeterRegistry registry, Tags tags) {
     this.registry = registry;
-    this.prefix = prefix;
     this.tags = tags;
     delivered =
         new CountersByTag(
@@ -68,7 +66,7 @@ final class RelayMeters {
     publish = timer("publish", "Calls of the publisher").register(registry);
     claim = timer("claim", "Claims that brought messages").register(registry);
     claimMessages =
-        DistributionSummary.builder(prefix + ".claim.messages")
+        DistributionSummary.builder("outbox.claim.messages")
             .description("Messages that a claim brought")
             .tags(tags)
             .register(registry);
@@ -83,11 +81,11 @@ final class RelayMeters {
   }
 
   private Timer.Builder timer(String name, String description) {
-    return Timer.builder(prefix + "." + name).description(description).tags(tags);
+    return Timer.builder("outbox." + name).description(description).tags(tags);
   }
 
   private Counter counter(String name, String description, String... more) {
-    return Counter.builder(prefix + "." + name)
+    return Counter.builder("outbox." + name)
         .description(description)
         .tags(tags)
         .tags(more)

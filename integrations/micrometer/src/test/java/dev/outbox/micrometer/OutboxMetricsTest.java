@@ -255,9 +255,12 @@ class OutboxMetricsTest {
           return SOME;
         };
     try (OutboxMetrics other =
-        OutboxMetrics.builder(counting).prefix("calm").interval(Duration.ofDays(1)).build()) {
+        OutboxMetrics.builder(counting)
+            .tags(Tags.of("db", "calm"))
+            .interval(Duration.ofDays(1))
+            .build()) {
       other.bindTo(registry);
-      await().until(() -> gauge("calm.keys", "state", "halted") == 6);
+      await().until(() -> gauge("outbox.keys", "state", "halted", "db", "calm") == 6);
       for (int i = 0; i < 100; i++) {
         registry.getMeters().forEach(Meter::measure);
       }
@@ -281,14 +284,14 @@ class OutboxMetricsTest {
           }
           return SOME;
         };
-    OutboxMetrics other = bound(OutboxMetrics.builder(hanging).prefix("hangs"));
+    OutboxMetrics other = bound(OutboxMetrics.builder(hanging).tags(Tags.of("db", "hangs")));
     assertThat(hangs.await(10, TimeUnit.SECONDS)).isTrue();
-    assertThat(gauge("hangs.keys", "state", "halted")).isEqualTo(6);
+    assertThat(gauge("outbox.keys", "state", "halted", "db", "hangs")).isEqualTo(6);
     nanos.addAndGet(Duration.ofSeconds(1).toNanos());
-    assertThat(gauge("hangs.keys", "state", "halted")).as("an old reading").isNaN();
+    assertThat(gauge("outbox.keys", "state", "halted", "db", "hangs")).as("an old reading").isNaN();
     assertThat(other.lastReading()).isEmpty();
     other.close(); // returns, or the test's time is over
-    assertThat(registry.find("hangs.keys").gauges()).isEmpty();
+    assertThat(registry.find("outbox.keys").tag("db", "hangs").gauges()).isEmpty();
     released.countDown();
   }
 
@@ -334,25 +337,22 @@ class OutboxMetricsTest {
   }
 
   @Test
-  void namesAndTagsAreTheUsers() {
-    try (OutboxMetrics shop =
-        bound(OutboxMetrics.builder(store).prefix("shop.outbox").tags(Tags.of("db", "a")))) {
+  void tagsAreTheUsers() {
+    SimpleMeterRegistry own = new SimpleMeterRegistry();
+    try (OutboxMetrics shop = OutboxMetrics.builder(store).tags(Tags.of("db", "a")).build()) {
+      shop.bindTo(own);
       shop.on(new RelayEvent.Delivered("r/0", message()));
-      assertThat(count("shop.outbox.delivered", "aggregate.type", "order", "db", "a")).isEqualTo(1);
-      assertThat(registry.getMeters())
-          .map(Meter::getId)
-          .filteredOn(id -> id.getName().startsWith("shop."))
+      assertThat(own.get("outbox.delivered").tag("aggregate.type", "order").counter().count())
+          .isEqualTo(1);
+      assertThat(own.getMeters())
           .hasSizeGreaterThan(20)
-          .allMatch(id -> "a".equals(id.getTag("db")));
+          .allMatch(meter -> "a".equals(meter.getId().getTag("db")));
     }
   }
 
   @Test
   void whatCannotBeIsRefused() {
     OutboxMetrics.Builder builder = OutboxMetrics.builder(store);
-    assertThatThrownBy(() -> builder.prefix(" "))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("prefix");
     assertThatThrownBy(() -> builder.interval(Duration.ofMillis(99)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("99ms")
