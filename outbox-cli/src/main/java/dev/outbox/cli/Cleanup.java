@@ -1,5 +1,7 @@
 package dev.outbox.cli;
 
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -28,6 +30,21 @@ public final class Cleanup implements AutoCloseable {
     Cleanup cleanup = new Cleanup(work);
     Runtime.getRuntime().addShutdownHook(cleanup.hook);
     return cleanup;
+  }
+
+  /**
+   * Does something for whose end the end of the JVM waits, when a signal comes, so many seconds.
+   */
+  static void finishing(int patienceSeconds, Runnable work) {
+    CompletableFuture<Boolean> ended = new CompletableFuture<>();
+    Runnable await = () -> ended.completeOnTimeout(false, patienceSeconds, TimeUnit.SECONDS).join();
+    try (Cleanup ignored = atEnd(await)) {
+      try {
+        work.run();
+      } finally {
+        ended.complete(true);
+      }
+    }
   }
 
   /** True when the JVM is being ended from outside: failures from then on are of no interest. */

@@ -11,6 +11,9 @@ import picocli.CommandLine.Option;
     name = "migrate",
     description = "Make or update the tables, or print the statements for doing it by hand.")
 final class MigrateCommand extends SchemaCommand {
+  /** Some supervisors kill 30 s after they have sent a signal. */
+  private static final int PATIENCE_SECONDS = 25;
+
   @Option(names = "--print", description = "Print the statements; needs no database.")
   private boolean print;
 
@@ -27,7 +30,7 @@ final class MigrateCommand extends SchemaCommand {
     }
     try (Opened connected = database.connect(tables())) {
       SchemaStore store = Stores.as(SchemaStore.class, tables().store(connected));
-      store.migrate();
+      Cleanup.finishing(PATIENCE_SECONDS, store::migrate); // or its lock would stay
       store.verify();
       out()
           .printf(

@@ -14,6 +14,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -285,6 +287,33 @@ abstract class JdbcCommandsTest extends DatabaseCommandsTest {
       assertThat(cli.code()).isEqualTo(2);
       assertThat(cli.err()).contains("\"create schema not_there\"").hasLineCount(1);
     }
+  }
+
+  @Test
+  @DisplayName("a lock that a killed migration has left is named, with the statement that ends it")
+  void leftLock() throws Exception {
+    String table = schema + ".outbox_databasechangeloglock";
+    query(
+        "create table %s (id int primary key, locked boolean, lockgranted timestamp, lockedby varchar(255))"
+            .formatted(table));
+    query("insert into %s values (1, true, current_timestamp, 'the pod')".formatted(table));
+    String minutes = "liquibase.changelogLockWaitTimeInMinutes";
+    String seconds = "liquibase.changelogLockPollRate";
+    System.setProperty(minutes, "0");
+    System.setProperty(seconds, "1");
+    Cli locked;
+    try {
+      locked = cli("migrate");
+    } finally {
+      System.clearProperty(minutes);
+      System.clearProperty(seconds);
+    }
+    assertThat(locked.code()).isEqualTo(2);
+    assertThat(locked.err()).contains("Currently locked by the pod since").hasLineCount(1);
+    Matcher statement = Pattern.compile("\"(delete from [^\"]*)\"").matcher(locked.err());
+    assertThat(statement.find()).as(locked.err()).isTrue();
+    query(statement.group(1));
+    assertThat(cli("migrate").code()).isZero();
   }
 
   @Test

@@ -26,6 +26,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -381,6 +382,40 @@ class ProgramPacked {
   private static String store(String schema) {
     return "store.url=%s\nstore.user=%s\nstore.password=%s\nstore.schema=%s\n"
         .formatted(postgres.jdbcUrl(), postgres.user(), postgres.password(), schema);
+  }
+
+  @Test
+  @DisplayName("ends a migration that is under way before SIGTERM ends it")
+  void migrationIsEnded() throws Exception {
+    List<String> unused = Sql.query(postgres, "create schema slow");
+    Map<String, String> environment = environment();
+    environment.put(DatabaseOptions.PASSWORD_VARIABLE, postgres.password());
+    Path work = Files.createTempDirectory(folder, "migrate");
+    String program = home.resolve("bin/outbox").toString();
+    List<String> where = Sql.options(postgres).subList(0, 2);
+    Process migrate;
+    try (Connection other = Sql.connect(postgres);
+        Statement statement = other.createStatement()) {
+      other.setAutoCommit(false);
+      statement.execute("create table slow.outbox_schema (x int)"); // so that its own has to wait
+      migrate = start(work, environment, with(program, List.of("migrate", "--schema=slow"), where));
+      await()
+          .atMost(Duration.ofMinutes(1))
+          .until(
+              () ->
+                  Sql.query(postgres, "select 1 from pg_locks where not granted").size() == 1
+                      || !migrate.isAlive());
+      migrate.destroy();
+      assertThat(migrate.waitFor(1, TimeUnit.SECONDS)).as("it waits").isFalse();
+      other.rollback();
+    }
+    stop(migrate);
+    assertThat(migrate.exitValue()).isEqualTo(143);
+    String lock = "select locked from slow.outbox_databasechangeloglock";
+    assertThat(Sql.query(postgres, lock))
+        .as(Files.readString(work.resolve("err")))
+        .containsExactly("f");
+    assertThat(Cli.run(Sql.options(postgres), "status", "--schema=slow").code()).isZero();
   }
 
   @Test

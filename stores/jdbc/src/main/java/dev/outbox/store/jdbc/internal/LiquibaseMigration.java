@@ -16,9 +16,11 @@ import liquibase.UpdateSummaryEnum;
 import liquibase.database.Database;
 import liquibase.database.DatabaseFactory;
 import liquibase.database.jvm.JdbcConnection;
+import liquibase.exception.LockException;
 import liquibase.resource.ClassLoaderResourceAccessor;
 import liquibase.structure.core.Schema;
 import liquibase.ui.LoggerUIService;
+import org.jspecify.annotations.Nullable;
 
 /** The only class that needs Liquibase. */
 final class LiquibaseMigration {
@@ -29,11 +31,13 @@ final class LiquibaseMigration {
    */
   private static final int TRIES = 3;
 
+  private static final String LOCK_TABLE = "databasechangeloglock";
+
   private LiquibaseMigration() {}
 
   /**
    * @throws PermanentOutboxException for the first failure; those of the further tries are
-   *     suppressed in it
+   *     suppressed in it. At once when another process keeps Liquibase's lock for minutes
    */
   static void run(DataSource dataSource, Server server) throws SQLException {
     List<PermanentOutboxException> failures = new ArrayList<>();
@@ -42,6 +46,9 @@ final class LiquibaseMigration {
         tryOnce(dataSource, server);
         return;
       } catch (PermanentOutboxException e) {
+        if (lockOf(e) != null) {
+          throw e;
+        }
         failures.add(e);
       }
     }
@@ -56,6 +63,16 @@ final class LiquibaseMigration {
     } catch (SQLException e) {
       throw e;
     } catch (Exception e) {
+      LockException locked = lockOf(e);
+      if (locked != null) {
+        throw new PermanentOutboxException(
+            "migration of %s failed: %s. If nobody migrates there now, one was killed while it did: \"delete from %s\" lets go"
+                .formatted(
+                    server.names().table("*"),
+                    locked.getMessage(),
+                    server.names().table(LOCK_TABLE)),
+            e);
+      }
       SQLException cause = JdbcTransactions.cause(e, SQLException.class);
       boolean forbidden = cause != null && server.trouble(cause) == Server.Trouble.FORBIDDEN;
       throw new PermanentOutboxException(
@@ -66,6 +83,10 @@ final class LiquibaseMigration {
                   cause != null ? cause.getMessage() : String.valueOf(e.getMessage())),
           e);
     }
+  }
+
+  private static @Nullable LockException lockOf(Exception e) {
+    return JdbcTransactions.cause(e, LockException.class);
   }
 
   private static void update(Connection connection, Server server) throws Exception {
@@ -83,7 +104,7 @@ final class LiquibaseMigration {
     // One changelog table a prefix: in a common one the second outbox in a database fails the
     // checksum validation, because the names are part of the statements.
     database.setDatabaseChangeLogTableName(names.prefix() + "databasechangelog");
-    database.setDatabaseChangeLogLockTableName(names.prefix() + "databasechangeloglock");
+    database.setDatabaseChangeLogLockTableName(names.prefix() + LOCK_TABLE);
     Scope.child(
         // Its messages go to the log, not to standard output.
         Map.of(Scope.Attr.ui.name(), new LoggerUIService()),
