@@ -2,6 +2,7 @@ package dev.outbox.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.StatisticsStore;
@@ -14,6 +15,8 @@ import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.Writer;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -194,6 +197,17 @@ class UsageTest {
         .startsWith("outbox: cannot connect to " + url.replace("geheim", "***") + ": ")
         .doesNotContain("geheim")
         .hasLineCount(1);
+  }
+
+  @Test
+  @DisplayName("a database that takes connections and never answers is given up")
+  void silent() throws Exception {
+    try (ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      String url = "jdbc:postgresql://127.0.0.1:%d/x".formatted(server.getLocalPort());
+      Cli cli =
+          assertTimeoutPreemptively(Duration.ofMinutes(1), () -> Cli.run("status", "--url=" + url));
+      assertThat(cli.err()).startsWith("outbox: cannot connect to " + url).hasLineCount(1);
+    }
   }
 
   @ParameterizedTest

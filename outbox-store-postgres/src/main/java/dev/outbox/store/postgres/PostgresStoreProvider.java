@@ -1,6 +1,7 @@
 package dev.outbox.store.postgres;
 
 import dev.outbox.store.jdbc.JdbcStoreProvider;
+import java.util.Map;
 
 /** Opens the store of a URL of PostgreSQL. */
 public final class PostgresStoreProvider extends JdbcStoreProvider {
@@ -14,5 +15,11 @@ public final class PostgresStoreProvider extends JdbcStoreProvider {
         "08004",
         PostgresOutboxStore::builder,
         PostgresInboxStore::builder);
+  }
+
+  /** In seconds: else this driver waits without end for a server that takes connections only. */
+  @Override
+  protected Map<String, String> poolSettings() {
+    return Map.of("loginTimeout", "10");
   }
 }
