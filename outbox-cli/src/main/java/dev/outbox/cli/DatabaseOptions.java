@@ -4,6 +4,7 @@ import dev.outbox.Archive;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.StoreProvider;
 import dev.outbox.spi.store.StoreProvider.Opened;
+import dev.outbox.spi.store.StoreProvider.PasswordMissingException;
 import java.io.Console;
 import java.util.List;
 import java.util.Map;
@@ -19,7 +20,7 @@ import picocli.CommandLine.ParameterException;
 
 /** Where the outbox is. */
 public final class DatabaseOptions {
-  public static final String PASSWORD_VARIABLE = Failure.NoPassword.VARIABLE;
+  public static final String PASSWORD_VARIABLE = "OUTBOX_PASSWORD";
 
   static final String PASSWORD = "--password";
 
@@ -127,10 +128,13 @@ public final class DatabaseOptions {
   public <C> C withPassword(Supplier<C> connect) {
     try {
       return connect.get();
-    } catch (Failure.NoPassword e) {
+    } catch (PasswordMissingException e) {
       Console console = System.console();
       if (console == null) {
-        throw e;
+        throw new Failure(
+            "%s; give the password in the variable %s or with %s"
+                .formatted(e.getMessage(), PASSWORD_VARIABLE, PASSWORD),
+            e);
       }
       password = ask(console);
       return connect.get();

@@ -111,7 +111,7 @@ final class DatabaseRelay implements AutoCloseable {
         }
         throw e;
       }
-    } catch (IllegalArgumentException | Failure e) {
+    } catch (IllegalArgumentException | Failure | OutboxException e) {
       throw new Failure(RelayConfig.of(name, String.valueOf(e.getMessage())), e);
     }
   }

@@ -113,8 +113,6 @@ public final class Stores {
   public static Opened open(Address address, @Nullable Duration dedupWindow, int connections) {
     try {
       return of(address.url()).open(address.settings(dedupWindow, connections));
-    } catch (PasswordMissingException e) {
-      throw new Failure.NoPassword(e);
     } catch (IllegalArgumentException e) {
       throw new Failure(String.valueOf(e.getMessage()), e);
     }
@@ -148,9 +146,9 @@ public final class Stores {
       return opened;
     } catch (RuntimeException e) {
       try (opened) {
-        throw e instanceof PasswordMissingException missing
-            ? new Failure.NoPassword(missing)
-            : e instanceof OutboxException ? new Failure(String.valueOf(e.getMessage()), e) : e;
+        boolean isFailure =
+            e instanceof OutboxException && !(e instanceof PasswordMissingException);
+        throw isFailure ? new Failure(String.valueOf(e.getMessage()), e) : e;
       }
     }
   }

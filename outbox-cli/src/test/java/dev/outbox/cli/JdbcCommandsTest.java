@@ -7,6 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.StoreProvider;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -20,6 +23,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** On a relational database. */
 abstract class JdbcCommandsTest extends DatabaseCommandsTest {
@@ -317,8 +321,17 @@ abstract class JdbcCommandsTest extends DatabaseCommandsTest {
   }
 
   @Test
-  @DisplayName("a missing password is asked for by the variable's name")
-  void noPassword() {
+  @DisplayName("a missing password is asked for by the variable's name, but of a relay")
+  void noPassword(@TempDir Path directory) throws IOException {
+    Path file = directory.resolve("relay.properties");
+    Files.writeString(
+        file,
+        "store.url=%s\nstore.user=%s\nkafka.bootstrap.servers=127.0.0.1:1\n"
+            .formatted(server.jdbcUrl(), server.user()));
+    assertThat(Cli.run("relay", "--config=" + file).err())
+        .startsWith("outbox: cannot connect to ")
+        .doesNotContain("OUTBOX_PASSWORD", "--password")
+        .hasLineCount(1);
     for (List<String> more : List.of(List.<String>of(), List.of("--password"))) {
       Cli cli = Cli.run(more, "status", "--url=" + server.jdbcUrl(), "--user=" + server.user());
       assertThat(cli.code()).isEqualTo(2);
