@@ -113,6 +113,19 @@ class BucketStoreTest {
   }
 
   @Test
+  @DisplayName(
+      "ends its housekeeping soon when a relay that stops interrupts it, and does it later")
+  void interrupted() {
+    database.blocked = List.of(3);
+    Thread.currentThread().interrupt();
+    store.housekeep();
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(database.restored).isEmpty();
+    store.housekeep();
+    assertThat(database.restored).containsExactly(List.of(3));
+  }
+
+  @Test
   @DisplayName("tells the database the lease of a relay that claims from what it holds, too")
   void leaseOfWhoHolds() {
     List<Object> leases = new ArrayList<>();
