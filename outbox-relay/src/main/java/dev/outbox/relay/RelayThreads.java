@@ -67,9 +67,7 @@ final class RelayThreads {
   }
 
   void start(Worker worker) {
-    Thread thread = BackgroundTasks.daemon(worker.name(), worker::run);
-    inStore.add(thread);
-    thread.start();
+    inStore.add(started(worker.name(), worker::run));
   }
 
   /** Until the workers have ended. */

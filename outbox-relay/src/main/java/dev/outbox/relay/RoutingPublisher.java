@@ -184,11 +184,10 @@ public final class RoutingPublisher implements MessagePublisher {
                   () ->
                       troubles(
                           all,
-                          one ->
-                              () -> {
-                                one.publisher().close();
-                                return Optional.empty();
-                              },
+                          publisher -> {
+                            publisher.close();
+                            return Optional.empty();
+                          },
                           timeout,
                           "did not close within " + Texts.time(timeout)))
               .join();
@@ -216,7 +215,7 @@ public final class RoutingPublisher implements MessagePublisher {
     String troubles =
         troubles(
             askable(),
-            one -> () -> one.publisher().unreachable(each),
+            publisher -> publisher.unreachable(each),
             patience,
             "did not say in time whether it answers");
     return troubles.isEmpty() ? Optional.empty() : Optional.of(troubles);
@@ -232,7 +231,7 @@ public final class RoutingPublisher implements MessagePublisher {
     List<List<Finding>> findings =
         answers(
             all,
-            one -> () -> one.publisher().findings(messages.getOrDefault(one, List.of()), each),
+            one -> one.publisher().findings(messages.getOrDefault(one, List.of()), each),
             patience,
             "did not say in time how its destinations are",
             (name, trouble) -> List.of(Finding.warning("publisher", name + " " + trouble, null)));
@@ -243,16 +242,20 @@ public final class RoutingPublisher implements MessagePublisher {
     return all.stream().filter(one -> one.publisher().address() != null).toList();
   }
 
+  private interface Question<T, A> {
+    A ask(T asked) throws Exception;
+  }
+
   /** Asks each at the same time; an answer is empty when nothing is wrong. */
   private String troubles(
       List<Routed> asked,
-      Function<Routed, Callable<Optional<String>>> question,
+      Question<MessagePublisher, Optional<String>> question,
       Duration time,
       String late)
       throws InterruptedException {
     return answers(
             asked,
-            one -> () -> question.apply(one).call().map(said -> one.name() + ": " + said),
+            one -> question.ask(one.publisher()).map(said -> one.name() + ": " + said),
             time,
             late,
             (name, trouble) -> Optional.of(name + ": " + trouble))
@@ -268,14 +271,14 @@ public final class RoutingPublisher implements MessagePublisher {
    */
   private <A> List<A> answers(
       List<Routed> asked,
-      Function<Routed, Callable<A>> question,
+      Question<Routed, A> question,
       Duration time,
       String late,
       BiFunction<String, String, A> otherwise)
       throws InterruptedException {
-    List<Future<A>> futures =
-        executor.invokeAll(
-            asked.stream().map(question).toList(), time.toNanos(), TimeUnit.NANOSECONDS);
+    List<Callable<A>> tasks = new ArrayList<>();
+    asked.forEach(one -> tasks.add(() -> question.ask(one)));
+    List<Future<A>> futures = executor.invokeAll(tasks, time.toNanos(), TimeUnit.NANOSECONDS);
     List<A> answers = new ArrayList<>();
     for (int i = 0; i < asked.size(); i++) {
       String name = asked.get(i).name();
