@@ -153,7 +153,13 @@ public final class RedisInboxStore extends RedisStore implements InboxStore<Redi
     String token = UUID.randomUUID().toString();
     Arguments arguments =
         arguments(key).add(token).addMicros(checked).addMicros(retention).add(fingerprint.bytes());
-    Reply reply = Reply.of(server.runReplicated(BEGIN, arguments).orThrow());
+    Server.Done done = server.runReplicated(BEGIN, arguments);
+    Reply reply = Reply.of(done.reply());
+    if (done.lacking() != null && reply.text(0).equals("started")) {
+      // At once: nobody has the lock, and all others would wait for its end.
+      Object ignored = server.run(RELEASE, released(key, token, "too few replicas had the lock"));
+    }
+    Object unused = done.orThrow();
     return switch (reply.text(0)) {
       case "started" ->
           new Begin.Started<>(new RedisLock(key, token, Math.toIntExact(reply.number(1))));
@@ -161,6 +167,10 @@ public final class RedisInboxStore extends RedisStore implements InboxStore<Redi
       case "done" -> new Begin.Done<>(result(reply.bytes(1), reply.textOrNull(2)));
       default -> new Begin.Mismatch<>();
     };
+  }
+
+  private Arguments released(InboxKey key, String token, String error) {
+    return arguments(key).add(token).addMicros(retention).add(error);
   }
 
   private static Duration left(long micros) {
@@ -232,8 +242,7 @@ public final class RedisInboxStore extends RedisStore implements InboxStore<Redi
 
     @Override
     public boolean release(String error) {
-      Arguments arguments = arguments(key).add(token).addMicros(retention).add(Texts.clean(error));
-      return did(server.run(RELEASE, arguments), key);
+      return did(server.run(RELEASE, released(key, token, Texts.clean(error))), key);
     }
   }
 

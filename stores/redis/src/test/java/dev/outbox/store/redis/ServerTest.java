@@ -165,6 +165,24 @@ class ServerTest {
   }
 
   @Test
+  @DisplayName("a lock that too few replicas have is nobody's: the next one may have it at once")
+  void lockWithoutReplicas() {
+    on(
+        (redis, client) -> {
+          RedisInboxStore.Builder builder =
+              RedisInboxStore.builder(client, NAME).replicasTime(Duration.ofMillis(1));
+          builder.build().migrate();
+          InboxKey key = new InboxKey("shipping", "1");
+          Duration hour = Duration.ofHours(1);
+          assertThatThrownBy(() -> builder.replicas(1).build().begin(key, hour))
+              .isInstanceOf(TransientOutboxException.class)
+              .hasMessageContaining("0 replicas of Redis have acknowledged");
+          assertThat(builder.replicas(0).build().begin(key, hour))
+              .isInstanceOf(Begin.Started.class);
+        });
+  }
+
+  @Test
   @DisplayName("after a failover behind one name, what is connected to the old primary fails once")
   void failover() {
     on(
