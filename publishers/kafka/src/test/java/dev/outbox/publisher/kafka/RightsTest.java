@@ -5,10 +5,12 @@ import static dev.outbox.embedded.TestMessages.message;
 import static dev.outbox.embedded.TestMessages.publishUntilDelivered;
 import static dev.outbox.embedded.TestMessages.stored;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.outbox.embedded.EmbeddedKafka;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -30,7 +32,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** A broker that asks who may write where. */
+/** A broker that asks who is there, and who may write where. */
 class RightsTest {
   private static final String PASSWORD = "rights-7";
 
@@ -42,10 +44,10 @@ class RightsTest {
   static void start() {
     kafka =
         EmbeddedKafka.builder()
-            .setting("auto.create.topics.enable", "false")
+            .setting("auto.create.topics.enable", "true")
             .setting(
                 "authorizer.class.name", "org.apache.kafka.metadata.authorizer.StandardAuthorizer")
-            .setting("super.users", "User:ANONYMOUS")
+            .setting("super.users", "User:ANONYMOUS;User:late")
             .scram()
             .start();
     admin = Admin.create(Map.of("bootstrap.servers", kafka.bootstrapServers()));
@@ -62,15 +64,8 @@ class RightsTest {
     publisher.close();
   }
 
-  /** As a user that has no right yet. */
-  private void login(String user) throws Exception {
-    admin
-        .alterUserScramCredentials(
-            List.of(
-                new UserScramCredentialUpsertion(
-                    user, new ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096), PASSWORD)))
-        .all()
-        .get();
+  /** Publishes as a user, who need not be there yet. */
+  private void login(String user) {
     publisher =
         KafkaPublisher.builder()
             .property("bootstrap.servers", kafka.scramBootstrapServers())
@@ -80,7 +75,18 @@ class RightsTest {
                 "sasl.jaas.config",
                 "org.apache.kafka.common.security.scram.ScramLoginModule required username=\"%s\" password=\"%s\";"
                     .formatted(user, PASSWORD))
+            .timeout(Duration.ofSeconds(8))
             .build();
+  }
+
+  private static void addUser(String user) throws Exception {
+    admin
+        .alterUserScramCredentials(
+            List.of(
+                new UserScramCredentialUpsertion(
+                    user, new ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096), PASSWORD)))
+        .all()
+        .get();
   }
 
   private static void topic(String name) {
@@ -106,9 +112,31 @@ class RightsTest {
   }
 
   @Test
+  @DisplayName("a user made after the publisher started is served, and the broker makes its topic")
+  void late() throws Exception {
+    login("late");
+    StoredMessage message = stored(message("t", "k"));
+    for (int i = 0; i < 3; i++) {
+      assertThat(publisher.publish(List.of(message)))
+          .allSatisfy(r -> assertThat(destination(r)).isNull());
+    }
+    assertThat(publisher.unreachable(Duration.ofMinutes(1)).orElseThrow())
+        .contains("does not let us in")
+        .contains(kafka.scramBootstrapServers())
+        .doesNotContain(PASSWORD);
+
+    addUser("late");
+    await()
+        .atMost(Duration.ofMinutes(3))
+        .until(() -> publisher.publish(List.of(message)).contains(Result.delivered()));
+    assertThat(publisher.unreachable(Duration.ofMinutes(1))).isEmpty();
+  }
+
+  @Test
   @DisplayName(
       "of many topics those that we may not write to wait, in order; all others are served")
   void someTopics() throws Exception {
+    addUser("some");
     login("some");
     List<StoredMessage> waiting = new ArrayList<>();
     List<StoredMessage> served = new ArrayList<>();
@@ -160,6 +188,7 @@ class RightsTest {
   @Test
   @DisplayName("who may write nowhere is served as soon as that is allowed")
   void nowhere() throws Exception {
+    addUser("nobody");
     login("nobody");
     topic("later");
     List<StoredMessage> messages =
@@ -179,6 +208,7 @@ class RightsTest {
   @Test
   @DisplayName("a right that is taken away in the middle loses nothing, and breaks no order")
   void takenAway() throws Exception {
+    addUser("once");
     login("once");
     topic("once");
     grant("once", "once", AclOperation.WRITE);
