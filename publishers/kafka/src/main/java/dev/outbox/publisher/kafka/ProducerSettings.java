@@ -159,7 +159,7 @@ final class ProducerSettings {
     requireAtMost(DELIVERY_TIMEOUT_MS_CONFIG, timing.timeout() / 2, "half of");
     requireAtMost(REQUEST_TIMEOUT_MS_CONFIG, timing.timeout() / 2, "half of");
     // Else the call gives up on each record that lingers, and sends it again and again.
-    requireAtMost(LINGER_MS_CONFIG, timing.impatience() / 2, "a fortieth of");
+    requireAtMost(LINGER_MS_CONFIG, timing.patience() / 2, "an eighth of");
   }
 
   private void requireAtMost(String name, long nanos, String part) {
