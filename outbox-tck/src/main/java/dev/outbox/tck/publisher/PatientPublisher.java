@@ -232,14 +232,14 @@ final class PatientPublisher implements Frame.Tested {
 
     Published await() {
       try {
-        return Published.returned(when, messages, deadline.get(results));
+        return new Published(when, messages, deadline.get(results), null, null);
       } catch (TimeoutException e) {
         results.interrupt();
         stuck.add(to);
         run.hangs(when);
         return Published.hung(when, messages, limit());
       } catch (ExecutionException e) {
-        return Published.threw(when, messages, requireNonNull(e.getCause()));
+        return new Published(when, messages, null, requireNonNull(e.getCause()), null);
       }
     }
 

@@ -30,15 +30,9 @@ record Published(
     @Nullable Throwable thrown,
     @Nullable Duration inVain) {
 
-  /** It returned. What the publisher does with its list afterwards is another matter. */
-  static Published returned(
-      String when, List<StoredMessage> messages, @Nullable List<Result> results) {
-    List<Result> given = results == null ? null : new ArrayList<>(results);
-    return new Published(when, messages, given, null, null);
-  }
-
-  static Published threw(String when, List<StoredMessage> messages, Throwable thrown) {
-    return new Published(when, messages, null, thrown, null);
+  /** What the publisher does with its list afterwards is another matter. */
+  Published {
+    results = results == null ? null : new ArrayList<>(results);
   }
 
   /** It did not return within the limit. */

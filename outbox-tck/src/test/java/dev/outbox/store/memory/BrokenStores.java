@@ -1,5 +1,7 @@
 package dev.outbox.store.memory;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
 import dev.outbox.Appended;
 import dev.outbox.Archive;
 import dev.outbox.Header;
@@ -18,11 +20,13 @@ import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
+import java.text.Normalizer;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -177,6 +181,53 @@ public final class BrokenStores {
     }
   }
 
+  /** Has a collation that pads with blanks. */
+  @Rule("A3")
+  static final class TrimsKeys extends Broken {
+    @Override
+    Row newRow(String key, OutboxMessage message) {
+      return super.newRow(key.strip(), message);
+    }
+  }
+
+  /** Has a collation that knows how to write an accent. */
+  @Rule("A3")
+  static final class NormalizesKeys extends Broken {
+    @Override
+    Row newRow(String key, OutboxMessage message) {
+      return super.newRow(Normalizer.normalize(key, Normalizer.Form.NFC), message);
+    }
+  }
+
+  /** Takes a payload for the text of a C program, unless it begins as none. */
+  @Rule({"A3", "A5"})
+  static final class EndsPayloadsAtNul extends Broken {
+    @Override
+    Row newRow(String key, @Nullable OutboxMessage message) {
+      int end = message == null ? 0 : new String(message.payload(), ISO_8859_1).indexOf(0);
+      return super.newRow(
+          key,
+          message == null || end <= 0
+              ? message
+              : message.toBuilder().payload(Arrays.copyOf(message.payload(), end)).build());
+    }
+  }
+
+  /** Has times to the millisecond. */
+  @Rule("A3")
+  static final class CutsTimes extends Broken {
+    @Override
+    Row newRow(String key, @Nullable OutboxMessage message) {
+      return super.newRow(
+          key,
+          message == null || message.availableAt() == null
+              ? message
+              : message.toBuilder()
+                  .availableAt(message.availableAt().truncatedTo(ChronoUnit.MILLIS))
+                  .build());
+    }
+  }
+
   /** Writes dedup keys in a transaction of its own. */
   @Rule("A4")
   static final class RemembersRolledBackDedupKeys extends Broken {
@@ -184,6 +235,15 @@ public final class BrokenStores {
     synchronized void rollback(MemoryTransaction transaction) {
       transaction.rows.clear();
       commit(transaction);
+    }
+  }
+
+  /** Has a collation that ignores case. */
+  @Rule("A4")
+  static final class MixesUpDedupKeys extends Broken {
+    @Override
+    boolean takeDedupKey(String dedupKey, MemoryTransaction transaction) {
+      return super.takeDedupKey(dedupKey.toLowerCase(Locale.ROOT), transaction);
     }
   }
 
@@ -276,6 +336,26 @@ public final class BrokenStores {
         due.remove(1);
       }
       return due;
+    }
+  }
+
+  /** Reads by pages of eight. */
+  @Rule("C2")
+  static final class FillsPages extends Broken {
+    @Override
+    MemoryClaim claim(MemoryClaim claim, Claim.Request r) {
+      int most = r.maxMessages() == 7 ? 8 : r.maxMessages();
+      return super.claim(claim, new Claim.Request(r.worker(), most, r.maxBytes(), r.lease()));
+    }
+  }
+
+  /** Counts messages, and not their bytes. */
+  @Rule("C2")
+  static final class CountsNoBytes extends Broken {
+    @Override
+    MemoryClaim claim(MemoryClaim claim, Claim.Request r) {
+      return super.claim(
+          claim, new Claim.Request(r.worker(), r.maxMessages(), Long.MAX_VALUE, r.lease()));
     }
   }
 
@@ -1104,6 +1184,19 @@ public final class BrokenStores {
       if (key.live().size() < 45) {
         super.release(key);
       }
+    }
+  }
+
+  /** Counts an attempt that should not count. */
+  @Rule({"S2", "S1", "S6"})
+  static final class CountsUnavailable extends Broken {
+    @Override
+    void apply(Key key, Row row, Decision decision, boolean countedBefore) {
+      super.apply(
+          key,
+          row,
+          decision instanceof Decision.Retry r ? Decision.retry(r.delay(), r.error()) : decision,
+          countedBefore);
     }
   }
 

@@ -8,7 +8,6 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.tck.Failure;
 import dev.outbox.tck.store.OutboxStoreProperties;
-import java.text.Normalizer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
@@ -127,18 +126,6 @@ class PropertiesTest {
     }
   }
 
-  /** Counts an attempt that should not count. */
-  static final class CountsUnavailable extends BrokenStores.Broken {
-    @Override
-    void apply(Key key, Row row, Decision decision, boolean countedBefore) {
-      super.apply(
-          key,
-          row,
-          decision instanceof Decision.Retry r ? Decision.retry(r.delay(), r.error()) : decision,
-          countedBefore);
-    }
-  }
-
   /** Takes a message that no decision names for delivered. */
   static final class DropsTheUndecided extends BrokenStores.Broken {
     @Override
@@ -157,22 +144,6 @@ class PropertiesTest {
       Instant now = now();
       claim.rows.keySet().forEach(key -> key.lease(claim, now, lease));
       return super.renew(claim, lease);
-    }
-  }
-
-  /** Has a collation that pads with blanks. */
-  static final class TrimsKeys extends BrokenStores.Broken {
-    @Override
-    Row newRow(String key, OutboxMessage message) {
-      return super.newRow(key.strip(), message);
-    }
-  }
-
-  /** Has a collation that knows how to write an accent. */
-  static final class NormalizesKeys extends BrokenStores.Broken {
-    @Override
-    Row newRow(String key, OutboxMessage message) {
-      return super.newRow(Normalizer.normalize(key, Normalizer.Form.NFC), message);
     }
   }
 
@@ -207,7 +178,7 @@ class PropertiesTest {
         RequeuesAtTheEnd.class,
         IgnoresBlockedKeys.class,
         StoresDuplicates.class,
-        CountsUnavailable.class,
+        BrokenStores.CountsUnavailable.class,
         DropsTheUndecided.class,
         RenewsWhatItLost.class,
         BrokenStoresTest.NotFenced.class,
@@ -215,8 +186,8 @@ class PropertiesTest {
         BrokenStores.RemembersRolledBackDedupKeys.class,
         BrokenStores.LeasesMessages.class,
         BrokenStores.TidiesKeys.class,
-        TrimsKeys.class,
-        NormalizesKeys.class,
+        BrokenStores.TrimsKeys.class,
+        BrokenStores.NormalizesKeys.class,
         BrokenStores.RefusesLateSettles.class,
         BrokenStores.SettlesWhatItLost.class,
         BrokenStores.ForgetsTheError.class,
