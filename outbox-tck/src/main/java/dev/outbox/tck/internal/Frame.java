@@ -197,7 +197,7 @@ public abstract class Frame
   }
 
   private static boolean isOfFixture(ExtensionContext context) {
-    return SuiteOrder.place(context.getRequiredTestClass()) == Place.FIXTURE;
+    return Place.Order.of(context.getRequiredTestClass()) == Place.FIXTURE;
   }
 
   @Override

@@ -5,6 +5,9 @@ import java.lang.annotation.Inherited;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import java.util.Comparator;
+import org.junit.jupiter.api.ClassOrderer;
+import org.junit.jupiter.api.ClassOrdererContext;
 
 /**
  * When the tests of a class run. Those of decisions and of settle come early, because they are
@@ -23,4 +26,17 @@ public @interface Place {
   int LAST = 200;
 
   int value();
+
+  /** Orders classes by their places. */
+  final class Order implements ClassOrderer {
+    @Override
+    public void orderClasses(ClassOrdererContext context) {
+      context.getClassDescriptors().sort(Comparator.comparingInt(c -> of(c.getTestClass())));
+    }
+
+    static int of(Class<?> tests) {
+      Place place = tests.getAnnotation(Place.class);
+      return place == null ? USUAL : place.value();
+    }
+  }
 }

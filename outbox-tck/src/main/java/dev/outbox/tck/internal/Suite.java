@@ -12,7 +12,7 @@ import org.junit.jupiter.api.TestClassOrder;
  * @param <S> the store's or the inbox's type
  */
 @DisplayNameGeneration(RuleNames.class)
-@TestClassOrder(SuiteOrder.class)
+@TestClassOrder(Place.Order.class)
 public abstract class Suite<T, S> {
   /**
    * One on the same database each time; called at least once a test, and by several threads. May

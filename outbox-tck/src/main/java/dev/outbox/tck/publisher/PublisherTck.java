@@ -5,8 +5,8 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Place;
 import dev.outbox.tck.internal.RuleNames;
-import dev.outbox.tck.internal.SuiteOrder;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
@@ -42,7 +42,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  */
 @DisplayNameGeneration(RuleNames.class)
 @ExtendWith(PublisherFrame.class)
-@TestClassOrder(SuiteOrder.class)
+@TestClassOrder(Place.Order.class)
 public abstract class PublisherTck {
   /**
    * A publisher, with the time limit of {@link #timeout()}; the suite closes it. Called at least
