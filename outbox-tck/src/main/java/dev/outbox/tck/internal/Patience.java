@@ -19,6 +19,10 @@ import org.jspecify.annotations.Nullable;
  * called in it, is done by one thread, because transactions may be bound to it. Other threads of a
  * test call by themselves: whoever waits for them has patience too.
  *
+ * <p>The call is given up and not the test, as by a time limit of JUnit: a test whose thread hung
+ * could not end the transaction that the call waits for, nor make whole what it has damaged, and
+ * whatever runs next would hang too.
+ *
  * <p>After waits in vain there is less patience, so that a run ends soon however wrong a store is.
  * But it never falls below some times the longest wait that was not in vain, so that a slow
  * database loses nothing by one failure.
