@@ -1,20 +1,15 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.dev.bench.BenchClient.Append;
 import dev.outbox.dev.bench.Pod.Usage;
 import dev.outbox.dev.bench.Throughput.Step;
 import dev.outbox.dev.common.Ledger;
 import dev.outbox.dev.common.Ledger.Publication;
-import dev.outbox.dev.common.Load;
 import dev.outbox.dev.common.Percentiles;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -45,28 +40,6 @@ record OpenLoad(
         .aggregate(ORDER, id)
         .eventType("OrderPlaced")
         .payload(new byte[PAYLOAD]);
-  }
-
-  /**
-   * Starts clients.
-   *
-   * @param first number of the first client here
-   * @param all clients of all processes
-   * @param committed is told of each message when its commit has returned
-   */
-  static Load begin(
-      List<BenchClient> clients, int first, int all, int keys, Consumer<OutboxMessage> committed) {
-    List<Load.Client> each = new ArrayList<>();
-    for (BenchClient client : clients) {
-      SplittableRandom random = new SplittableRandom(first + each.size());
-      each.add(
-          () -> {
-            OutboxMessage message = message(random.nextInt(keys));
-            client.transaction(Append.OUTBOX, List.of(message));
-            committed.accept(message);
-          });
-    }
-    return new Load("a client", each, first, all);
   }
 
   /**

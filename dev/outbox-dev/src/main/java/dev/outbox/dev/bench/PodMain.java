@@ -2,6 +2,7 @@ package dev.outbox.dev.bench;
 
 import com.sun.management.OperatingSystemMXBean;
 import dev.outbox.OutboxMessage;
+import dev.outbox.dev.bench.BenchClient.Append;
 import dev.outbox.dev.bench.BenchClient.Woken;
 import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.dev.common.Load;
@@ -14,6 +15,7 @@ import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import java.lang.management.ManagementFactory;
 import java.util.List;
+import java.util.SplittableRandom;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -105,7 +107,11 @@ public final class PodMain {
     if (clients.isEmpty()) {
       clients = Stream.generate(this::client).limit(setting("clients")).toList();
     }
-    Load started = OpenLoad.begin(clients, number[2], number[3], number[0], this::committed);
+    List<Load.Client> each =
+        IntStream.range(0, clients.size())
+            .mapToObj(i -> appending(clients.get(i), number[2] + i, number[0]))
+            .toList();
+    Load started = new Load("a client", each, number[2], number[3]);
     started.allow(Long.MAX_VALUE, number[1]);
     load = started;
   }
@@ -116,15 +122,21 @@ public final class PodMain {
         : BenchClient.beside(relays.get(0), Woken.valueOf(parent.get("woken")), place);
   }
 
+  private Load.Client appending(BenchClient client, int seed, int keys) {
+    SplittableRandom random = new SplittableRandom(seed);
+    return () -> {
+      OutboxMessage message = OpenLoad.message(random.nextInt(keys));
+      client.transaction(Append.OUTBOX, List.of(message));
+      parent.say(
+          "%s %s %s %s"
+              .formatted(COMMITTED, message.id(), message.aggregateId(), System.nanoTime()));
+    };
+  }
+
   private void halt() throws InterruptedException {
     if (load != null) {
       load.close();
     }
-  }
-
-  private void committed(OutboxMessage message) {
-    parent.say(
-        "%s %s %s %s".formatted(COMMITTED, message.id(), message.aggregateId(), System.nanoTime()));
   }
 
   /** A message is acknowledged when all of its call are. */

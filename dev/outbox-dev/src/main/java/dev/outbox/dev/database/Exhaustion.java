@@ -24,23 +24,18 @@ public final class Exhaustion {
 
   private static void run(int size, Callable<? extends AutoCloseable> pool, long until) {
     List<AutoCloseable> taken = new ArrayList<>();
-    try {
-      while (until - System.nanoTime() > 0) {
-        if (taken.size() == size) {
-          Thread.sleep(10);
-          continue;
-        }
-        try {
+    while (until - System.nanoTime() > 0) {
+      try {
+        if (taken.size() < size) {
           taken.add(pool.call());
-        } catch (Exception e) {
-          // others have them all, or the database is away: once more
+        } else {
+          Thread.sleep(10);
         }
+      } catch (Exception e) {
+        // others have them all, or the database is away: once more
       }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } finally {
-      taken.forEach(Exhaustion::close);
     }
+    taken.forEach(Exhaustion::close);
   }
 
   /** However it ends. */

@@ -120,7 +120,7 @@ public enum StoreKind {
 
   /** The same with so many connections. */
   public static Place<?> at(Address address, int connections) {
-    return of(address.url()).place(address, Archive.NONE, connections);
+    return of(address.url()).place(address, Archive.NONE, connections, Place.PATIENCE);
   }
 
   /**
@@ -128,12 +128,8 @@ public enum StoreKind {
    *
    * @param archive what the outbox keeps of messages that leave it
    * @param size of its pool
+   * @param patience so long clients wait for a connection, where that can be said
    */
-  public Place<?> place(Address address, Archive archive, int size) {
-    return place(address, archive, size, Place.PATIENCE);
-  }
-
-  /** The same; clients wait so long for a connection, where that can be said. */
   public Place<?> place(Address address, Archive archive, int size, Duration patience) {
     return switch (this) {
       case MONGO -> new MongoPlace(address);

@@ -71,7 +71,11 @@ final class Child implements AutoCloseable {
   Tortured<?> place(int size) {
     return (Tortured<?>)
         StoreKind.valueOf(parent.get("database"))
-            .place(Place.address(parent.settings()), Archive.valueOf(parent.get("archive")), size);
+            .place(
+                Place.address(parent.settings()),
+                Archive.valueOf(parent.get("archive")),
+                size,
+                Place.PATIENCE);
   }
 
   @Override
