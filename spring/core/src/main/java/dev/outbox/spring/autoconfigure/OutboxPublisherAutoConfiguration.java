@@ -121,8 +121,6 @@ final class OutboxPublisherAutoConfiguration {
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass(KafkaPublisher.class)
   static class Kafka {
-    private static final String BOOTSTRAP = "bootstrap.servers";
-
     @Bean
     OfferedPublisher outboxKafkaPublisher(
         OutboxProperties properties,
@@ -134,31 +132,30 @@ final class OutboxPublisherAutoConfiguration {
           "Kafka",
           "Set spring.kafka.bootstrap-servers, or correct outbox.kafka.* or outbox.destination.",
           properties.kafka(),
-          timeout -> {
-            KafkaPublisher.Builder publisher =
-                publisher(properties, connection, environment).timeout(timeout);
-            traces.ifAvailable(present -> publisher.aroundSend(present.send()));
-            return publisher.build();
-          });
+          timeout -> publisher(properties, connection, traces, environment, timeout));
     }
 
-    private static KafkaPublisher.Builder publisher(
+    private static MessagePublisher publisher(
         OutboxProperties properties,
         ObjectProvider<KafkaConnection> connection,
-        Environment environment) {
+        ObjectProvider<Traces> traces,
+        Environment environment,
+        Duration timeout) {
       OutboxProperties.Kafka kafka = properties.kafka();
       KafkaPublisher.Builder publisher =
           KafkaPublisher.builder()
-              .destination(new PublisherProperties(properties, kafka).destination());
+              .destination(new PublisherProperties(properties, kafka).destination())
+              .timeout(timeout);
       Binder.get(environment)
           .bind("spring.kafka.bootstrap-servers", Bindable.listOf(String.class))
-          .ifBound(servers -> publisher.property(BOOTSTRAP, String.join(",", servers)));
+          .ifBound(servers -> publisher.property("bootstrap.servers", String.join(",", servers)));
       connection.ifAvailable(spring -> publisher.properties(spring.settings()));
       publisher.properties(kafka.properties());
       if (kafka.cloudEventsSource() != null) {
         publisher.cloudEvents(kafka.cloudEventsSource());
       }
-      return publisher;
+      traces.ifAvailable(present -> publisher.aroundSend(present.send()));
+      return publisher.build();
     }
   }
 
