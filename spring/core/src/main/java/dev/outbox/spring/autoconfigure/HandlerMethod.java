@@ -21,6 +21,7 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.ReflectionUtils;
 
 /** A bean's method with {@link OutboxHandler}. */
@@ -54,6 +55,10 @@ final class HandlerMethod implements MessageHandler {
             .toList();
     if (method.getReturnType() != void.class) {
       throw refused("returns something, and who returns has handled", "Let it return nothing");
+    }
+    if (AnnotatedElementUtils.hasAnnotation(method, Async.class)
+        || AnnotatedElementUtils.hasAnnotation(type, Async.class)) {
+      throw refused("is @Async, and who returns has handled", "Take @Async from it");
     }
     if (Modifier.isStatic(method.getModifiers()) || Modifier.isPrivate(method.getModifiers())) {
       throw refused("is static or private", "Make it a method that can be called from outside");

@@ -29,6 +29,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.scheduling.annotation.Async;
 import org.springframework.test.util.AopTestUtils;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -370,6 +371,12 @@ class HandlersTest {
     }
   }
 
+  static class InAnotherThread {
+    @Async
+    @OutboxHandler("A")
+    public void handle() {}
+  }
+
   static class Private {
     @OutboxHandler("A")
     private void handle() {}
@@ -414,6 +421,7 @@ class HandlersTest {
   void methodsThatCannotHandleAreRefused() {
     refused(
         runner.withBean(Returns.class), "The handler Returns.handle returns something", "nothing");
+    refused(runner.withBean(InAnotherThread.class), "InAnotherThread.handle is @Async", "@Async");
     refused(runner.withBean(Private.class), "Private.handle is static or private", "from outside");
     refused(runner.withBean(TwoPayloads.class), "has several arguments for the payload", "one");
     refused(runner.withBean(NoType.class), "does not say which event types", "@OutboxHandler(");
