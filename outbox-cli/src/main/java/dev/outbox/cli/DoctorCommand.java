@@ -91,7 +91,8 @@ final class DoctorCommand extends CliCommand implements Callable<Integer> {
     if (findings.get(0).isFine() && store instanceof StatisticsStore figures) {
       try {
         findings.addAll(
-            Diagnosis.of(figures, StatisticsStore.DEFAULT_CAP, Instant.now(), null).findings());
+            Diagnosis.of(figures, StatisticsStore.DEFAULT_CAP, Instant.now(), List.of())
+                .findings());
       } catch (PermanentOutboxException e) {
         findings.add(Finding.problem("figures", String.valueOf(e.getMessage()), null));
       }

@@ -164,7 +164,7 @@ final class StatusCommand extends CliCommand implements Callable<Integer> {
                   Stores.as(StatisticsStore.class, store),
                   enough(cap, maxDead),
                   Instant.now(),
-                  null));
+                  List.of()));
     }
     Statistics statistics = found.statistics();
     Duration oldest = statistics.oldest();

@@ -18,7 +18,6 @@ import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -41,9 +40,6 @@ import picocli.CommandLine.Option;
     })
 final class WatchCommand extends StoreCommand {
   private static final Duration LEAST = Duration.ofMillis(100);
-
-  /** Whether the oldest message moves is told by a look that is at least so old. */
-  private static final Duration BEFORE = Duration.ofSeconds(10);
 
   private static final String REDRAW = "\u001b[H\u001b[J";
 
@@ -87,10 +83,6 @@ final class WatchCommand extends StoreCommand {
           ? null
           : each.stream().mapToLong(Long::longValue).sum();
     }
-
-    Optional<Instant> oldestSince() {
-      return Optional.ofNullable(diagnosis.statistics().oldestFree()).map(diagnosis.at()::minus);
-    }
   }
 
   @Override
@@ -121,18 +113,14 @@ final class WatchCommand extends StoreCommand {
 
   private Look look(StatisticsStore store) {
     long now = System.nanoTime();
-    Instant before =
-        looks.stream()
-            .filter(look -> now - look.nanos() >= BEFORE.toNanos())
-            .reduce((first, second) -> second)
-            .flatMap(Look::oldestSince)
-            .orElse(null);
+    List<Diagnosis> earlier = looks.stream().map(Look::diagnosis).toList();
     Look look =
         new Look(
-            Diagnosis.of(store, StatisticsStore.DEFAULT_CAP, Instant.now(), before),
+            Diagnosis.of(store, StatisticsStore.DEFAULT_CAP, Instant.now(), earlier),
             store.flow().orElse(null),
             now);
-    while (looks.size() > 1 && now - looks.getFirst().nanos() > BEFORE.multipliedBy(2).toNanos()) {
+    while (looks.size() > 1
+        && now - looks.getFirst().nanos() > Diagnosis.APART.multipliedBy(2).toNanos()) {
       looks.removeFirst();
     }
     looks.add(look);

@@ -20,6 +20,7 @@ import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -56,6 +57,9 @@ public record Diagnosis(
   /** {@link Finding#what} of dead letters. */
   public static final String DEAD_LETTERS = "dead letters";
 
+  /** So far apart are two readings at least that tell whether anything moves. */
+  public static final Duration APART = Duration.ofSeconds(10);
+
   private static final String DELIVERY = "delivery";
   private static final String START = "outbox relay --config relay.properties";
 
@@ -76,16 +80,35 @@ public record Diagnosis(
     return Stream.concat(Stream.of(delivery), others.stream()).toList();
   }
 
+  /** Since when the oldest free message is due; null: there was none. */
+  private @Nullable Instant oldestSince() {
+    Duration oldest = statistics.oldestFree();
+    return oldest == null ? null : at.minus(oldest);
+  }
+
   /**
    * Reads, with a store that is an {@link InspectionStore} or {@link DeadLetterStore} also keys and
    * dead letters, and judges.
    *
    * @param cap of the counts, at least 1
-   * @param oldestBefore since when the oldest free message was due at an earlier reading; null:
-   *     there was none, and nobody knows whether anything moves
+   * @param earlier what was read before, the oldest first: the last that is old enough says whether
+   *     anything moves; without one nobody knows
    * @throws dev.outbox.OutboxException when the database cannot be asked
    */
   public static Diagnosis of(
+      StatisticsStore store, int cap, Instant now, Collection<Diagnosis> earlier) {
+    Instant before = null;
+    for (Diagnosis one : earlier) {
+      before = one.at.plus(APART).isAfter(now) ? before : one.oldestSince();
+    }
+    return since(store, cap, now, before);
+  }
+
+  /**
+   * @param oldestBefore since when the oldest free message was due at an earlier reading; null:
+   *     there was none, and nobody knows whether anything moves
+   */
+  static Diagnosis since(
       StatisticsStore store, int cap, Instant now, @Nullable Instant oldestBefore) {
     Statistics statistics = store.statistics(cap);
     Optional<List<WorkerLease>> leases = store.leases();

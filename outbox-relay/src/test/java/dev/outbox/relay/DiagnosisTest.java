@@ -87,7 +87,7 @@ class DiagnosisTest {
                             : List.of(new StatisticsStore.WorkerLease("relay/0", 64, NOW, NOW))));
     Instant dueBefore =
         before == null ? null : NOW.minusSeconds(10).minusMillis((long) (before * 1_000));
-    Diagnosis diagnosis = Diagnosis.of(store, 10_000, NOW, dueBefore);
+    Diagnosis diagnosis = Diagnosis.since(store, 10_000, NOW, dueBefore);
     assertThat(diagnosis.delivery().sentence()).startsWith(sentence);
     assertThat(diagnosis.delivery().severity()).isEqualTo(severity);
     assertThat(diagnosis.findings()).first().isEqualTo(diagnosis.delivery());
@@ -142,7 +142,7 @@ class DiagnosisTest {
     append(store, "mail", failed, Decision.retry(Duration.ofHours(1), "no answer"));
     append(store, "bill", halted, Decision.deadHaltingKey("too large"));
     now.set(NOW.plusSeconds(300));
-    Diagnosis diagnosis = Diagnosis.of(store, 10_000, now.get(), null);
+    Diagnosis diagnosis = Diagnosis.of(store, 10_000, now.get(), List.of());
     assertThat(diagnosis.delivery().sentence()).startsWith(sentence);
     assertThat(diagnosis.delivery().severity()).isEqualTo(severity);
     assertThat(diagnosis.others())
@@ -172,7 +172,7 @@ class DiagnosisTest {
         1,
         Decision.retryUncounted(Duration.ofHours(1), wasPaused ? error : "no answer"));
     now.set(NOW.plusSeconds(300));
-    Finding delivery = Diagnosis.of(store, 10_000, now.get(), null).delivery();
+    Finding delivery = Diagnosis.of(store, 10_000, now.get(), List.of()).delivery();
     assertThat(delivery.sentence()).startsWith(sentence);
   }
 

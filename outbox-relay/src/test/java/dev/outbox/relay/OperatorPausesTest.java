@@ -273,7 +273,8 @@ class OperatorPausesTest {
   void diagnosisSaysThatAPauseIsWhyNothingMoves() throws InterruptedException {
     IntStream.range(0, 3).forEach(i -> append(PAUSED, "a", "event" + i));
     store.pause(null, ANN);
-    Diagnosis diagnosis = Diagnosis.of(store, 10, Instant.now().plus(Duration.ofHours(1)), null);
+    Diagnosis diagnosis =
+        Diagnosis.of(store, 10, Instant.now().plus(Duration.ofHours(1)), List.of());
     assertThat(diagnosis.delivery().severity()).isEqualTo(Finding.Severity.WARNING);
     assertThat(diagnosis.delivery().sentence()).startsWith("all messages are paused since ");
     assertThat(diagnosis.delivery().remedy()).isEqualTo("outbox resume");

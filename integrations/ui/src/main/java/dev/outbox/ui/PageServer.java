@@ -116,7 +116,7 @@ public final class PageServer implements AutoCloseable {
     if (pages.isEmpty()) {
       return PageResponse.text(404, "Here are " + String.join(", ", new TreeSet<>(open.keySet())));
     }
-    String method = exchange.getRequestMethod();
+    String method = exchange.getRequestMethod().replace("HEAD", "GET"); // it has no body
     Map<String, String> headers = new HashMap<>();
     exchange
         .getRequestHeaders()

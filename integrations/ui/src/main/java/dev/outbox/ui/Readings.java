@@ -3,7 +3,6 @@ package dev.outbox.ui;
 import dev.outbox.relay.Diagnosis;
 import dev.outbox.spi.store.StatisticsStore;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedDeque;
@@ -17,7 +16,6 @@ import org.jspecify.annotations.Nullable;
  * hour.
  */
 final class Readings {
-  static final Duration SAMPLED = Duration.ofSeconds(10);
   private static final Duration FRESH = Duration.ofSeconds(2);
   private static final Duration KEPT = Duration.ofHours(1);
 
@@ -50,7 +48,9 @@ final class Readings {
       Diagnosis newest = known();
       if (newest == null || !isFresh(newest)) {
         long before = changes.get();
-        newest = read(source.clock().instant());
+        newest =
+            Diagnosis.of(
+                source.figures(), StatisticsStore.DEFAULT_CAP, source.clock().instant(), samples);
         last = new Known(newest, before);
         sample(newest);
       }
@@ -75,20 +75,9 @@ final class Readings {
     return Duration.between(one.at(), source.clock().instant()).abs().compareTo(FRESH) <= 0;
   }
 
-  private Diagnosis read(Instant now) {
-    Instant before =
-        samples.stream()
-            .filter(sample -> !sample.at().plus(SAMPLED).isAfter(now))
-            .reduce((first, second) -> second)
-            .filter(sample -> sample.statistics().oldestFree() != null)
-            .map(sample -> sample.at().minus(sample.statistics().oldestFree()))
-            .orElse(null);
-    return Diagnosis.of(source.figures(), StatisticsStore.DEFAULT_CAP, now, before);
-  }
-
   private void sample(Diagnosis sample) {
     Diagnosis newest = samples.peekLast();
-    if (newest == null || !newest.at().plus(SAMPLED).isAfter(sample.at())) {
+    if (newest == null || !newest.at().plus(Diagnosis.APART).isAfter(sample.at())) {
       samples.add(sample);
       samples.removeIf(old -> old.at().plus(KEPT).isBefore(sample.at()));
     }

@@ -1,5 +1,6 @@
 package dev.outbox.ui;
 
+import static java.net.http.HttpRequest.BodyPublishers.noBody;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -95,6 +96,9 @@ class PageServerTest {
     assertThat(page.statusCode()).isEqualTo(200);
     assertThat(page.headers().firstValue("Content-Type")).contains("text/html; charset=utf-8");
     assertThat(page.body()).contains("nothing to do");
+    HttpResponse<String> head = send(to("/").header("Cookie", cookie).method("HEAD", noBody()));
+    assertThat(head.statusCode()).isEqualTo(200);
+    assertThat(head.body()).isEmpty();
     assertThat(send(to("/style.css").header("Cookie", cookie)).body()).contains("color-scheme");
   }
 
