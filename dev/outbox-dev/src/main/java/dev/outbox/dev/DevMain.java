@@ -16,7 +16,7 @@ public final class DevMain {
   private DevMain() {}
 
   public static void main(String[] args) {
-    System.exit(commandLine().execute(args));
+    System.exit(Main.run(commandLine(), args));
   }
 
   static CommandLine commandLine() {
