@@ -203,7 +203,7 @@ final class HeldBuckets {
     if (inARow > 0) {
       return toLookAt(some, waiting().count() == some.size());
     }
-    if (isShown && news.mayBeFollowed()) {
+    if (news.mayBeFollowed()) {
       List<HeldBucket> handed = inTurn(place -> place.one.isHanded()).toList();
       List<HeldBucket> withNews = inTurn(place -> news.isOf(place.one.bucket())).toList();
       if (!handed.isEmpty() || !withNews.isEmpty()) {
@@ -290,7 +290,6 @@ final class HeldBuckets {
   synchronized void found(BatchReader.Batch batch, Claim.Request request) {
     for (Claimable row : batch.rows()) {
       read[row.bucket()] = Math.max(read[row.bucket()], row.sequence());
-      news.found(row.bucket(), row.sequence());
     }
     batch.leases().forEach(lease -> noteMore(batch, lease));
     batch.unused().forEach(release -> noteMore(batch, release.lease()));
@@ -299,7 +298,7 @@ final class HeldBuckets {
 
   private void noteMore(BatchReader.Batch batch, Lease lease) {
     Place place = places.get(lease.bucket());
-    if (place != null && place.wanted) {
+    if (place != null) {
       place.hasMore = batch.more().contains(lease.bucket());
     }
   }
@@ -391,7 +390,6 @@ final class HeldBuckets {
     place.one = one;
     if (!meanwhile.isEmpty() && !place.beside(meanwhile, read)) {
       news.add(one.bucket(), meanwhile.stream().map(message -> message.row().sequence()).toList());
-      isCrowded = true;
     }
   }
 
@@ -461,7 +459,7 @@ final class HeldBuckets {
   private boolean handOver(List<Candidate> ofBucket) {
     Candidate first = ofBucket.get(0);
     Place place = places.get(first.row().bucket());
-    if (place == null || !place.wanted || !isShown || !first.claimId().equals(claimId)) {
+    if (place == null || !isShown || !first.claimId().equals(claimId)) {
       return false;
     }
     if (place.waits()) {
@@ -593,9 +591,6 @@ final class HeldBuckets {
         forget(bucket);
       } else {
         place.wanted = false;
-        place.hasMore = false;
-        place.meanwhile = List.of();
-        news.forget(bucket);
       }
     }
     return given;
@@ -605,12 +600,10 @@ final class HeldBuckets {
   synchronized void keep(Collection<Lease> leases) {
     long now = clock.getAsLong();
     mustLook();
-    if (!closed) {
-      leases.forEach(
-          l ->
-              places.putIfAbsent(
-                  l.bucket(), new Place(new HeldBucket(l, now, now, List.of()), null)));
-    }
+    leases.forEach(
+        l ->
+            places.putIfAbsent(
+                l.bucket(), new Place(new HeldBucket(l, now, now, List.of()), null)));
   }
 
   /** All that wait, where no worker has claimed for too long. */

@@ -111,15 +111,4 @@ final class News {
     forget(bucket);
     return sequences;
   }
-
-  /** A claim has these: nobody needs to look for them. */
-  void found(int bucket, long sequence) {
-    Set<Long> sequences = committed.get(bucket);
-    if (sequences != null && sequences.remove(sequence)) {
-      count--;
-      if (sequences.isEmpty()) {
-        committed.remove(bucket);
-      }
-    }
-  }
 }

@@ -5,11 +5,15 @@ import static dev.outbox.store.core.internal.ClaimsTest.sequences;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
+import dev.outbox.spi.store.InspectionStore.Status;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.AppendReport.Candidate;
 import dev.outbox.store.core.internal.Row.Claimable;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -119,6 +123,38 @@ class HandedOverTest extends HeldTests {
     database.asked.clear();
     settleAll(claim);
     assertThat(asked()).containsExactly("lockHeldAndDelete");
+  }
+
+  @Test
+  @DisplayName("finds no room beside another one, while a worker has the lease")
+  void noRoom() {
+    database.add(1, ++last, false);
+    Claim before = claim();
+    assertThat(handOver(append())).isTrue();
+    assertThat(handOver(append())).isFalse();
+    Claim first = settleAndClaim(before);
+    assertThat(sequences(first)).containsExactly(last - 1);
+    assertThat(sequences(settleAndClaim(first))).containsExactly(last);
+  }
+
+  @Test
+  @DisplayName("is one of as many as a claim may have (C2)")
+  void limits() {
+    for (int bucket = 2; bucket <= 7; bucket++) {
+      held.took(database.clock, List.of(database.take(bucket, held.claimId())));
+      OutboxMessage content =
+          OutboxMessage.builder().aggregate("a", "b").eventType("c").payload("123").build();
+      StoredMessage stored = StoredMessage.of(++last, 0, Instant.EPOCH, content);
+      Claimable row =
+          new Claimable(
+              bucket, last, stored.key(), Status.PENDING, content.id(), stored, Instant.EPOCH);
+      Candidate message = new Candidate(row, 1, held.claimId());
+      AppendReport report =
+          new AppendReport(List.of(message), new Announcement(Map.of(last, bucket)));
+      assertThat(held.committed(1, report).handed()).isEqualTo(1);
+    }
+    assertThat(claims.claim(new Claim.Request("worker", 9, 5, FOUR.lease())).messages()).hasSize(1);
+    assertThat(claim().messages()).hasSize(4);
   }
 
   @Test
@@ -253,6 +289,8 @@ class HandedOverTest extends HeldTests {
     assertThat(handOver(message)).isTrue();
     held.shown(false);
     assertThat(held.open()).isEmpty();
+    assertThat(held.haveNews()).as("it is to be looked for").isTrue();
+    assertThat(handOver(message)).as("what was asked for before").isFalse();
     isRead(message);
   }
 }

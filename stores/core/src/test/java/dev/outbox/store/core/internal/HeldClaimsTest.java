@@ -19,6 +19,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -94,6 +95,69 @@ class HeldClaimsTest extends HeldTests {
     assertThat(held.claims(other)).isTrue();
     assertThat(settle(claim()).next().messages()).as("of two of them").isNotEmpty();
     assertThat(claims.claim(other).messages()).as("of the other two").isNotEmpty();
+  }
+
+  private static final Claim.Request OTHER = new Claim.Request("another", 4, 1_000, FOUR.lease());
+
+  private void backlog(int... buckets) {
+    for (int bucket : buckets) {
+      database.add(bucket, last + 1, last + 100);
+      last += 100;
+    }
+  }
+
+  private static List<Integer> buckets(Claim claim) {
+    return ((LeasedBatch) claim).batch.leases().stream().map(Lease::bucket).toList();
+  }
+
+  @Test
+  @DisplayName("that nobody tells of is looked at behind a backlog, and leaves that to others (C6)")
+  void behindABacklog() {
+    hold(2, 3);
+    assertThat(held.claims(OTHER)).isTrue();
+    backlog(1, 2);
+    Claim claim = claim();
+    assertThat(buckets(claim)).as("nothing is known of it").containsExactly(1, 2);
+    long silent = add(3);
+    for (int i = 0; i < 4; i++) {
+      claim = settle(claim).next();
+      assertThat(buckets(claim)).as("a share of two").hasSize(1);
+    }
+    claim = settle(claim).next();
+    assertThat(sequences(claim)).contains(silent);
+    assertThat(buckets(claim)).as("with a share of two").hasSize(2);
+  }
+
+  @Test
+  @DisplayName("with a backlog is claimed while another worker has what there was news of")
+  void backlogBesideNews() {
+    hold(2);
+    backlog(1);
+    Claim claim = claim();
+    for (int i = 0; i < 4; i++) {
+      claim = settle(claim).next();
+    }
+    held.heard(new Announcement(Map.of(add(2), 2)));
+    claim = settle(claim).next();
+    assertThat(buckets(claim)).as("it is the turn of the news").containsExactly(2);
+    for (int i = 0; i < 5; i++) {
+      Claim another = claims.claim(OTHER);
+      assertThat(buckets(another)).containsExactly(1);
+      assertThat(another.settle(delivered(another))).isEmpty();
+    }
+  }
+
+  @Test
+  @DisplayName("is one of sixteen at most that a claim has, where more have a backlog")
+  void sixteen() {
+    int[] many = IntStream.range(2, 40).toArray();
+    hold(many);
+    backlog(many);
+    Claim.Request large = new Claim.Request("worker", 160, 100_000, FOUR.lease());
+    assertThat(held.claims(large)).isTrue();
+    Claim claim = claims.claim(large);
+    Claim next = claims.settleAndClaim(claim, delivered(claim), large).orElseThrow().next();
+    assertThat(buckets(next)).hasSize(16);
   }
 
   @Test

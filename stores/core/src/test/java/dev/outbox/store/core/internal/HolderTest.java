@@ -450,6 +450,7 @@ class HolderTest {
     assertThat(server.open).as("sessions that are still open").isZero();
     assertThat(server.abandoned).isEqualTo(1);
     assertThat(ours()).as("is held on").isEqualTo(ALL);
+    assertThat(held.claims(REQUEST)).as("and claimed from").isTrue();
     assertThat(held.open()).as("but nothing is handed over").isEmpty();
     holder.begin(server);
     otherHolds();
@@ -787,6 +788,9 @@ class HolderTest {
     assertThat(ours()).isEqualTo(ALL);
     held.shown(false);
     server.pooled = true;
+    server.refusesToGiveBack = true;
+    assertThatThrownBy(() -> holder.hold(() -> {})).isInstanceOf(TransientOutboxException.class);
+    server.refusesToGiveBack = false;
     holder.hold(() -> {});
     assertThat(ours()).isEmpty();
     assertThat(held.claims(REQUEST)).as("what is held").isFalse();
