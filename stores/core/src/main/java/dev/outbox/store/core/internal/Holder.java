@@ -217,8 +217,6 @@ final class Holder<H> {
     if (session.runSingle(PATIENCE, handle -> holding.begin(handle, RelayPresence.code(self)))) {
       takesFrom = clock.getAsLong() + (hadSession ? OTHERS_COME_BACK.toNanos() : 0);
       vacancies.forget();
-      holds = 0;
-      othersHold = false;
       // What it would say of a history that is over may not be so.
       toAnnounce.updateAndGet(old -> old == null ? null : Announcement.ANYTHING);
       listens = false;

@@ -64,6 +64,7 @@ class HolderTest {
     private final Set<Integer> inHand = new HashSet<>();
     private final List<Announcement> announced = new ArrayList<>();
     private boolean queueIsFull;
+    private int missing;
     private @Nullable Announcement heard;
     private boolean listens;
     private final long[] holders = new long[64];
@@ -188,7 +189,7 @@ class HolderTest {
     @Override
     public Seen look(String handle) {
       return new Seen(
-          ALL.stream().map(b -> new SeenBucket(b, tokens[b], holders[b])).toList(),
+          ALL.stream().skip(missing).map(b -> new SeenBucket(b, tokens[b], holders[b])).toList(),
           List.copyOf(codes),
           settled);
     }
@@ -285,6 +286,28 @@ class HolderTest {
     holder.step(server);
     assertThat(holder.standsBy()).as("while its workers have all, and it gives all").isFalse();
     assertThat(holder.othersHold()).as("others, who would listen").isFalse();
+  }
+
+  @Test
+  @DisplayName("does not stand by while it holds some itself")
+  void holdsSome() {
+    step();
+    server.other(State.LIVES);
+    server.holders[9] = OTHER;
+    server.tokens[9]++;
+    step();
+    assertThat(holder.othersHold()).isTrue();
+    assertThat(holder.standsBy()).isFalse();
+  }
+
+  @Test
+  @DisplayName("has buckets restored that somebody has deleted")
+  void restores() {
+    step();
+    assertThat(restored).isZero();
+    server.missing = 1;
+    step();
+    assertThat(restored).isEqualTo(1);
   }
 
   @Test
@@ -462,6 +485,19 @@ class HolderTest {
     step();
     step();
     assertThat(ours()).isEqualTo(ALL);
+  }
+
+  @Test
+  @DisplayName("takes nothing of one that it missed before its own session was lost")
+  void missedBeforeAFailover() throws InterruptedException {
+    otherHolds();
+    server.gone();
+    step();
+    held.shown(false);
+    server.codes.clear();
+    holder.begin(server);
+    step();
+    assertThat(ours()).isEmpty();
   }
 
   /** How often there may be something to claim, while it waits. */
