@@ -105,7 +105,9 @@ public final class Unanswered {
    * @return the result for now
    */
   public Result leave(
-      StoredMessage message, String destination, CompletionStage<? extends Result> answer) {
+      StoredMessage message,
+      String destination,
+      CompletionStage<? extends @Nullable Result> answer) {
     long now = clock.getAsLong();
     if (states.size() >= MOST) {
       states.values().removeIf(state -> state.isOver(now));

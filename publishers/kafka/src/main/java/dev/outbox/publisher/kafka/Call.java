@@ -3,6 +3,7 @@ package dev.outbox.publisher.kafka;
 import dev.outbox.publisher.core.Outcome;
 import dev.outbox.publisher.core.Reconnecting.NoConnectionException;
 import dev.outbox.publisher.core.SilentPlaces;
+import dev.outbox.publisher.core.Unanswered;
 import dev.outbox.publisher.kafka.ProducerHolder.Connection;
 import dev.outbox.publisher.kafka.Run.Item;
 import dev.outbox.spi.publisher.Result;
@@ -49,6 +50,7 @@ final class Call {
   private final Records records;
   private final Topics topics;
   private final SilentPlaces<Place> places;
+  private final Unanswered unanswered;
   private final Timing timing;
   private final Outcome<Run> outcome;
   private final long start = System.nanoTime();
@@ -73,6 +75,7 @@ final class Call {
     this.records = parts.records();
     this.topics = parts.topics();
     this.places = parts.places();
+    this.unanswered = parts.unanswered();
     this.timing = parts.timing();
     this.outcome = new Outcome<>(messages, Run::new);
     this.liveness = new Liveness(parts.cluster(), timing);
@@ -101,7 +104,7 @@ final class Call {
       outcome.decideAll(Result.unavailable(String.valueOf(e.getMessage())));
       return outcome.results();
     } finally {
-      inFlight.forEach(sending -> sending.way.leave());
+      inFlight.forEach(this::leave);
     }
   }
 
@@ -154,6 +157,16 @@ final class Call {
     }
     if (is instanceof Topics.Found.Pending) {
       toSend.add(run);
+      return false;
+    }
+    Result known = run.inFlight == 0 ? unanswered.of(item.message()) : null;
+    if (known instanceof Result.Delivered) { // after its call had given up on it
+      run.next++;
+      outcome.delivered(run, known);
+      return true;
+    }
+    if (known != null) {
+      outcome.decide(run, item.position(), known);
       return false;
     }
     send(item, through);
@@ -245,6 +258,9 @@ final class Call {
     }
     if (sending.way.end(error == null)) {
       reports.add(new Report(sending, stored, error));
+    } else {
+      boolean ignored =
+          sending.late.complete(error == null ? KafkaResults.delivered(stored) : null);
     }
   }
 
@@ -333,7 +349,7 @@ final class Call {
   private void leave(Run run) {
     int from = run.end();
     for (Sending sending : List.copyOf(inFlight)) {
-      if (sending.item.run == run && sending.way.leave()) {
+      if (sending.item.run == run && leave(sending)) {
         inFlight.remove(sending);
         run.inFlight--;
         from = Math.min(from, sending.item.position());
@@ -347,5 +363,18 @@ final class Call {
       outcome.decide(run, from, liveness.outOfReach(place, "not acknowledged in time"));
     }
     landed(run);
+  }
+
+  /** Leaves a record to its callback; false when that was faster and its report is waiting. */
+  private boolean leave(Sending sending) {
+    boolean left = sending.way.leave();
+    if (left) {
+      Result unused =
+          unanswered.leave(
+              sending.item.message(),
+              sending.place.destination(),
+              sending.late.orTimeout(2 * timing.timeout(), TimeUnit.NANOSECONDS));
+    }
+    return left;
   }
 }

@@ -56,7 +56,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A topic that does not exist does not hold up others: topics are looked up without waiting. The
  * broker has a second to create it; after that its messages are unavailable at once. A call waits a
  * quarter of the timeout for a partition that does not acknowledge, later a twentieth, and not at
- * all while records that it gave up on are still on their way. When nothing is heard for long, the
+ * all while records that it gave up on are still on their way. What is acknowledged then is
+ * delivered when it is handed over again, and not sent twice. When nothing is heard for long, the
  * cluster is asked by an admin client before it is blamed as a whole.
  */
 public final class KafkaPublisher implements MessagePublisher {

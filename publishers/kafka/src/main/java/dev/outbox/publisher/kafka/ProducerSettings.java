@@ -156,19 +156,15 @@ final class ProducerSettings {
                 .formatted(MIN_REQUEST_SIZE));
       }
     }
-    requireAtMost(DELIVERY_TIMEOUT_MS_CONFIG, timing.timeout() / 2, "half of");
-    requireAtMost(REQUEST_TIMEOUT_MS_CONFIG, timing.timeout() / 2, "half of");
-    // Else the call gives up on each record that lingers, and sends it again and again.
-    requireAtMost(LINGER_MS_CONFIG, timing.patience() / 2, "an eighth of");
-  }
-
-  private void requireAtMost(String name, long nanos, String part) {
-    Long millis = number(name);
-    if (millis != null && millis > Timing.millis(nanos)) {
-      throw wrong(
-          name,
-          "must be at most %s, %s the publisher's timeout: leave it out or lengthen the timeout"
-              .formatted(Timing.millis(nanos), part));
+    for (String name : List.of(DELIVERY_TIMEOUT_MS_CONFIG, REQUEST_TIMEOUT_MS_CONFIG)) {
+      int longest = Timing.millis(timing.timeout() / 2);
+      Long millis = number(name);
+      if (millis != null && millis > longest) {
+        throw wrong(
+            name,
+            "must be at most %s, half of the publisher's timeout: leave it out or lengthen the timeout"
+                .formatted(longest));
+      }
     }
   }
 

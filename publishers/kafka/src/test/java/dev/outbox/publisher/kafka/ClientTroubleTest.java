@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -329,6 +330,23 @@ class ClientTroubleTest {
             Result.Unavailable.class,
             u -> assertThat(u.error()).contains("earlier records are still on their way"));
     assertThat(made.get(0).sent).as("what was sent meanwhile").hasSize(2);
+  }
+
+  @Test
+  @DisplayName("what is acknowledged after its call gave up on it is not sent again")
+  void lateAcknowledgement() throws Exception {
+    next.add(new FakeProducer());
+    List<StoredMessage> messages = messages("k", "k", "other");
+    assertThat(impatient.publish(messages)).hasOnlyElementsOfType(Result.Unavailable.class);
+    BlockingQueue<FakeProducer.Sent> sent = made.get(0).sent;
+    assertThat(sent).hasSize(3);
+    sent.forEach(one -> one.ends(one.key().equals("k") ? null : new TimeoutException("a test")));
+    CompletableFuture<List<Result>> again =
+        CompletableFuture.supplyAsync(() -> publish(messages, impatient));
+    await().until(() -> made.get(0).sent.size() == 4 || made.size() == 2);
+    assertThat(again.get(1, TimeUnit.MINUTES).subList(0, 2)).containsOnly(Result.delivered());
+    assertThat(made.stream().flatMap(one -> one.sent.stream()).map(FakeProducer.Sent::key))
+        .containsExactly("k", "k", "other", "other");
   }
 
   @Test

@@ -40,7 +40,6 @@ class SettingsTest {
     "buffer.memory, 1039999",
     "delivery.timeout.ms, 10001",
     "request.timeout.ms, 30000",
-    "linger.ms, 2501",
     "max.block.ms, 60000",
     "max.in.flight.requests.per.connection, 5",
     "transactional.id, mine",
@@ -65,7 +64,7 @@ class SettingsTest {
     "buffer.memory, 1040000",
     "delivery.timeout.ms, 10000",
     "compression.type, zstd",
-    "linger.ms, 2500",
+    "linger.ms, 5",
   })
   @DisplayName("a setting that does not is taken")
   void taken(String name, String value) {

@@ -9,6 +9,7 @@ import dev.outbox.publisher.core.Outcome;
 import dev.outbox.publisher.core.Reconnecting;
 import dev.outbox.publisher.core.Reconnecting.NoConnectionException;
 import dev.outbox.publisher.core.SilentPlaces;
+import dev.outbox.publisher.core.Unanswered;
 import dev.outbox.publisher.rabbitmq.Run.Item;
 import dev.outbox.publisher.rabbitmq.Sent.End;
 import dev.outbox.spi.publisher.Result;
@@ -46,6 +47,7 @@ final class Call {
 
   private final Setup setup;
   private final SilentPlaces<Place> places;
+  private final Unanswered unanswered;
   private final Timing timing;
   private final Outcome<Run> outcome;
   private final long start = System.nanoTime();
@@ -77,9 +79,14 @@ final class Call {
     long since;
   }
 
-  Call(Setup setup, SilentPlaces<Place> places, List<StoredMessage> messages) {
+  Call(
+      Setup setup,
+      SilentPlaces<Place> places,
+      Unanswered unanswered,
+      List<StoredMessage> messages) {
     this.setup = setup;
     this.places = places;
+    this.unanswered = unanswered;
     this.timing = setup.timing();
     this.outcome = new Outcome<>(messages, Run::new);
     ready.addAll(outcome.runs());
@@ -105,7 +112,7 @@ final class Call {
       outcome.decideAll(Result.unavailable(String.valueOf(e.getMessage())));
     } finally {
       link = null;
-      inFlight.forEach(sent -> sent.way.leave());
+      inFlight.forEach(this::leave);
     }
     return outcome.results();
   }
@@ -196,7 +203,13 @@ final class Call {
     if (known == null && places.isStuck(to)) {
       known = unavailable(to, "earlier messages are still on their way");
     }
-    if (known != null) {
+    if (known == null) {
+      known = unanswered.of(item.message());
+    }
+    if (known instanceof Result.Delivered) { // after its call had given up on it
+      outcome.delivered(item.run, known);
+      ready.add(item.run);
+    } else if (known != null) {
       decide(item, known);
     }
     return known == null;
@@ -302,7 +315,7 @@ final class Call {
           via.allowed(to);
         }
         if (item.isOpen()) {
-          outcome.delivered(item.run, delivered(to, item.tag));
+          outcome.delivered(item.run, end.sent().delivered());
           ready.add(item.run);
         }
       }
@@ -424,7 +437,7 @@ final class Call {
   private void leave(Place to) {
     Result result = unavailable(to, "not confirmed in time");
     for (Sent sent : List.copyOf(inFlight)) {
-      if (sent.place.equals(to) && sent.way.leave() && end(sent)) {
+      if (sent.place.equals(to) && leave(sent) && end(sent)) {
         places.slow(to);
         unusable.put(to, result);
         if (sent.item.isOpen()) {
@@ -432,6 +445,19 @@ final class Call {
         }
       }
     }
+  }
+
+  /** Gives up on a message, whose confirm may come late; false when its end is known already. */
+  private boolean leave(Sent sent) {
+    boolean left = sent.way.leave();
+    if (left) {
+      Result unused =
+          unanswered.leave(
+              sent.item.message(),
+              sent.place.name(),
+              sent.late.orTimeout(timing.forget(), TimeUnit.NANOSECONDS));
+    }
+    return left;
   }
 
   /** At the deadline. */
@@ -446,17 +472,12 @@ final class Call {
     }
   }
 
-  /** Holds no more than these, and nothing of the message. */
-  private static Result delivered(Place to, long tag) {
-    return Result.delivered(() -> "%s, delivery tag %s".formatted(to.name(), tag));
-  }
-
   private void decide(Item item, Result result) {
     outcome.decide(item.run, item.position(), result);
   }
 
   private void decideAll(Result result) {
-    inFlight.forEach(sent -> sent.way.leave());
+    inFlight.forEach(this::leave);
     inFlight.clear();
     outcome.decideAll(result);
   }

@@ -9,6 +9,7 @@ import dev.outbox.publisher.core.Destination;
 import dev.outbox.publisher.core.Reconnecting;
 import dev.outbox.publisher.core.Reconnecting.NoConnectionException;
 import dev.outbox.publisher.core.SilentPlaces;
+import dev.outbox.publisher.core.Unanswered;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
@@ -66,7 +67,8 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  *
  * <p>A destination that confirms nothing is waited for a quarter of the timeout, later a twentieth,
- * and not at all while messages given up on are still on their way.
+ * and not at all while messages given up on are still on their way. What is confirmed then is
+ * delivered when it is handed over again, and not sent twice.
  */
 public final class RabbitPublisher implements MessagePublisher {
 
@@ -79,6 +81,7 @@ public final class RabbitPublisher implements MessagePublisher {
   private final Call.Setup setup;
   private final Reconnecting<Link> links;
   private final SilentPlaces<Place> places;
+  private final Unanswered unanswered = new Unanswered();
   private final ScheduledThreadPoolExecutor watchdog;
 
   private RabbitPublisher(Call.Setup setup, Reconnecting<Link> links) {
@@ -101,7 +104,7 @@ public final class RabbitPublisher implements MessagePublisher {
   /** Returns within the timeout (P5); see {@link RabbitPublisher} for the results. */
   @Override
   public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
-    Call call = new Call(setup, places, messages);
+    Call call = new Call(setup, places, unanswered, messages);
     Future<?> end = watchdog.schedule(call::kill, setup.timing().kill(), TimeUnit.NANOSECONDS);
     try {
       return call.run(links);

@@ -2,7 +2,9 @@ package dev.outbox.publisher.rabbitmq;
 
 import dev.outbox.publisher.core.SilentPlaces;
 import dev.outbox.publisher.rabbitmq.Run.Item;
+import dev.outbox.spi.publisher.Result;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** A message on its way. Its end is told to its call, unless that has given up on it. */
@@ -11,6 +13,9 @@ final class Sent {
   final Place place;
   private final BlockingQueue<End> ends;
   final SilentPlaces<Place>.Passage way;
+
+  /** Completes when the call has given up on it; null: it was not confirmed. */
+  final CompletableFuture<@Nullable Result> late = new CompletableFuture<>();
 
   /** Set and read by the thread that reads the connection. */
   private @Nullable String returned;
@@ -30,6 +35,13 @@ final class Sent {
     this.place = place;
     this.ends = ends;
     this.way = places.begin(place);
+  }
+
+  /** Holds no more than these, and nothing of the message. */
+  Result delivered() {
+    Place to = place;
+    long tag = item.tag;
+    return Result.delivered(() -> "%s, delivery tag %s".formatted(to.name(), tag));
   }
 
   /** The broker could not route it; that it confirms it afterwards means nothing. */
@@ -52,6 +64,8 @@ final class Sent {
   private void end(Ended how, String why) {
     if (way.end(how == Ended.CONFIRMED)) {
       ends.add(new End(this, how, why));
+    } else {
+      boolean unused = late.complete(how == Ended.CONFIRMED ? delivered() : null);
     }
   }
 }
