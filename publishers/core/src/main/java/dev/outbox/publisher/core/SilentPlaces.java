@@ -1,6 +1,10 @@
 package dev.outbox.publisher.core;
 
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +21,7 @@ public final class SilentPlaces<P> {
   private final long impatience;
   private final long forget;
   private final ConcurrentHashMap<P, Trouble> troubled = new ConcurrentHashMap<>();
+  private final Unanswered unanswered = new Unanswered();
 
   /**
    * Immutable, and changed in the map only, so that none is lost or counted twice.
@@ -85,6 +90,11 @@ public final class SilentPlaces<P> {
     }
   }
 
+  /** What became of a message that a call gave up on; as {@link Unanswered#of}. */
+  public @Nullable Result known(StoredMessage message) {
+    return unanswered.of(message);
+  }
+
   /** A message goes to a place. */
   public Passage begin(P to) {
     return new Passage(to);
@@ -94,6 +104,7 @@ public final class SilentPlaces<P> {
   public final class Passage {
     private final P to;
     private final AtomicReference<State> state = new AtomicReference<>(State.UNDER_WAY);
+    private final CompletableFuture<@Nullable Result> late = new CompletableFuture<>();
 
     private Passage(P to) {
       this.to = to;
@@ -101,21 +112,31 @@ public final class SilentPlaces<P> {
 
     /**
      * It has ended; says whether a call still waits for that. Otherwise what was given up on there
-     * is one less.
+     * is one less, and {@link #known} has the result.
+     *
+     * @param delivered null: it is not, and is sent again
      */
-    public boolean end(boolean delivered) {
+    public boolean end(@Nullable Result delivered) {
       boolean awaited = state.compareAndSet(State.UNDER_WAY, State.ENDED);
       if (!awaited && state.get() == State.LEFT) {
-        ended(to, delivered);
+        ended(to, delivered != null);
+        boolean unused = late.complete(delivered);
       }
       return awaited;
     }
 
-    /** The call gives up on it; false when it has ended before. */
-    public boolean leave() {
+    /**
+     * The call gives up on it; false when it has ended before.
+     *
+     * @param name of the place, for people and for the relay
+     */
+    public boolean leave(StoredMessage message, String name) {
       left(to); // before its end may come
       boolean left = state.compareAndSet(State.UNDER_WAY, State.LEFT);
-      if (!left) {
+      if (left) {
+        Result unused =
+            unanswered.leave(message, name, late.orTimeout(forget, TimeUnit.NANOSECONDS));
+      } else {
         ended(to, false);
       }
       return left;

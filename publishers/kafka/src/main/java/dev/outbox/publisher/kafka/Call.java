@@ -3,7 +3,6 @@ package dev.outbox.publisher.kafka;
 import dev.outbox.publisher.core.Outcome;
 import dev.outbox.publisher.core.Reconnecting.NoConnectionException;
 import dev.outbox.publisher.core.SilentPlaces;
-import dev.outbox.publisher.core.Unanswered;
 import dev.outbox.publisher.kafka.ProducerHolder.Connection;
 import dev.outbox.publisher.kafka.Run.Item;
 import dev.outbox.spi.publisher.Result;
@@ -50,7 +49,6 @@ final class Call {
   private final Records records;
   private final Topics topics;
   private final SilentPlaces<Place> places;
-  private final Unanswered unanswered;
   private final Timing timing;
   private final Outcome<Run> outcome;
   private final long start = System.nanoTime();
@@ -62,8 +60,7 @@ final class Call {
   private final Liveness liveness;
   private final Lookup lookup;
 
-  private record Report(
-      Sending sending, @Nullable RecordMetadata stored, @Nullable Exception error) {}
+  private record Report(Sending sending, @Nullable Result delivered, @Nullable Exception error) {}
 
   Call(
       ProducerHolder producer,
@@ -75,7 +72,6 @@ final class Call {
     this.records = parts.records();
     this.topics = parts.topics();
     this.places = parts.places();
-    this.unanswered = parts.unanswered();
     this.timing = parts.timing();
     this.outcome = new Outcome<>(messages, Run::new);
     this.liveness = new Liveness(parts.cluster(), timing);
@@ -93,7 +89,7 @@ final class Call {
         Report report =
             reports.poll(toSend.isEmpty() ? CHECK_EVERY : LOOK_AGAIN, TimeUnit.NANOSECONDS);
         for (; report != null; report = reports.poll()) {
-          ended(report.sending(), report.stored(), report.error());
+          ended(report.sending(), report.delivered(), report.error());
         }
         giveUpOnLate();
       }
@@ -104,7 +100,7 @@ final class Call {
       outcome.decideAll(Result.unavailable(String.valueOf(e.getMessage())));
       return outcome.results();
     } finally {
-      inFlight.forEach(this::leave);
+      inFlight.forEach(Sending::leave);
     }
   }
 
@@ -159,7 +155,7 @@ final class Call {
       toSend.add(run);
       return false;
     }
-    Result known = run.inFlight == 0 ? unanswered.of(item.message()) : null;
+    Result known = run.inFlight == 0 ? places.known(item.message()) : null;
     if (known instanceof Result.Delivered) { // after its call had given up on it
       run.next++;
       outcome.delivered(run, known);
@@ -256,23 +252,21 @@ final class Call {
         boolean ignored = via.retire(); // it may wait for something that never comes
       }
     }
-    if (sending.way.end(error == null)) {
-      reports.add(new Report(sending, stored, error));
-    } else {
-      boolean ignored =
-          sending.late.complete(error == null ? KafkaResults.delivered(stored) : null);
+    Result delivered = error == null ? KafkaResults.delivered(stored) : null;
+    if (sending.way.end(delivered)) {
+      reports.add(new Report(sending, delivered, error));
     }
   }
 
-  private void ended(Sending sending, @Nullable RecordMetadata stored, @Nullable Exception error) {
+  private void ended(Sending sending, @Nullable Result delivered, @Nullable Exception error) {
     Item item = sending.item;
     Run run = item.run;
     inFlight.remove(sending);
     run.inFlight--;
     if (item.position() < run.end()) {
-      if (error == null && item.position() == run.delivered()) {
+      if (delivered != null && item.position() == run.delivered()) {
         places.acknowledged(sending.place);
-        outcome.delivered(run, KafkaResults.delivered(stored));
+        outcome.delivered(run, delivered);
         run.since = System.nanoTime();
       } else if (error == null || goesAgain(sending, error)) {
         run.again = true;
@@ -349,7 +343,7 @@ final class Call {
   private void leave(Run run) {
     int from = run.end();
     for (Sending sending : List.copyOf(inFlight)) {
-      if (sending.item.run == run && leave(sending)) {
+      if (sending.item.run == run && sending.leave()) {
         inFlight.remove(sending);
         run.inFlight--;
         from = Math.min(from, sending.item.position());
@@ -363,18 +357,5 @@ final class Call {
       outcome.decide(run, from, liveness.outOfReach(place, "not acknowledged in time"));
     }
     landed(run);
-  }
-
-  /** Leaves a record to its callback; false when that was faster and its report is waiting. */
-  private boolean leave(Sending sending) {
-    boolean left = sending.way.leave();
-    if (left) {
-      Result unused =
-          unanswered.leave(
-              sending.item.message(),
-              sending.place.destination(),
-              sending.late.orTimeout(2 * timing.timeout(), TimeUnit.NANOSECONDS));
-    }
-    return left;
   }
 }

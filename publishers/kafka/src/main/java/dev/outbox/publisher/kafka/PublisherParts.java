@@ -1,16 +1,10 @@
 package dev.outbox.publisher.kafka;
 
 import dev.outbox.publisher.core.SilentPlaces;
-import dev.outbox.publisher.core.Unanswered;
 
 /** What all calls of a publisher share. */
 record PublisherParts(
-    Cluster cluster,
-    Records records,
-    Topics topics,
-    SilentPlaces<Place> places,
-    Unanswered unanswered,
-    Timing timing) {
+    Cluster cluster, Records records, Topics topics, SilentPlaces<Place> places, Timing timing) {
 
   PublisherParts(Cluster cluster, Records records, Timing timing) {
     this(
@@ -18,7 +12,6 @@ record PublisherParts(
         records,
         new Topics(timing),
         new SilentPlaces<>(timing.patience(), timing.impatience(), 2 * timing.timeout()),
-        new Unanswered(),
         timing);
   }
 }

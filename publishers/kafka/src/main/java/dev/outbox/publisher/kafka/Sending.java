@@ -3,9 +3,6 @@ package dev.outbox.publisher.kafka;
 import dev.outbox.publisher.core.SilentPlaces;
 import dev.outbox.publisher.kafka.ProducerHolder.Connection;
 import dev.outbox.publisher.kafka.Run.Item;
-import dev.outbox.spi.publisher.Result;
-import java.util.concurrent.CompletableFuture;
-import org.jspecify.annotations.Nullable;
 
 /** One record on its way through one producer, once. */
 final class Sending {
@@ -14,9 +11,6 @@ final class Sending {
   final Connection via;
   final Place place;
   final SilentPlaces<Place>.Passage way;
-
-  /** Completes when the call has given up on it; null: it was not acknowledged. */
-  final CompletableFuture<@Nullable Result> late = new CompletableFuture<>();
 
   /** Whether the producer had no room for it; set and read by the thread that sends. */
   boolean noRoom;
@@ -27,5 +21,10 @@ final class Sending {
     this.via = via;
     this.place = item.place();
     this.way = places.begin(place);
+  }
+
+  /** Leaves it to its callback; false when that was faster and its report is waiting. */
+  boolean leave() {
+    return way.leave(item.message(), place.destination());
   }
 }

@@ -1,5 +1,7 @@
 package dev.outbox.publisher.nats;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.publisher.core.KeyRun;
 import dev.outbox.publisher.core.Outcome;
@@ -47,7 +49,7 @@ final class Call {
       String address) {}
 
   /** What came of the message that a key has on its way. */
-  private record Report(Run run, @Nullable PublishAck stored, @Nullable Throwable error) {}
+  private record Report(Run run, @Nullable Result delivered, @Nullable Throwable error) {}
 
   Call(Parts parts, List<StoredMessage> messages) {
     this.parts = parts;
@@ -218,8 +220,9 @@ final class Call {
                 if (error == null) {
                   parts.quiet().acknowledged(to); // also when nobody waits for it any more
                 }
-                if (passage.end(error == null)) {
-                  reports.add(new Report(this, stored, error));
+                Result delivered = error == null ? stored(stored) : null;
+                if (passage.end(delivered)) {
+                  reports.add(new Report(this, delivered, error));
                 }
               });
     }
@@ -227,7 +230,7 @@ final class Call {
     void heard(Report report, Link link) {
       inFlight.remove(this);
       if (report.error == null) {
-        outcome.delivered(this, stored(report.stored));
+        outcome.delivered(this, requireNonNull(report.delivered));
         send(link);
         return;
       }
@@ -254,7 +257,7 @@ final class Call {
 
     /** The place is silent; an acknowledgement may still come. */
     void leave() {
-      if (way != null && way.leave()) {
+      if (way != null && way.leave(item(delivered()).message(), place)) {
         parts.quiet().slow(place);
         stop(notAcknowledged(place));
       }

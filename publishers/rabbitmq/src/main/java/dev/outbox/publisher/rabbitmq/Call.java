@@ -9,7 +9,6 @@ import dev.outbox.publisher.core.Outcome;
 import dev.outbox.publisher.core.Reconnecting;
 import dev.outbox.publisher.core.Reconnecting.NoConnectionException;
 import dev.outbox.publisher.core.SilentPlaces;
-import dev.outbox.publisher.core.Unanswered;
 import dev.outbox.publisher.rabbitmq.Run.Item;
 import dev.outbox.publisher.rabbitmq.Sent.End;
 import dev.outbox.spi.publisher.Result;
@@ -47,7 +46,6 @@ final class Call {
 
   private final Setup setup;
   private final SilentPlaces<Place> places;
-  private final Unanswered unanswered;
   private final Timing timing;
   private final Outcome<Run> outcome;
   private final long start = System.nanoTime();
@@ -79,14 +77,9 @@ final class Call {
     long since;
   }
 
-  Call(
-      Setup setup,
-      SilentPlaces<Place> places,
-      Unanswered unanswered,
-      List<StoredMessage> messages) {
+  Call(Setup setup, SilentPlaces<Place> places, List<StoredMessage> messages) {
     this.setup = setup;
     this.places = places;
-    this.unanswered = unanswered;
     this.timing = setup.timing();
     this.outcome = new Outcome<>(messages, Run::new);
     ready.addAll(outcome.runs());
@@ -112,7 +105,7 @@ final class Call {
       outcome.decideAll(Result.unavailable(String.valueOf(e.getMessage())));
     } finally {
       link = null;
-      inFlight.forEach(this::leave);
+      inFlight.forEach(Sent::leave);
     }
     return outcome.results();
   }
@@ -204,7 +197,7 @@ final class Call {
       known = unavailable(to, "earlier messages are still on their way");
     }
     if (known == null) {
-      known = unanswered.of(item.message());
+      known = places.known(item.message());
     }
     if (known instanceof Result.Delivered) { // after its call had given up on it
       outcome.delivered(item.run, known);
@@ -437,7 +430,7 @@ final class Call {
   private void leave(Place to) {
     Result result = unavailable(to, "not confirmed in time");
     for (Sent sent : List.copyOf(inFlight)) {
-      if (sent.place.equals(to) && leave(sent) && end(sent)) {
+      if (sent.place.equals(to) && sent.leave() && end(sent)) {
         places.slow(to);
         unusable.put(to, result);
         if (sent.item.isOpen()) {
@@ -445,19 +438,6 @@ final class Call {
         }
       }
     }
-  }
-
-  /** Gives up on a message, whose confirm may come late; false when its end is known already. */
-  private boolean leave(Sent sent) {
-    boolean left = sent.way.leave();
-    if (left) {
-      Result unused =
-          unanswered.leave(
-              sent.item.message(),
-              sent.place.name(),
-              sent.late.orTimeout(timing.forget(), TimeUnit.NANOSECONDS));
-    }
-    return left;
   }
 
   /** At the deadline. */
@@ -477,7 +457,7 @@ final class Call {
   }
 
   private void decideAll(Result result) {
-    inFlight.forEach(this::leave);
+    inFlight.forEach(Sent::leave);
     inFlight.clear();
     outcome.decideAll(result);
   }

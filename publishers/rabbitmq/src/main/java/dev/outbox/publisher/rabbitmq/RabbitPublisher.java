@@ -9,7 +9,6 @@ import dev.outbox.publisher.core.Destination;
 import dev.outbox.publisher.core.Reconnecting;
 import dev.outbox.publisher.core.Reconnecting.NoConnectionException;
 import dev.outbox.publisher.core.SilentPlaces;
-import dev.outbox.publisher.core.Unanswered;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
@@ -81,7 +80,6 @@ public final class RabbitPublisher implements MessagePublisher {
   private final Call.Setup setup;
   private final Reconnecting<Link> links;
   private final SilentPlaces<Place> places;
-  private final Unanswered unanswered = new Unanswered();
   private final ScheduledThreadPoolExecutor watchdog;
 
   private RabbitPublisher(Call.Setup setup, Reconnecting<Link> links) {
@@ -104,7 +102,7 @@ public final class RabbitPublisher implements MessagePublisher {
   /** Returns within the timeout (P5); see {@link RabbitPublisher} for the results. */
   @Override
   public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
-    Call call = new Call(setup, places, unanswered, messages);
+    Call call = new Call(setup, places, messages);
     Future<?> end = watchdog.schedule(call::kill, setup.timing().kill(), TimeUnit.NANOSECONDS);
     try {
       return call.run(links);

@@ -4,7 +4,6 @@ import dev.outbox.publisher.core.SilentPlaces;
 import dev.outbox.publisher.rabbitmq.Run.Item;
 import dev.outbox.spi.publisher.Result;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** A message on its way. Its end is told to its call, unless that has given up on it. */
@@ -12,10 +11,7 @@ final class Sent {
   final Item item;
   final Place place;
   private final BlockingQueue<End> ends;
-  final SilentPlaces<Place>.Passage way;
-
-  /** Completes when the call has given up on it; null: it was not confirmed. */
-  final CompletableFuture<@Nullable Result> late = new CompletableFuture<>();
+  private final SilentPlaces<Place>.Passage way;
 
   /** Set and read by the thread that reads the connection. */
   private @Nullable String returned;
@@ -62,10 +58,13 @@ final class Sent {
   }
 
   private void end(Ended how, String why) {
-    if (way.end(how == Ended.CONFIRMED)) {
+    if (way.end(how == Ended.CONFIRMED ? delivered() : null)) {
       ends.add(new End(this, how, why));
-    } else {
-      boolean unused = late.complete(how == Ended.CONFIRMED ? delivered() : null);
     }
+  }
+
+  /** Gives up on it, though its confirm may come late; false when its end is known already. */
+  boolean leave() {
+    return way.leave(item.message(), place.name());
   }
 }

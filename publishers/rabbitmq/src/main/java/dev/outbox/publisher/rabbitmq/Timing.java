@@ -26,12 +26,7 @@ record Timing(long deadline, long kill, long connect, long patience, long impati
 
   /** As a quorum queue that has lost its majority; and what is lost is forgotten in the end. */
   SilentPlaces<Place> places() {
-    return new SilentPlaces<>(patience, impatience, forget());
-  }
-
-  /** After which time what was given up on is taken for lost. */
-  long forget() {
-    return FORGET * patience;
+    return new SilentPlaces<>(patience, impatience, FORGET * patience);
   }
 
   static int millis(long nanos) {
