@@ -172,13 +172,19 @@ class SeveralDatabasesTest {
         assertThat(get(process, "/health/live").body()).contains("not started yet");
         assertThat(get(process, "/?token=t0k3n-of-test").body())
             .contains("href=\"./billing/\"", "href=\"./orders/\"", "href=\"./stock/\"");
-        assertThat(get(process, "/orders/").body()).contains("nothing to do");
+        await()
+            .untilAsserted(
+                () -> assertThat(get(process, "/orders/").body()).contains("nothing to do"));
         assertThat(get(process, "/stock/style.css").statusCode()).isEqualTo(200);
         assertThat(get(process, "/style.css").statusCode()).isEqualTo(404);
         billing.restart();
         append(billing, "billing-3");
         awaitDelivery("billing-3");
-        assertThat(get(process, "/health/ready").body()).containsPattern("billing relay +running");
+        await()
+            .untilAsserted(
+                () ->
+                    assertThat(get(process, "/health/ready").body())
+                        .containsPattern("billing relay +running"));
         billing.stop();
       }
       config = config.replace(orders.jdbcUrl(), "jdbc:postgresql://127.0.0.1:1/none");
