@@ -284,7 +284,7 @@ final class Holder<H> {
     }
     Duration next = request == null && !leaves ? HoldingRules.STEP : plan.next();
     // Others may have been quicker, or who gives a bucket has its row locked still.
-    triesAgain = request != null && taken < takes.size() && !triesAgain;
+    triesAgain = taken < takes.size() && !triesAgain;
     if (triesAgain) {
       next = min(next, HoldingRules.HANDING_OVER);
     }
@@ -328,7 +328,6 @@ final class Holder<H> {
   /** Returns how many were taken. */
   private int take(
       Transactions<H> session, Claim.Request request, Set<Integer> buckets, Seen seen) {
-    unanswered.clear();
     if (buckets.isEmpty()) {
       return 0;
     }
@@ -380,15 +379,12 @@ final class Holder<H> {
     for (long rest = end - clock.getAsLong(); rest > 0 && !toLook; rest = end - clock.getAsLong()) {
       Duration most = min(Duration.ofNanos(rest), announceOrWait(session));
       Duration listening = listens ? most : Duration.ZERO;
-      boolean isTold = false;
       if (listens) {
         int ignored = told.drainPermits();
       } else {
-        isTold = told.tryAcquire(most.toNanos(), TimeUnit.NANOSECONDS);
+        boolean ignored = told.tryAcquire(most.toNanos(), TimeUnit.NANOSECONDS);
       }
-      if (!isTold) {
-        check(session, listening);
-      }
+      check(session, listening);
       if (Thread.interrupted()) { // who listens does not notice it
         throw new InterruptedException();
       }
@@ -421,8 +417,7 @@ final class Holder<H> {
       announcedAt = clock.getAsLong();
       try {
         run(session, handle -> holding.announce(handle, announcement));
-      } catch (OutboxException e) { // a hint
-        check(session, Duration.ZERO);
+      } catch (OutboxException e) { // a hint; whether the session has ended is asked next
       }
     }
     return listens && holds < Database.BUCKETS ? TURNS : CHECKS;

@@ -65,6 +65,7 @@ class HolderTest {
     private final List<Announcement> announced = new ArrayList<>();
     private boolean queueIsFull;
     private int missing;
+    private Duration waited = Duration.ZERO;
     private @Nullable Announcement heard;
     private boolean listens;
     private final long[] holders = new long[64];
@@ -163,6 +164,7 @@ class HolderTest {
         endsSession = false;
         throw new TransientOutboxException("an administrator ended the session", null);
       }
+      waited = most;
       clock += Duration.ofMillis(10).toNanos();
       return Optional.ofNullable(heard);
     }
@@ -411,7 +413,7 @@ class HolderTest {
   @DisplayName("takes nothing while no worker claims")
   void unclaimed() {
     server.clock += Duration.ofSeconds(10).toNanos();
-    holder.step(server);
+    assertThat(holder.step(server)).isEqualTo(HoldingRules.STEP);
     assertThat(ours()).isEmpty();
     step();
     assertThat(ours()).isEqualTo(ALL);
@@ -513,6 +515,7 @@ class HolderTest {
     step();
     assertThat(server.listens).isTrue();
     assertThat(heard()).isZero();
+    assertThat(server.waited).as("nobody else holds any").isGreaterThan(Duration.ofMillis(5));
     server.heard = Announcement.ANYTHING;
     assertThat(heard()).isPositive();
     ALL.forEach(bucket -> server.holders[bucket] = OTHER);
@@ -564,6 +567,31 @@ class HolderTest {
     server.holders[3] = SeenBucket.FREE;
     holder.step(server);
     assertThat(held.haveNews()).isTrue();
+  }
+
+  @Test
+  @DisplayName("looks at what it holds when it listens again, for what it did not hear")
+  void listensAgain() {
+    step();
+    held.shown(false);
+    server.codes.clear();
+    holder.begin(server);
+    looked();
+    assertThat(held.haveNews()).isFalse();
+    holder.step(server);
+    assertThat(held.haveNews()).isTrue();
+  }
+
+  @Test
+  @DisplayName("leaves a session to its pool that listens no more, and shows nothing")
+  void leavesNothingBehind() throws InterruptedException {
+    held.shown(false);
+    server.codes.clear();
+    server.beforeTake = claims::close;
+    holder.hold(() -> {});
+    assertThat(server.abandoned).isZero();
+    assertThat(server.codes).isEmpty();
+    assertThat(server.listens).isFalse();
   }
 
   @Test
@@ -684,6 +712,7 @@ class HolderTest {
     server.inHand.add(7);
     assertThat(step()).isEqualTo(HoldingRules.HANDING_OVER);
     assertThat(ours()).hasSize(63);
+    assertThat(step()).as("once").isGreaterThan(HoldingRules.HANDING_OVER);
     server.inHand.clear();
     assertThat(step()).isGreaterThan(HoldingRules.HANDING_OVER);
     assertThat(ours()).isEqualTo(ALL);

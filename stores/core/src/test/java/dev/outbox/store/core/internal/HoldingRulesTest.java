@@ -52,6 +52,14 @@ class HoldingRulesTest {
   }
 
   @Test
+  void inCalmTimesItIsLeftToWhoHasHandedItOut() {
+    see(1, SeenBucket.FREE);
+    holds(1, State.LIVES, Load.CALM);
+    Relay self = holds(1, State.LIVES, Load.CALM);
+    assertThat(decide(self).take()).isEmpty();
+  }
+
+  @Test
   void asManyGetReadyAsAreBusyThoseThatHaveLeast() {
     holds(20, State.LIVES, Load.BUSY);
     Relay some = holds(9, State.LIVES, Load.WORKING);
