@@ -65,7 +65,10 @@ class HolderTest {
     private final List<Announcement> announced = new ArrayList<>();
     private boolean queueIsFull;
     private int missing;
+
+    /** The longest that it was to wait for what others announce. */
     private Duration waited = Duration.ZERO;
+
     private @Nullable Announcement heard;
     private boolean listens;
     private final long[] holders = new long[64];
@@ -164,7 +167,7 @@ class HolderTest {
         endsSession = false;
         throw new TransientOutboxException("an administrator ended the session", null);
       }
-      waited = most;
+      waited = most.compareTo(waited) > 0 ? most : waited;
       clock += Duration.ofMillis(10).toNanos();
       return Optional.ofNullable(heard);
     }
