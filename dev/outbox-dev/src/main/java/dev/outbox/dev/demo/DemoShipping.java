@@ -13,6 +13,7 @@ import dev.outbox.dev.demo.Account.Shipment;
 import dev.outbox.embedded.ParentJvm;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.spi.store.InboxStore;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -38,7 +39,8 @@ final class DemoShipping<T> implements Source.Sink {
   /** Between transactions, so that there are few: the table's times are those of the relays. */
   private static final int PAUSE_MILLIS = 50;
 
-  private static final int TRIES = 20;
+  /** MongoDB keeps the transaction of a client that was killed for a minute. */
+  private static final Duration PATIENCE = Duration.ofSeconds(90);
 
   private final Place<T> place;
   private final InboxStore<T> inbox;
@@ -80,14 +82,15 @@ final class DemoShipping<T> implements Source.Sink {
     Thread.sleep(PAUSE_MILLIS);
   }
 
-  /** A predecessor that was killed may still be in the way for a moment. */
+  /** A predecessor that was killed may still be in the way. */
   private void ship(List<UUID> messages) throws InterruptedException {
-    for (int i = 1; ; i++) {
+    long began = System.nanoTime();
+    while (true) {
       try {
         boolean ignored = place.run(transaction -> ship(transaction, messages));
         return;
       } catch (TransientOutboxException e) {
-        if (i == TRIES) {
+        if (System.nanoTime() - began >= PATIENCE.toNanos()) {
           throw e;
         }
         Thread.sleep(PAUSE_MILLIS);
