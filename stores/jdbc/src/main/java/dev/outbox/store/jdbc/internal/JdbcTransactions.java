@@ -13,6 +13,7 @@ import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.HandleCallback;
@@ -29,6 +30,11 @@ public final class JdbcTransactions implements Transactions<Handle> {
   private static final int TRIES = 5;
 
   /**
+   * So long it is run again in any case, and no longer than its patience: it may wait for a lock.
+   */
+  private static final Duration LEAST = Duration.ofSeconds(1);
+
+  /**
    * Troubles that come of a connection's settings, read only or serializable: a transaction makes
    * its own.
    */
@@ -40,6 +46,7 @@ public final class JdbcTransactions implements Transactions<Handle> {
   private final Server server;
   private final Grants grants;
   private final Grants.Role role;
+  private final LongSupplier clock;
 
   private final Transactions<Handle> ofClaims =
       new Transactions<>() {
@@ -74,11 +81,17 @@ public final class JdbcTransactions implements Transactions<Handle> {
    * @param role who works with the tables through these
    */
   public JdbcTransactions(DataSource dataSource, Server server, Grants.Role role) {
-    this(dataSource, Jdbi.create(dataSource), server, role);
+    this(dataSource, server, role, System::nanoTime);
   }
 
-  private JdbcTransactions(DataSource dataSource, Jdbi jdbi, Server server, Grants.Role role) {
+  JdbcTransactions(DataSource dataSource, Server server, Grants.Role role, LongSupplier clock) {
+    this(dataSource, Jdbi.create(dataSource), server, role, clock);
+  }
+
+  private JdbcTransactions(
+      DataSource dataSource, Jdbi jdbi, Server server, Grants.Role role, LongSupplier clock) {
     this.dataSource = dataSource;
+    this.clock = clock;
     this.jdbi = jdbi;
     // Pools may hand out connections with auto-commit off; we commit ourselves.
     jdbi.getConfig(Handles.class).setForceEndTransactions(false);
@@ -118,7 +131,7 @@ public final class JdbcTransactions implements Transactions<Handle> {
       OneConnection session =
           new OneConnection(dataSource.getConnection(), () -> PoolSize.giveBackSession(dataSource));
       return session.inTransactions(
-          new JdbcTransactions(dataSource, Jdbi.create(session), server, role));
+          new JdbcTransactions(dataSource, Jdbi.create(session), server, role, clock));
     } catch (SQLException | RuntimeException e) {
       PoolSize.giveBackSession(dataSource);
       throw translate(e);
@@ -136,6 +149,7 @@ public final class JdbcTransactions implements Transactions<Handle> {
 
   private <R extends @Nullable Object> R runSql(
       Duration patience, HandleCallback<R, SQLException> work, Begin begin) {
+    long end = clock.getAsLong() + Math.max(patience.toNanos(), LEAST.toNanos());
     for (int attempt = 1; ; attempt++) {
       try (Handle handle = jdbi.open()) {
         return once(handle, patience, work, begin);
@@ -143,7 +157,8 @@ public final class JdbcTransactions implements Transactions<Handle> {
         SQLException failure = cause(e, SQLException.class);
         if (failure == null
             || server.trouble(failure) != Server.Trouble.CONFLICT
-            || attempt == TRIES) {
+            || attempt == TRIES
+            || clock.getAsLong() - end >= 0) {
           throw translate(e);
         }
       }

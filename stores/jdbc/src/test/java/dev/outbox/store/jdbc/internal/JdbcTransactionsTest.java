@@ -42,11 +42,15 @@ class JdbcTransactionsTest {
   private boolean failsAtBegin;
   private boolean cannotRollBack;
   private String advice;
+  private long now;
   private final Connection connection =
       proxy(Connection.class, (p, m, a) -> connection(m.getName(), a));
   private final JdbcTransactions transactions =
       new JdbcTransactions(
-          proxy(DataSource.class, (p, m, a) -> connection), new FakeServer(), Grants.Role.RELAY);
+          proxy(DataSource.class, (p, m, a) -> connection),
+          new FakeServer(),
+          Grants.Role.RELAY,
+          () -> now);
 
   private static <T> T proxy(Class<T> type, InvocationHandler handler) {
     return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
@@ -256,6 +260,21 @@ class JdbcTransactionsTest {
       assertThatThrownBy(() -> transactions.runSql(PATIENCE, losing(5)))
           .isInstanceOf(TransientOutboxException.class);
       assertThat(runs).isEqualTo(5);
+    }
+
+    @Test
+    @DisplayName("and no longer than their patience, where each waits for a lock")
+    void noLongerThanTheirPatience() {
+      assertThatThrownBy(
+              () ->
+                  transactions.runSql(
+                      PATIENCE,
+                      handle -> {
+                        now += PATIENCE.dividedBy(2).toNanos();
+                        return losing(5).withHandle(handle);
+                      }))
+          .isInstanceOf(TransientOutboxException.class);
+      assertThat(runs).isEqualTo(2);
     }
 
     @Test
