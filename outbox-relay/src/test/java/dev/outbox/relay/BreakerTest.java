@@ -8,7 +8,6 @@ import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
 class BreakerTest {
@@ -119,26 +118,17 @@ class BreakerTest {
 
   @Test
   void whatHappensIsToldInItsOrderAlsoWhereTheListenerIsSlow() throws InterruptedException {
-    CountDownLatch told = new CountDownLatch(1);
-    CountDownLatch goesOn = new CountDownLatch(1);
-    RelayListener slow =
-        event -> {
-          if (event instanceof RelayEvent.BreakerOpened) {
-            told.countDown();
-            Waits.await().until(() -> goesOn.getCount() == 0);
-          }
-          events.on(event);
-        };
+    SlowListener slow = new SlowListener(RelayEvent.BreakerOpened.class, events);
     Breaker shared = new Breaker("relay", 10, () -> 0, slow);
     Batch down = batch(DOWN);
     Thread opens = new Thread(() -> shared.done(shared.admit(0), down, 0));
     opens.start();
-    told.await();
+    slow.awaitTold();
     Admission test = shared.admit(100 * MS);
     Thread closes = new Thread(() -> shared.done(test, batch(Result.delivered()), 100 * MS));
     closes.start();
     Waits.await().until(() -> shared.closed() && closes.getState() != Thread.State.RUNNABLE);
-    goesOn.countDown();
+    slow.goOn();
     opens.join();
     closes.join();
     assertThat(events.all())

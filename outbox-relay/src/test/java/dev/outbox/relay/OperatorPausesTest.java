@@ -15,7 +15,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -107,26 +106,17 @@ class OperatorPausesTest {
 
   @Test
   void whatHappensIsToldInItsOrderAlsoWhereTheListenerIsSlow() throws InterruptedException {
-    CountDownLatch told = new CountDownLatch(1);
-    CountDownLatch goesOn = new CountDownLatch(1);
-    RelayListener slow =
-        event -> {
-          if (event instanceof RelayEvent.Paused) {
-            told.countDown();
-            Waits.await().until(() -> goesOn.getCount() == 0);
-          }
-          events.on(event);
-        };
+    SlowListener slow = new SlowListener(RelayEvent.Paused.class, events);
     OperatorPauses pauses = new OperatorPauses("relay", store, slow, clock::get);
     assertThat(pauses.readAgain()).isFalse();
     store.pause(PAUSED, ANN);
     clock.addAndGet(SECOND);
     CompletableFuture<Boolean> another = CompletableFuture.supplyAsync(() -> readAgain(pauses));
-    told.await();
+    slow.awaitTold();
     store.resume(PAUSED, ANN);
     clock.addAndGet(SECOND);
     assertThat(pauses.readAgain()).isFalse();
-    goesOn.countDown();
+    slow.goOn();
     assertThat(another.join()).isFalse();
     clock.addAndGet(SECOND);
     assertThat(pauses.readAgain()).isFalse();
