@@ -30,7 +30,8 @@ public final class JdbcTransactions implements Transactions<Handle> {
   private static final int TRIES = 5;
 
   /**
-   * So long it is run again in any case, and no longer than its patience: it may wait for a lock.
+   * For so long it is run again, or for its patience where that is longer: each run may have waited
+   * for a lock.
    */
   private static final Duration LEAST = Duration.ofSeconds(1);
 
