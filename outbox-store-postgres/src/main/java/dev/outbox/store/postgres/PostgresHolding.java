@@ -8,7 +8,6 @@ import dev.outbox.store.core.internal.Holding.SeenBucket;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.ServedLease;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -117,7 +116,11 @@ record PostgresHolding(PostgresLeases leases, BatchStatements statements, Pooler
   private static final String CHANNEL = "'outbox_' || " + TABLE;
 
   private static final String ANNOUNCE =
-      "select set_config('synchronous_commit', 'off', true), pg_notify(%s, ?)".formatted(CHANNEL);
+      """
+      select set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '1s', true),
+        pg_notify(%s, ?)
+      """
+          .formatted(CHANNEL);
 
   @Override
   public boolean begin(Handle handle, int code) {
@@ -182,12 +185,11 @@ record PostgresHolding(PostgresLeases leases, BatchStatements statements, Pooler
 
   @Override
   public void announce(Handle handle, Announcement announcement) {
-    boolean ignored =
-        statements.query(
-            handle, ANNOUNCE, parameters -> parameters.add(announcement.text()), ResultSet::next);
+    String ignored =
+        handle.createQuery(ANNOUNCE).bind(0, announcement.text()).mapTo(String.class).one();
   }
 
-  /** Without the settings of other transactions: it is one statement, and asked each second. */
+  /** Without the settings of other transactions, as {@link #announce}: it needs none of them. */
   @Override
   public Seen look(Handle handle) {
     List<SeenBucket> buckets = new ArrayList<>();

@@ -378,13 +378,12 @@ final class Holder<H> {
     long end = clock.getAsLong() + jittered(pause).toNanos();
     for (long rest = end - clock.getAsLong(); rest > 0 && !toLook; rest = end - clock.getAsLong()) {
       Duration most = min(Duration.ofNanos(rest), announceOrWait(session));
-      Duration listening = listens ? most : Duration.ZERO;
       if (listens) {
         int ignored = told.drainPermits();
-      } else {
-        boolean ignored = told.tryAcquire(most.toNanos(), TimeUnit.NANOSECONDS);
+        check(session, most);
+      } else if (!told.tryAcquire(most.toNanos(), TimeUnit.NANOSECONDS)) {
+        check(session, Duration.ZERO);
       }
-      check(session, listening);
       if (Thread.interrupted()) { // who listens does not notice it
         throw new InterruptedException();
       }
@@ -417,7 +416,8 @@ final class Holder<H> {
       announcedAt = clock.getAsLong();
       try {
         run(session, handle -> holding.announce(handle, announcement));
-      } catch (OutboxException e) { // a hint; whether the session has ended is asked next
+      } catch (OutboxException e) { // a hint, but the session may have ended
+        check(session, Duration.ZERO);
       }
     }
     return listens && holds < Database.BUCKETS ? TURNS : CHECKS;

@@ -64,6 +64,8 @@ class HolderTest {
     private final Set<Integer> inHand = new HashSet<>();
     private final List<Announcement> announced = new ArrayList<>();
     private boolean queueIsFull;
+    private volatile boolean committed;
+    private boolean checkedFirst;
     private int missing;
 
     /** The longest that it was to wait for what others announce. */
@@ -167,6 +169,7 @@ class HolderTest {
         endsSession = false;
         throw new TransientOutboxException("an administrator ended the session", null);
       }
+      checkedFirst |= committed && announced.isEmpty();
       waited = most.compareTo(waited) > 0 ? most : waited;
       clock += Duration.ofMillis(10).toNanos();
       return Optional.ofNullable(heard);
@@ -546,6 +549,40 @@ class HolderTest {
     assertThat(holder.announce(Announcement.ANYTHING)).isTrue();
     ignored = heard() > 0;
     assertThat(server.announced).as("and lives on").hasSize(3).endsWith(Announcement.ANYTHING);
+  }
+
+  @Test
+  @DisplayName("announces at once what comes while it waits, and looks at its session after that")
+  void announcesAtOnce() throws InterruptedException {
+    otherHolds();
+    step();
+    Thread waits = Thread.currentThread();
+    Thread commits =
+        new Thread(
+            () -> {
+              while (waits.getState() != Thread.State.TIMED_WAITING) {
+                Thread.onSpinWait();
+              }
+              server.committed = true;
+              boolean ignored = holder.announce(Announcement.ANYTHING);
+            });
+    commits.start();
+    holder.await(server, Duration.ofMillis(60));
+    commits.join();
+    assertThat(server.announced).hasSize(1);
+    assertThat(server.checkedFirst).isFalse();
+  }
+
+  @Test
+  @DisplayName("notices that its session has ended when it cannot announce")
+  void cannotAnnounce() {
+    otherHolds();
+    step();
+    server.queueIsFull = true;
+    server.endsSession = true;
+    assertThat(holder.announce(Announcement.ANYTHING)).isTrue();
+    assertThatThrownBy(() -> holder.await(server, Duration.ofMillis(30)))
+        .hasMessageContaining("ended the session");
   }
 
   @Test
