@@ -10,10 +10,7 @@ import dev.outbox.spi.store.ArchiveStore.Search;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -45,20 +42,10 @@ final class ArchiveCommand extends Verbs {
         description = "The first moment that does not count any more; default: now.")
     private @Nullable Instant to;
 
-    @Option(names = "--key", description = "Only of this key, as order/42.")
-    private @Nullable String key;
-
-    @Option(names = "--aggregate-type", paramLabel = "TYPE", description = "Only of this type.")
-    private @Nullable String aggregateType;
+    @Mixin private final MessageFilters filters = new MessageFilters();
 
     @Option(names = "--aggregate-id", paramLabel = "ID", description = "Only of this aggregate.")
     private @Nullable String aggregateId;
-
-    @Option(names = "--event-type", paramLabel = "TYPE", description = "Only these events.")
-    private @Nullable String eventType;
-
-    @Option(names = "--id", paramLabel = "UUID", description = "Only the message with this id.")
-    private @Nullable UUID id;
 
     @Option(
         names = "--outcome",
@@ -79,17 +66,6 @@ final class ArchiveCommand extends Verbs {
 
     abstract int run(ArchiveStore store, Search search, PrintWriter out);
 
-    /** The command that finds what is left of a search, whenever it is run. */
-    final String goOn(Search rest) {
-      Map<String, Object> options = new LinkedHashMap<>();
-      options.put("--from", rest.from());
-      options.put("--to", rest.to());
-      if (rest.after() != null) {
-        options.put("--after", rest.after());
-      }
-      return again(options);
-    }
-
     /** What to search for. Where no time is given it ends now, by this machine's clock. */
     private Search search() {
       Instant end = to != null ? to : Instant.now();
@@ -100,11 +76,11 @@ final class ArchiveCommand extends Verbs {
                 .formatted(begin, end));
       }
       return Search.between(begin, end)
-          .key(key)
-          .aggregateType(aggregateType)
+          .key(filters.key)
+          .aggregateType(filters.type)
           .aggregateId(aggregateId)
-          .eventType(eventType)
-          .id(id)
+          .eventType(filters.eventType)
+          .id(filters.id)
           .outcome(outcome)
           .after(after);
     }
@@ -130,7 +106,7 @@ final class ArchiveCommand extends Verbs {
           "%-27s %10s  %-9s %8s  %s%n", "left", "sequence", "outcome", "attempts", "message");
       found.forEach(one -> print(one, out));
       if (found.size() == limit) {
-        out.println("There may be more: " + goOn(Replaying.behind(search, found)));
+        out.println("There may be more: " + Replaying.goOn(Replaying.behind(search, found)));
       }
       return 0;
     }
@@ -221,7 +197,7 @@ final class ArchiveCommand extends Verbs {
                 .formatted(search.to()));
       }
       Stores.verify(store); // the audit, too
-      Replaying replaying = new Replaying(store, search, person.who(), this::goOn, out);
+      Replaying replaying = new Replaying(store, search, person.who(), out);
       replaying.printCounts();
       if (replaying.isEmpty()) {
         return Main.CHECK_FAILED;

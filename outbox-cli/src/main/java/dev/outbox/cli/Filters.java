@@ -5,25 +5,12 @@ import dev.outbox.spi.store.InspectionStore.Status;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
-import java.util.UUID;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Which messages. */
-final class Filters {
-  @Option(names = "--type", description = "Only of this aggregate type.")
-  private @Nullable String type;
-
-  @Option(names = "--key", description = "Only of this key, as order/42.")
-  private @Nullable String key;
-
-  @Option(names = "--event-type", paramLabel = "TYPE", description = "Only these events.")
-  private @Nullable String eventType;
-
-  @Option(names = "--id", paramLabel = "UUID", description = "Only the message with this id.")
-  private @Nullable UUID id;
-
+/** Which messages of the outbox. */
+final class Filters extends MessageFilters {
   @Option(names = "--dedup-key", paramLabel = "KEY", description = "Only with this dedup key.")
   private @Nullable String dedupKey;
 

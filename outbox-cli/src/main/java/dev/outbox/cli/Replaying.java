@@ -13,7 +13,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 
 /**
  * A replay, page by page, each in a transaction. Where it is cut short, it prints how to go on
@@ -34,7 +33,6 @@ final class Replaying {
 
   private final ArchiveStore store;
   private final Who by;
-  private final Function<Search, String> goOn;
   private final PrintWriter out;
   private final Outcome outcome;
   private final Map<Outcome, Long> counts = new EnumMap<>(Outcome.class);
@@ -51,14 +49,11 @@ final class Replaying {
    * Counts what there is to replay, and publishes nothing yet.
    *
    * @param search with an outcome, or those that were delivered are replayed
-   * @param goOn the command for what is left
    * @throws Failure when one of them cannot be replayed
    */
-  Replaying(
-      ArchiveStore store, Search search, Who by, Function<Search, String> goOn, PrintWriter out) {
+  Replaying(ArchiveStore store, Search search, Who by, PrintWriter out) {
     this.store = store;
     this.by = by;
-    this.goOn = goOn;
     this.out = out;
     outcome = search.outcome() == null ? USUAL : search.outcome();
     this.search = search.outcome(outcome);
@@ -89,6 +84,12 @@ final class Replaying {
 
   static Search behind(Search search, List<Archived> page) {
     return search.after(page.get(page.size() - 1).position());
+  }
+
+  /** The options that find what is left of a search, whenever they are given. */
+  static String goOn(Search rest) {
+    return "--from=%s --to=%s%s"
+        .formatted(rest.from(), rest.to(), rest.after() == null ? "" : " --after=" + rest.after());
   }
 
   private long most() {
@@ -123,7 +124,7 @@ final class Replaying {
       } finally {
         out.printf("%s replayed.%n", count);
         if (more) {
-          out.println("Go on with: " + goOn.apply(search));
+          out.println("Go on with: " + goOn(search));
         }
         ended.complete(true);
       }

@@ -144,10 +144,17 @@ class PostgresCommandsTest extends JdbcCommandsTest {
             .out()
             .replaceAll("(?s).*There may be more: .*(--after=\\S+/%d)\\s+".formatted(dead), "$1");
     assertThat(cli("archive", "find", after).out()).contains("Nothing left from");
-    assertThat(cli("archive", "find", "--limit=1", "--outcome=discarded", "--key=order/17").out())
-        .containsPattern(
-            "There may be more: outbox archive find --limit=1 --outcome=discarded --key=order/17 .*--from=\\S+ --to=\\S+ --after=\\S+/"
-                + dead);
+    assertThat(
+            cli(
+                    "archive",
+                    "find",
+                    "--limit=1",
+                    "--outcome=discarded",
+                    "--type=order",
+                    "--key=order/17")
+                .out())
+        .containsPattern("There may be more: --from=\\S+ --to=\\S+ --after=\\S+/" + dead);
+    assertThat(cli("archive", "find", "--type=other").out()).contains("Nothing left from");
     assertThat(cli("archive", "find", "--key=order/18").out()).contains("Nothing left from");
     assertThat(cli("archive", "find", "--outcome=delivered").out()).contains("Nothing left from");
     assertThat(cli("archive", "show", "--aggregate-id=17").out())

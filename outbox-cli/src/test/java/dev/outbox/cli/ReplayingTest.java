@@ -32,7 +32,6 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
-import picocli.CommandLine.ParseResult;
 
 /** A replay that is cut short goes on where it stopped, and publishes nothing twice. */
 class ReplayingTest {
@@ -92,18 +91,13 @@ class ReplayingTest {
   }
 
   private Replaying replaying(Store store, Search search) {
-    return new Replaying(
-        store,
-        search,
-        Who.named("alice"),
-        rest -> "--from %s --to %s --after %s".formatted(rest.from(), rest.to(), rest.after()),
-        new PrintWriter(text, true));
+    return new Replaying(store, search, Who.named("alice"), new PrintWriter(text, true));
   }
 
   /** Where the output says to go on. */
   private Search goOn() {
     Matcher options =
-        Pattern.compile("Go on with: --from (\\S+) --to (\\S+) --after (\\S+)")
+        Pattern.compile("Go on with: --from=(\\S+) --to=(\\S+) --after=(\\S+)")
             .matcher(text.toString());
     assertThat(options.find()).as(text.toString()).isTrue();
     return Search.between(Instant.parse(options.group(1)), Instant.parse(options.group(2)))
@@ -186,43 +180,6 @@ class ReplayingTest {
     assertThat(text.toString()).contains("\n200 replayed.").doesNotContain("not known");
     replaying(store, goOn()).run();
     assertThat(store.replayed).isEqualTo(ids);
-  }
-
-  @Test
-  @DisplayName("how to go on is the command as it was given, with all that says which messages")
-  void asItWasGiven() {
-    Store store = refusingItsSecondPage();
-    List<String> unused = leave(store, MESSAGES, Decision.dead("rejected"));
-    discardAll(store);
-    String[] given = {
-      "archive",
-      "replay",
-      "--url",
-      "mongodb://a:geheim@h/d",
-      "--password=geheim",
-      "--archive=full",
-      "--yes",
-      "--outcome",
-      "discarded",
-      "--aggregate-type=order",
-      "--why=it's lost",
-      "--after",
-      "2024-11-22T11:00:00Z/1",
-      "--from=2024-11-22T11:30:00Z",
-      "--to",
-      "2024-11-22T12:01:00Z"
-    };
-    ParseResult parsed = Main.commandLine().parseArgs(given);
-    StoreCommand replay =
-        (StoreCommand) parsed.subcommand().subcommand().commandSpec().userObject();
-    assertThatThrownBy(() -> replay.run(store, new PrintWriter(text, true)))
-        .isInstanceOf(PermanentOutboxException.class);
-    assertThat(text.toString().lines().reduce((first, second) -> second))
-        .contains(
-            "Go on with: outbox archive replay --url 'mongodb://a:***@h/d' --archive=full --yes"
-                + " --outcome discarded --aggregate-type=order '--why=it'\\''s lost'"
-                + " --from=2024-11-22T11:30:00Z --to=2024-11-22T12:01:00Z"
-                + " --after=2024-11-22T12:00:00Z/100");
   }
 
   @Test
