@@ -59,18 +59,6 @@ final class StatusCommand extends CliCommand implements Callable<Integer> {
   private @Nullable Long maxDead;
 
   @Option(
-      names = "--max-expired",
-      paramLabel = "N",
-      description = "With --inbox: exit with 1 when more locks have run out.")
-  private @Nullable Long maxExpired;
-
-  @Option(
-      names = "--max-failed",
-      paramLabel = "N",
-      description = "With --inbox: exit with 1 when more keys were released with an error.")
-  private @Nullable Long maxFailed;
-
-  @Option(
       names = "--cap",
       paramLabel = "N",
       converter = Listing.AtLeastOne.class,
@@ -97,11 +85,14 @@ final class StatusCommand extends CliCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    tables.refuseOptionsOfTheOther(
-        this, List.of("--max-age", "--max-dead"), List.of("--max-expired", "--max-failed"));
+    tables.refuseOptionsOfTheOther(this, List.of("--max-age", "--max-dead"), List.of());
     Logs.off();
+    if (tables.areOfInbox()) {
+      inbox();
+      return 0;
+    }
     List<String> passed = new ArrayList<>();
-    Map<String, @Nullable Object> all = tables.areOfInbox() ? inbox(passed) : outbox(passed);
+    Map<String, @Nullable Object> all = outbox(passed);
     if (json) {
       all.put("passedLimits", passed);
       out().println(Json.of(all));
@@ -111,45 +102,32 @@ final class StatusCommand extends CliCommand implements Callable<Integer> {
     return passed.isEmpty() ? 0 : Main.CHECK_FAILED;
   }
 
-  /** The cap, or what is needed to see that a limit is passed. */
-  private static int enough(int cap, @Nullable Long limit) {
-    return limit == null ? cap : (int) Math.max(cap, Math.min(limit + 1, Integer.MAX_VALUE));
-  }
-
-  private Map<String, @Nullable Object> inbox(List<String> passed) {
+  private void inbox() {
     Map<String, @Nullable Object> rows = new LinkedHashMap<>();
-    Object inbox;
-    InboxStatistics found;
+    @Nullable InboxStatistics found;
     try (Opened connected = database.connect(tables)) {
-      inbox = tables.store(connected);
+      InboxStore<?> inbox = tables.inbox(connected);
       Stores.verify(inbox);
       rows.put("place", Stores.place(inbox));
-      found =
-          inbox instanceof InboxStore<?> store
-              ? store.statistics(enough(enough(cap, maxExpired), maxFailed))
-              : null;
-    }
-    if (found == null) {
-      throw new Failure(inbox.getClass().getSimpleName() + " does not count");
-    }
-    if (maxExpired != null && found.expiredLocks() > maxExpired) {
-      passed.add(
-          "%s locks have run out, --max-expired is %s"
-              .formatted(number(found::isAtCap, found.expiredLocks()), maxExpired));
-    }
-    if (maxFailed != null && found.failed() > maxFailed) {
-      passed.add(
-          "%s keys have failed, --max-failed is %s"
-              .formatted(number(found::isAtCap, found.failed()), maxFailed));
+      found = inbox.statistics(cap);
+      if (found == null) {
+        throw new Failure(inbox.getClass().getSimpleName() + " does not count");
+      }
     }
     rows.put("inProgress", found.inProgress());
     rows.put("expiredLocks", found.expiredLocks());
     rows.put("failed", found.failed());
-    if (!json) {
+    if (json) {
+      rows.put("cap", found.cap());
+      out().println(Json.of(rows));
+    } else {
       print(rows, found::isAtCap, out());
     }
-    rows.put("cap", found.cap());
-    return rows;
+  }
+
+  /** The cap, or what is needed to see that there are too many dead letters. */
+  private int enough() {
+    return maxDead == null ? cap : (int) Math.max(cap, Math.min(maxDead + 1, Integer.MAX_VALUE));
   }
 
   private Map<String, @Nullable Object> outbox(List<String> passed) {
@@ -161,10 +139,7 @@ final class StatusCommand extends CliCommand implements Callable<Integer> {
           new Found(
               Stores.place(store),
               Diagnosis.of(
-                  Stores.as(StatisticsStore.class, store),
-                  enough(cap, maxDead),
-                  Instant.now(),
-                  List.of()));
+                  Stores.as(StatisticsStore.class, store), enough(), Instant.now(), List.of()));
     }
     Statistics statistics = found.statistics();
     Duration oldest = statistics.oldest();

@@ -138,7 +138,6 @@ class UsageTest {
         "status --inbox --archive=full --url=x ! --archive is for an outbox: leave it out, or --inbox",
         "grants --producer=p --relay=r --consumer=c ! --consumer is for an inbox: add --inbox",
         "grants --producer=p --relay=r --housekeeper=h ! --housekeeper is for an inbox: add --inbox",
-        "status --url=x --max-failed=1 ! --max-failed is for an inbox: add --inbox",
         "status --url=x --inbox --max-dead=1 ! --max-dead is for an outbox: leave it out, or --inbox",
         "archive find --url=x --after=42 ! Invalid value for option '--after': '42' is no position, it must look like 2026-11-22T10:00:00.123456Z/42",
         "archive find --url=x --outcome=lost ! Invalid value for option '--outcome': expected one of [DELIVERED, DISCARDED, EXPIRED] (case-insensitive) but was 'lost'",
