@@ -22,8 +22,8 @@ public final class RetryPolicy {
   /** Default of {@link Builder#maxAttempts}: 10. */
   public static final int DEFAULT_MAX_ATTEMPTS = 10;
 
-  /** Default of {@link Builder#jitter}: 0.2. */
-  public static final double DEFAULT_JITTER = 0.2;
+  /** The part of each delay that is left to chance; chance only shortens. */
+  private static final double JITTER = 0.2;
 
   private static final Duration LONGEST_DELAY = Duration.ofDays(3650);
   private static final RetryPolicy DEFAULTS = builder().build();
@@ -31,19 +31,12 @@ public final class RetryPolicy {
   private final Duration firstDelay;
   private final Duration maxDelay;
   private final int maxAttempts;
-  private final double jitter;
   private final DoubleSupplier random;
 
   private RetryPolicy(Builder b) {
     firstDelay = Settings.between("firstDelay", b.firstDelay, Duration.ZERO, LONGEST_DELAY);
     maxDelay = Settings.between("maxDelay", b.maxDelay, firstDelay, LONGEST_DELAY);
     maxAttempts = (int) Settings.between("maxAttempts", b.maxAttempts, 1, Integer.MAX_VALUE);
-    if (!(b.jitter >= 0 && b.jitter <= 1)) {
-      throw new IllegalArgumentException(
-          "jitter is %s, allowed is from 0 to 1: 0 for none, 1 for any delay up to the whole"
-              .formatted(b.jitter));
-    }
-    jitter = b.jitter;
     random = b.random;
   }
 
@@ -71,7 +64,7 @@ public final class RetryPolicy {
   public Duration delay(int failed) {
     double full = firstDelay.toMillis() * Math.pow(2, Math.max(0, failed - 1));
     double limited = Math.min(full, maxDelay.toMillis());
-    return Duration.ofMillis(Math.round(limited * (1 - jitter * random.getAsDouble())));
+    return Duration.ofMillis(Math.round(limited * (1 - JITTER * random.getAsDouble())));
   }
 
   /** Collects the values; {@link #build()} checks them. */
@@ -79,7 +72,6 @@ public final class RetryPolicy {
     private Duration firstDelay = DEFAULT_FIRST_DELAY;
     private Duration maxDelay = DEFAULT_MAX_DELAY;
     private int maxAttempts = DEFAULT_MAX_ATTEMPTS;
-    private double jitter = DEFAULT_JITTER;
     private DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
 
     private Builder() {}
@@ -102,15 +94,9 @@ public final class RetryPolicy {
       return this;
     }
 
-    /** Which part of each delay is left to chance, from 0 to 1; chance only shortens. */
-    public Builder jitter(double jitter) {
-      this.jitter = jitter;
-      return this;
-    }
-
-    /** Where the jitter comes from: numbers from 0 to 1. Called by many threads. */
-    public Builder random(DoubleSupplier random) {
-      this.random = requireNonNull(random, "random");
+    /** For tests: chance, from 0 to 1. */
+    Builder random(DoubleSupplier random) {
+      this.random = random;
       return this;
     }
 

@@ -113,16 +113,7 @@ record Verdicts(
     int failed = message.attempts() + 1;
     return failed >= maxAttempts(message, policy)
         ? dead(message, error)
-        : Decision.retry(delay(message, policy, failed), error);
-  }
-
-  private Duration delay(StoredMessage message, RetryPolicy policy, int failed) {
-    try {
-      return policy.delay(failed);
-    } catch (Throwable e) { // its random numbers are the application's
-      threw("retryPolicy", message, e);
-      return RetryPolicy.ofDefaults().delay(failed);
-    }
+        : Decision.retry(policy.delay(failed), error);
   }
 
   private Decision dead(StoredMessage message, String error) {

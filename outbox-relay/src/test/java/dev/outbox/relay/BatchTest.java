@@ -22,7 +22,8 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 class BatchTest {
-  private static final RetryPolicy POLICY = RetryPolicy.builder().jitter(0).maxAttempts(3).build();
+  private static final RetryPolicy POLICY =
+      RetryPolicy.builder().random(() -> 0).maxAttempts(3).build();
   private static final Decision OK = Decision.delivered();
 
   private final Recorder events = new Recorder();
@@ -249,20 +250,6 @@ class BatchTest {
         .as("default policy, and the key waits for someone")
         .containsOnly(entry(1L, Decision.deadHaltingKey("x")));
     assertThat(events.all()).contains("callback retryPolicy 1", "callback haltKeyWhenDead 1");
-  }
-
-  @Test
-  void randomNumbersThatAreNoneAreSurvived() {
-    RetryPolicy policy =
-        RetryPolicy.builder()
-            .random(
-                () -> {
-                  throw new IllegalStateException("no more");
-                })
-            .build();
-    policies = m -> policy;
-    assertThat(one(0, Result.failed("x")).decisions().get(1L)).isInstanceOf(Decision.Retry.class);
-    assertThat(events.all()).containsExactly("callback retryPolicy 1");
   }
 
   @Test

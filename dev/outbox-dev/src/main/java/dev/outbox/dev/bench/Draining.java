@@ -51,7 +51,6 @@ final class Draining {
       RetryPolicy.builder()
           .firstDelay(Duration.ofMillis(10))
           .maxDelay(Duration.ofMillis(10))
-          .jitter(0)
           .maxAttempts(Integer.MAX_VALUE)
           .build();
 
