@@ -7,25 +7,16 @@ import dev.outbox.spi.store.StoreProvider.Opened;
 import dev.outbox.spi.store.StoreProvider.PasswordMissingException;
 import java.io.Console;
 import java.util.List;
-import java.util.Map;
-import java.util.Stack;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.IParameterPreprocessor;
-import picocli.CommandLine.Model.ArgSpec;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 
 /** Where the outbox is. */
 public final class DatabaseOptions {
   public static final String PASSWORD_VARIABLE = "OUTBOX_PASSWORD";
 
   static final String PASSWORD = "--password";
-
-  /** Marks an option that was given without a value. */
-  private static final String ASK = "\0";
 
   @Option(
       names = "--url",
@@ -41,47 +32,17 @@ public final class DatabaseOptions {
 
   @Option(
       names = PASSWORD,
-      arity = "0..1",
-      preprocessor = AskForPassword.class,
       description =
-          "The password; without = and a value it is asked for. Others may see what stands in a"
-              + " command line: rather set the variable "
+          "The password. Others may see what stands in a command line: rather set the variable "
               + PASSWORD_VARIABLE
-              + ".")
+              + ", or let it be asked for.")
   private @Nullable String password;
-
-  /** The word behind the option is another argument: only what is behind a = is the password. */
-  static final class AskForPassword implements IParameterPreprocessor {
-    @Override
-    public boolean preprocess(
-        Stack<String> args, CommandSpec command, ArgSpec option, Map<String, Object> info) {
-      if (!"=".equals(info.get("separator"))) {
-        boolean mayBeSequence = !command.positionalParameters().isEmpty();
-        if (!args.isEmpty() && !args.peek().matches(mayBeSequence ? "-.*|\\d+" : "-.*")) {
-          throw new ParameterException(
-              command.commandLine(),
-              "put = between %1$s and the password; %1$s alone asks for it".formatted(PASSWORD));
-        }
-        args.push(ASK);
-      }
-      return false;
-    }
-  }
 
   private String user() {
     return user == null ? "" : user;
   }
 
   private String password() {
-    if (ASK.equals(password)) {
-      Console console = System.console();
-      if (console == null) {
-        throw new Failure(
-            "%s without a value asks for it, and there is no terminal: set the variable %s"
-                .formatted(PASSWORD, PASSWORD_VARIABLE));
-      }
-      password = ask(console);
-    }
     return password(url, password, System.getenv(PASSWORD_VARIABLE));
   }
 

@@ -332,11 +332,9 @@ abstract class JdbcCommandsTest extends DatabaseCommandsTest {
         .startsWith("outbox: cannot connect to ")
         .doesNotContain("OUTBOX_PASSWORD", "--password")
         .hasLineCount(1);
-    for (List<String> more : List.of(List.<String>of(), List.of("--password"))) {
-      Cli cli = Cli.run(more, "status", "--url=" + server.jdbcUrl(), "--user=" + server.user());
-      assertThat(cli.code()).isEqualTo(2);
-      assertThat(cli.err()).contains("OUTBOX_PASSWORD").hasLineCount(1);
-    }
+    Cli cli = Cli.run("status", "--url=" + server.jdbcUrl(), "--user=" + server.user());
+    assertThat(cli.code()).isEqualTo(2);
+    assertThat(cli.err()).contains("OUTBOX_PASSWORD").hasLineCount(1);
   }
 
   @Test

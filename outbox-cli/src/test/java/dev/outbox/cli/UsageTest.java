@@ -147,9 +147,6 @@ class UsageTest {
         "archive find --url=x --limit=0 ! Invalid value for option '--limit': '0' is no whole number from 1 on",
         "status --cap=-1 --url=x       ! Invalid value for option '--cap': '-1' is no whole number from 1 on",
         "keys --limit=x --url=x        ! Invalid value for option '--limit': 'x' is no whole number from 1 on",
-        "status --url=x --password geheim ! put = between --password and the password; --password alone asks for it",
-        "status --url=x --password 4711 ! put = between --password and the password; --password alone asks for it",
-        "dead-letters requeue --url=x --password g17 ! put = between --password and the password; --password alone asks for it",
         "dead-letters requeue --all --evnt-type=x --url=x ! Unknown option: '--evnt-type=x'",
         "dead-letters list x --url=x   ! Unmatched argument at index 2: 'x'",
         "messages cancel 1 --dry-rn --url=x ! Unknown option: '--dry-rn'",
@@ -164,20 +161,6 @@ class UsageTest {
     assertThat(cli.err().lines().toList().get(1))
         .matches("(Try: outbox.* --help|Did you mean.*|Possible solutions.*)");
     assertThat(cli.out()).isEmpty();
-  }
-
-  @ParameterizedTest
-  @DisplayName("what stands behind --password without = is no password")
-  @ValueSource(
-      strings = {
-        "dead-letters requeue --password 17 --url=x",
-        "dead-letters requeue 17 --password --url=x",
-        "dead-letters requeue 17 --url=x --password"
-      })
-  void asksForPassword(String command) {
-    Cli cli = Cli.run(command.split(" "));
-    assertThat(cli.code()).isEqualTo(2);
-    assertThat(cli.err()).startsWith("outbox: --password without a value asks for it, and there");
   }
 
   @ParameterizedTest
