@@ -57,7 +57,7 @@ final class Call {
       Result known = parts.unanswered().of(item.message());
       HandlerThreads lane = parts.routes().lane(item.message());
       if (known != null || lane == null) {
-        return known != null ? known : parts.routes().withoutHandler(item.message());
+        return known != null ? known : Routes.withoutHandler(item.message());
       }
       Handling handling = new Handling(lane, item.message(), parts.busy(), lastBegin);
       if (isBegun(handling)) {
@@ -76,7 +76,7 @@ final class Call {
     protected Result left(Item item, @Nullable Handling current) {
       if (current == null) {
         HandlerThreads lane = parts.routes().lane(item.message());
-        return lane == null ? parts.routes().withoutHandler(item.message()) : lane.noTime();
+        return lane == null ? Routes.withoutHandler(item.message()) : lane.noTime();
       }
       if (current.remove()) {
         return current.notBegun();

@@ -100,7 +100,6 @@ public final class HandlerPublisher implements MessagePublisher {
     private final Set<Class<? extends Throwable>> never = new HashSet<>();
     private final Set<Class<? extends Throwable>> only = new HashSet<>();
     private @Nullable MessageHandler others;
-    private boolean ignore;
     private Duration timeout = DEFAULT_TIMEOUT;
     private int concurrency = DEFAULT_CONCURRENCY;
     private ThreadFactory threads = task -> BackgroundTasks.daemon("outbox-handler", task);
@@ -138,12 +137,6 @@ public final class HandlerPublisher implements MessagePublisher {
     /** Handles all messages that no other handler takes. Default: they are rejected. */
     public Builder onOthers(MessageHandler handler) {
       this.others = requireNonNull(handler, "handler");
-      return this;
-    }
-
-    /** Takes messages that no handler takes for handled: they are gone. Default: rejected. */
-    public Builder ignoreOthers() {
-      this.ignore = true;
       return this;
     }
 
@@ -205,17 +198,12 @@ public final class HandlerPublisher implements MessagePublisher {
       if (byEventType.isEmpty() && byAggregateType.isEmpty() && others == null) {
         throw new IllegalArgumentException("there is no handler: add one with on(…)");
       }
-      if (ignore && others != null) {
-        throw new IllegalArgumentException(
-            "onOthers(…) handles what ignoreOthers() drops: leave one of them out");
-      }
       Timing timing = Timing.of(timeout);
       Routes routes =
           new Routes(
               lanes(byEventType, "the handler of the event type ", timing),
               lanes(byAggregateType, "the handler of the aggregate type ", timing),
-              others == null ? null : lane("the handler of all others", others, timing),
-              ignore);
+              others == null ? null : lane("the handler of all others", others, timing));
       return new HandlerPublisher(new Call.Parts(routes, timing));
     }
 

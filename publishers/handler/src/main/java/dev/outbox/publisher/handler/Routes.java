@@ -12,13 +12,11 @@ import org.jspecify.annotations.Nullable;
  * Which handler has a message.
  *
  * @param others for what no other one takes; null: nothing
- * @param ignore whether a message without a handler counts as handled
  */
 record Routes(
     Map<String, HandlerThreads> byEventType,
     Map<String, HandlerThreads> byAggregateType,
-    @Nullable HandlerThreads others,
-    boolean ignore) {
+    @Nullable HandlerThreads others) {
 
   /** Null when it has none. */
   @Nullable HandlerThreads lane(StoredMessage stored) {
@@ -29,12 +27,10 @@ record Routes(
         : byAggregateType.getOrDefault(message.aggregateType(), others);
   }
 
-  Result withoutHandler(StoredMessage stored) {
-    return ignore
-        ? Result.delivered()
-        : Result.rejected(
-            "there is no handler for the event type %s: add one, or let ignoreOthers() drop such messages"
-                .formatted(stored.message().eventType()));
+  static Result withoutHandler(StoredMessage stored) {
+    return Result.rejected(
+        "there is no handler for the event type %s: add one, or one for all others"
+            .formatted(stored.message().eventType()));
   }
 
   Collection<HandlerThreads> lanes() {

@@ -165,15 +165,13 @@ class HandlerPublisherTest {
   }
 
   @Test
-  @DisplayName("a message without a handler is rejected, or gone where that is asked for")
+  @DisplayName("a message without a handler is rejected")
   void none() throws Exception {
     publisher = builder(LONG).on("Paid", message -> {}).build();
     assertThat(publishOne(publisher, "Placed"))
         .isEqualTo(
             Result.rejected(
-                "there is no handler for the event type Placed: add one, or let ignoreOthers() drop such messages"));
-    publisher = builder(LONG).on("Paid", message -> {}).ignoreOthers().build();
-    assertThat(publishOne(publisher, "Placed")).isEqualTo(Result.delivered());
+                "there is no handler for the event type Placed: add one, or one for all others"));
   }
 
   @Test
@@ -187,8 +185,6 @@ class HandlerPublisherTest {
         .hasMessage("concurrency is 0, allowed is from 1 to 10000");
     assertThatThrownBy(() -> builder(Duration.ofMillis(999)).onOthers(m -> {}).build())
         .hasMessageStartingWith("timeout is 999ms, allowed is from 1s");
-    assertThatThrownBy(() -> builder(LONG).onOthers(m -> {}).ignoreOthers().build())
-        .hasMessageContaining("leave one of them out");
   }
 
   // ---- order and threads
@@ -510,7 +506,7 @@ class HandlerPublisherTest {
             "waiting", m -> new CountDownLatch(1).await(), failures, timing, 1, Thread::new);
     Call.Parts parts =
         new Call.Parts(
-            new Routes(Map.of("Slow", slow, "Waiting", waiting), Map.of(), null, false), timing);
+            new Routes(Map.of("Slow", slow, "Waiting", waiting), Map.of(), null), timing);
     StoredMessage left = stored("Slow", "a");
     FutureTask<List<Result>> call =
         new FutureTask<>(() -> new Call(parts, List.of(left, stored("Waiting", "b"))).run());
