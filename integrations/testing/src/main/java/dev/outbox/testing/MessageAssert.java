@@ -4,10 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.Texts;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -84,12 +81,6 @@ public final class MessageAssert extends AbstractAssert<MessageAssert, List<Outb
         message -> Arrays.equals(message.payload(), expected));
   }
 
-  /** The message has this {@link OutboxMessage#contentType()}. */
-  public MessageAssert withContentType(String contentType) {
-    return keep(
-        "with content type " + contentType, message -> message.contentType().equals(contentType));
-  }
-
   /** The message has this header, beside any others. */
   public MessageAssert withHeader(String name, String value) {
     Header header = new Header(name, value);
@@ -103,31 +94,8 @@ public final class MessageAssert extends AbstractAssert<MessageAssert, List<Outb
         "with dedup key " + dedupKey, message -> Objects.equals(message.dedupKey(), dedupKey));
   }
 
-  /** The message has this {@link OutboxMessage#correlationId()}; null: none. */
-  public MessageAssert withCorrelationId(@Nullable String correlationId) {
-    return keep(
-        "with correlation id " + correlationId,
-        message -> Objects.equals(message.correlationId(), correlationId));
-  }
-
   /**
-   * The message has this {@link OutboxMessage#deliverAfter()}; null: none. A store puts an instant
-   * in its place, so this is about what was appended, not about what was delivered.
-   */
-  public MessageAssert withDelay(@Nullable Duration delay) {
-    return keep(
-        "with delay " + (delay == null ? "none" : Texts.time(delay)),
-        message -> Objects.equals(message.deliverAfter(), delay));
-  }
-
-  /** The message has this {@link OutboxMessage#availableAt()}; null: none. */
-  public MessageAssert availableAt(@Nullable Instant instant) {
-    return keep(
-        "available at " + instant, message -> Objects.equals(message.availableAt(), instant));
-  }
-
-  /**
-   * The message fits whatever else is asked.
+   * The message fits whatever else is asked, as of its content type or its delay.
    *
    * @param description for a failure, as {@code "with a total above 10"}
    */
