@@ -21,7 +21,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
-import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -52,17 +51,16 @@ import org.slf4j.LoggerFactory;
  * that is posted: a servlet sees its parameters, and an empty stream.
  *
  * <p>The key is free again, and the next request with it is handled, when the servlet throws, calls
- * {@code sendError}, or answers with a status that is not {@link Builder#keep kept}. It is free,
- * too, when the {@link Builder#lock} runs out, after a crash for example. So effects happen at
- * least once, and two requests with one key never run at the same time, as long as each is handled
- * within its lock.
+ * {@code sendError}, or answers with 500 and more, or with one of 401, 403, 408, 409, 423, 425 and
+ * 429, after which a client may come again. It is free, too, when the {@link Builder#lock} runs
+ * out, after a crash for example. So effects happen at least once, and two requests with one key
+ * never run at the same time, as long as each is handled within its lock.
  *
  * <p>The answer is sent when it is whole, and has been stored: what a servlet flushes waits. One
- * that outgrows {@link Builder#maxAnswer} is sent as it comes, and not kept; the key is used also
- * when the client hangs up meanwhile. Asynchronous handling ({@code startAsync}) is refused with
- * {@code IllegalStateException}. The answer may come from a forward, to a JSP for example; Tomcat
- * 11 sends it empty unless its {@code Context} has {@code
- * suspendWrappedResponseAfterForward="false"}.
+ * that outgrows 900,000 bytes is sent as it comes, and not kept; the key is used also when the
+ * client hangs up meanwhile. Asynchronous handling ({@code startAsync}) is refused with {@code
+ * IllegalStateException}. The answer may come from a forward, to a JSP for example; Tomcat 11 sends
+ * it empty unless its {@code Context} has {@code suspendWrappedResponseAfterForward="false"}.
  *
  * <p>Safe for use by many threads. Without Spring, register it with the servlet context; in Spring
  * Boot, by a {@code FilterRegistrationBean} with the paths that need it.
@@ -75,6 +73,9 @@ public final class IdempotencyFilter implements Filter {
   /** The header that says that an answer is not a new one. */
   public static final String REPLAYED = "Idempotent-Replayed";
 
+  /** Statuses after which a client comes again, because nothing was done. */
+  private static final Set<Integer> COME_AGAIN = Set.of(401, 403, 408, 409, 423, 425, 429);
+
   private static final Logger log = LoggerFactory.getLogger(IdempotencyFilter.class);
 
   private final Inbox<?> inbox;
@@ -83,7 +84,6 @@ public final class IdempotencyFilter implements Filter {
   private final boolean required;
   private final Function<HttpServletRequest, @Nullable String> user;
   private final Duration lock;
-  private final IntPredicate keep;
   private final List<String> headers;
   private final int maxRequest;
   private final int maxAnswer;
@@ -95,7 +95,6 @@ public final class IdempotencyFilter implements Filter {
     this.required = b.required;
     this.user = b.user;
     this.lock = b.lock;
-    this.keep = b.keep;
     this.headers = b.headers;
     this.maxRequest = b.maxRequest;
     this.maxAnswer = b.maxAnswer;
@@ -192,7 +191,7 @@ public final class IdempotencyFilter implements Filter {
       chain.doFilter(request, response);
       settle(lock, response);
     } catch (IOException | ServletException | RuntimeException | Error e) {
-      if (response.isCutOff() && keep.test(response.getStatus())) {
+      if (response.isCutOff() && isKept(response.getStatus())) {
         complete(lock, response.answer(headers).result()); // without its body
       } else {
         release(lock, e.toString());
@@ -204,10 +203,14 @@ public final class IdempotencyFilter implements Filter {
     }
   }
 
+  private static boolean isKept(int status) {
+    return status < 500 && !COME_AGAIN.contains(status);
+  }
+
   private void settle(Lock<?> lock, KeptResponse response) {
     if (response.isError()) {
       release(lock, "sendError(%s)".formatted(response.getStatus()));
-    } else if (keep.test(response.getStatus())) {
+    } else if (isKept(response.getStatus())) {
       complete(lock, response.answer(headers).result());
     } else {
       release(lock, "status %s".formatted(response.getStatus()));
@@ -255,16 +258,12 @@ public final class IdempotencyFilter implements Filter {
 
   /** Not safe for use by many threads. */
   public static final class Builder {
-    /** Statuses after which a client comes again, because nothing was done. */
-    private static final Set<Integer> COME_AGAIN = Set.of(401, 403, 408, 409, 423, 425, 429);
-
     private final Inbox<?> inbox;
     private final String name;
     private Set<String> methods = Set.of("POST", "PATCH");
     private boolean required = true;
     private Function<HttpServletRequest, @Nullable String> user = HttpServletRequest::getRemoteUser;
     private Duration lock = Duration.ofMinutes(1);
-    private IntPredicate keep = status -> status < 500 && !COME_AGAIN.contains(status);
     private List<String> headers =
         List.of(
             "Content-Type",
@@ -318,15 +317,6 @@ public final class IdempotencyFilter implements Filter {
     }
 
     /**
-     * With which status an answer is kept. Default: below 500, but not 401, 403, 408, 409, 423, 425
-     * and 429, after which a client may come again.
-     */
-    public Builder keep(IntPredicate keep) {
-      this.keep = requireNonNull(keep, "keep");
-      return this;
-    }
-
-    /**
      * The headers of an answer that are kept. Default: Content-Type, Content-Disposition,
      * Content-Encoding, Content-Language, ETag, Last-Modified, Link and Location.
      */
@@ -351,17 +341,8 @@ public final class IdempotencyFilter implements Filter {
       return this;
     }
 
-    /**
-     * The most bytes of an answer's body that are kept, and held in memory. Default: {@value
-     * Answer#MAX_BODY}.
-     *
-     * @param maxAnswer from 0 to {@value Answer#MAX_BODY}
-     */
-    public Builder maxAnswer(int maxAnswer) {
-      if (maxAnswer < 0 || maxAnswer > Answer.MAX_BODY) {
-        throw new IllegalArgumentException(
-            "maxAnswer is %s, allowed is from 0 to %s".formatted(maxAnswer, Answer.MAX_BODY));
-      }
+    /** For tests: the most bytes of an answer's body that are kept. */
+    Builder maxAnswer(int maxAnswer) {
       this.maxAnswer = maxAnswer;
       return this;
     }
