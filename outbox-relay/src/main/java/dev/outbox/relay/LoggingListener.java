@@ -42,11 +42,6 @@ final class LoggingListener implements RelayListener {
     troubles = new TroubleLog(clock);
   }
 
-  /** A warning when the text is not the last one about this subject, else debug. */
-  private void warn(String subject, String text, @Nullable Throwable cause) {
-    write(!text.equals(last.put(subject, text)), text, cause, cause);
-  }
-
   /** A warning when this is new or has lasted for long, else debug; returns whether it is new. */
   private boolean lasting(String subject, String text, @Nullable Throwable cause) {
     String more = troubles.reported(subject);
@@ -100,16 +95,14 @@ final class LoggingListener implements RelayListener {
           first(e.messages()),
           printable(e.reason()));
     } else if (event instanceof RelayEvent.PublisherBroken e) {
-      warn("publisher", "The publisher broke its contract: " + e.problem(), e.cause());
+      String text = "The publisher broke its contract: " + e.problem();
+      write(!text.equals(last.put("publisher", text)), text, e.cause(), e.cause());
     } else if (event instanceof RelayEvent.StoodStill e) {
       log.warn(
           "{} stood still for {}, as when the process is stopped or its machine suspended: leases"
               + " may be lost, and messages delivered again",
           e.who(),
           Texts.time(e.time()));
-    } else if (event instanceof RelayEvent.CallbackFailed e) {
-      String text = "%s failed on a message: %s".formatted(e.setting(), text(e.error()));
-      warn(e.setting(), text, e.error());
     } else {
       ofTheRelay(event);
     }

@@ -19,9 +19,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.DoubleSupplier;
-import java.util.function.Function;
 import java.util.function.LongSupplier;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
@@ -357,8 +355,8 @@ public final class Relay implements AutoCloseable {
     private long heap = Runtime.getRuntime().maxMemory();
     private Duration lease = DEFAULT_LEASE;
     private @Nullable Duration publishTimeout;
-    private Function<StoredMessage, RetryPolicy> retryPolicy = m -> RetryPolicy.ofDefaults();
-    private Predicate<StoredMessage> haltKeyWhenDead = m -> false;
+    private RetryPolicy retryPolicy = RetryPolicy.ofDefaults();
+    private Set<String> haltKeyWhenDead = Set.of();
     private Duration idlePause = DEFAULT_IDLE_PAUSE;
     private Duration stopTimeout = DEFAULT_STOP_TIMEOUT;
     private LongSupplier clock = System::nanoTime;
@@ -433,38 +431,23 @@ public final class Relay implements AutoCloseable {
       return publishTimeout.multipliedBy(4).dividedBy(5);
     }
 
-    /** One policy for all messages; default {@link RetryPolicy#ofDefaults()}. */
-    public Builder retryPolicy(RetryPolicy retryPolicy) {
-      requireNonNull(retryPolicy, "retryPolicy");
-      return retryPolicy(message -> retryPolicy);
-    }
-
     /**
-     * A policy for each message; not for those with a {@link StoredMessage#problem()}, which are
-     * dead at once. Called by many threads. When it throws or gives null, the defaults hold for
-     * that message.
+     * How often messages are tried that do not say so themselves, and when. Default: {@link
+     * RetryPolicy#ofDefaults()}. Those with a {@link StoredMessage#problem()} are dead at once.
      */
-    public Builder retryPolicy(Function<StoredMessage, RetryPolicy> retryPolicy) {
+    public Builder retryPolicy(RetryPolicy retryPolicy) {
       this.retryPolicy = requireNonNull(retryPolicy, "retryPolicy");
       return this;
     }
 
     /**
-     * Which messages halt their key when they become dead letters: the later ones of the key then
-     * wait until someone decides (O3). Default: none. Called by many threads, also for messages
-     * with a {@link StoredMessage#problem()}. When it throws, the key is halted.
-     */
-    public Builder haltKeyWhenDead(Predicate<StoredMessage> haltKeyWhenDead) {
-      this.haltKeyWhenDead = requireNonNull(haltKeyWhenDead, "haltKeyWhenDead");
-      return this;
-    }
-
-    /**
-     * The same by aggregate type; an empty collection means none. With any type, a row that cannot
-     * be decoded and has no aggregate type halts its key, too.
+     * Aggregate types whose dead letters halt their key: the later messages of the key then wait
+     * until someone decides (O3). Default: none. With any type, a row that cannot be decoded and
+     * has no aggregate type halts its key, too.
      */
     public Builder haltKeyWhenDead(Collection<String> aggregateTypes) {
-      return haltKeyWhenDead(Verdicts.haltingKeysOf(Set.copyOf(aggregateTypes)));
+      haltKeyWhenDead = Set.copyOf(aggregateTypes);
+      return this;
     }
 
     /**

@@ -167,14 +167,6 @@ public sealed interface RelayEvent {
   record StoreRecovered(String who) implements RelayEvent {}
 
   /**
-   * A function that the application gave to the relay threw or returned null.
-   *
-   * @param setting retryPolicy or haltKeyWhenDead
-   */
-  record CallbackFailed(String who, String setting, StoredMessage message, RuntimeException error)
-      implements RelayEvent {}
-
-  /**
    * The relay has stopped.
    *
    * @param unfinished how many of its threads were still inside the store or the publisher when the

@@ -1,38 +1,27 @@
 package dev.outbox.relay;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.Set;
-import java.util.function.Function;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Decides about each message: before it is published, and after by the publisher's result (P3). */
+/**
+ * Decides about each message: before it is published, and after by the publisher's result (P3).
+ *
+ * @param halting aggregate types whose dead letters halt their key
+ */
 record Verdicts(
     String worker,
-    Function<StoredMessage, RetryPolicy> policies,
-    Predicate<StoredMessage> haltsKey,
+    RetryPolicy policy,
+    Set<String> halting,
     Destinations destinations,
     RelayListener listener) {
 
-  /**
-   * Says which dead letters halt their key: those of these types, and rows without a type, which
-   * may be of any.
-   */
-  static Predicate<StoredMessage> haltingKeysOf(Set<String> types) {
-    return message -> {
-      String type = message.aggregateType();
-      return type == null ? !types.isEmpty() : types.contains(type);
-    };
-  }
-
   /** The same, for one worker: the listener is told its name. */
   Verdicts by(String name) {
-    return new Verdicts(name, policies, haltsKey, destinations, listener);
+    return new Verdicts(name, policy, halting, destinations, listener);
   }
 
   /** The decision on a message that must not be published, or null when it may be. */
@@ -43,7 +32,7 @@ record Verdicts(
     if (message.expired()) {
       return Decision.expired();
     }
-    return message.attempts() >= maxAttempts(message, policy(message))
+    return message.attempts() >= maxAttempts(message)
         ? dead(
             message,
             "gave up after %s attempts; the last ended without a result"
@@ -109,42 +98,22 @@ record Verdicts(
   }
 
   private Decision failed(StoredMessage message, String error) {
-    RetryPolicy policy = policy(message);
     int failed = message.attempts() + 1;
-    return failed >= maxAttempts(message, policy)
+    return failed >= maxAttempts(message)
         ? dead(message, error)
         : Decision.retry(policy.delay(failed), error);
   }
 
+  /** A row without a type may be of any. */
   private Decision dead(StoredMessage message, String error) {
-    boolean halts;
-    try {
-      halts = haltsKey.test(message);
-    } catch (Throwable e) {
-      threw("haltKeyWhenDead", message, e);
-      halts = true; // keeps the order of the key until someone decides
-    }
+    String type = message.aggregateType();
+    boolean halts = type == null ? !halting.isEmpty() : halting.contains(type);
     return halts ? Decision.deadHaltingKey(error) : Decision.dead(error);
   }
 
   /** The message's own limit, or else the policy's. */
-  private static int maxAttempts(StoredMessage message, RetryPolicy policy) {
+  private int maxAttempts(StoredMessage message) {
     Integer own = message.message().maxAttempts();
     return own != null ? own : policy.maxAttempts();
-  }
-
-  private RetryPolicy policy(StoredMessage message) {
-    try {
-      return requireNonNull(policies.apply(message), "retryPolicy gave null");
-    } catch (Throwable e) {
-      threw("retryPolicy", message, e);
-      return RetryPolicy.ofDefaults();
-    }
-  }
-
-  private void threw(String setting, StoredMessage message, Throwable e) {
-    listener.on(
-        new RelayEvent.CallbackFailed(
-            worker, setting, message, SupervisedLoop.asRuntimeException(e)));
   }
 }

@@ -16,8 +16,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Function;
-import java.util.function.Predicate;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -27,13 +25,10 @@ class BatchTest {
   private static final Decision OK = Decision.delivered();
 
   private final Recorder events = new Recorder();
-  private Function<StoredMessage, RetryPolicy> policies = m -> POLICY;
-  private Predicate<StoredMessage> blocks = m -> false;
+  private Set<String> halting = Set.of();
 
   private Batch batch(StoredMessage... messages) {
-    Verdicts verdicts =
-        new Verdicts(
-            "relay/0", m -> policies.apply(m), m -> blocks.test(m), new Destinations(), events);
+    Verdicts verdicts = new Verdicts("relay/0", POLICY, halting, new Destinations(), events);
     return new Batch(
         List.of(messages), verdicts, new OperatorPauses("relay", null, events, System::nanoTime));
   }
@@ -195,19 +190,6 @@ class BatchTest {
   }
 
   @Test
-  void aMessageMaySetItsOwnPolicyAndBlockItsKey() {
-    policies = m -> m.key().equals("vip") ? RetryPolicy.builder().maxAttempts(1).build() : POLICY;
-    blocks = m -> m.key().equals("vip");
-    Batch batch = batch(stored(1, "vip"), stored(2, "a"), stored(3, "b"));
-    batch.published(List.of(Result.failed("x"), Result.failed("y"), Result.rejected("z")), 0);
-    assertThat(batch.decisions())
-        .containsOnly(
-            entry(1L, Decision.deadHaltingKey("x")),
-            entry(2L, retry(100, "y")),
-            entry(3L, Decision.dead("z")));
-  }
-
-  @Test
   void aggregateTypesMayBlockTheirKeys() {
     String type = stored(1, "a").message().aggregateType();
     assertThat(deadOf(Set.of(type))).isEqualTo(Decision.deadHaltingKey("x"));
@@ -227,29 +209,15 @@ class BatchTest {
   }
 
   private Decision undecodable(String type, Set<String> types) {
-    blocks = Verdicts.haltingKeysOf(types);
+    halting = types;
     return batch(StoredMessage.undecodable(1, "a", type, 0, Instant.EPOCH, "damaged"))
         .decisions()
         .get(1L);
   }
 
   private Decision deadOf(Set<String> types) {
-    blocks = Verdicts.haltingKeysOf(types);
+    halting = types;
     return one(0, Result.rejected("x")).decisions().get(1L);
-  }
-
-  @Test
-  void functionsThatThrowAreSurvived() {
-    policies = m -> null;
-    blocks =
-        m -> {
-          throw new IllegalStateException("not ready");
-        };
-    Batch batch = one(9, Result.failed("x"));
-    assertThat(batch.decisions())
-        .as("default policy, and the key waits for someone")
-        .containsOnly(entry(1L, Decision.deadHaltingKey("x")));
-    assertThat(events.all()).contains("callback retryPolicy 1", "callback haltKeyWhenDead 1");
   }
 
   @Test

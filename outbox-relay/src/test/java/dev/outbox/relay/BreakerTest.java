@@ -8,6 +8,7 @@ import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class BreakerTest {
@@ -17,8 +18,7 @@ class BreakerTest {
   private final Recorder events = new Recorder();
   private final Breaker breaker = new Breaker("relay", 10, () -> 0, events);
   private final Verdicts verdicts =
-      new Verdicts(
-          "relay/0", m -> RetryPolicy.ofDefaults(), m -> false, new Destinations(), events);
+      new Verdicts("relay/0", RetryPolicy.ofDefaults(), Set.of(), new Destinations(), events);
 
   private Batch batch(Result... results) {
     List<StoredMessage> messages = new ArrayList<>();

@@ -85,7 +85,6 @@ class LoggingListenerTest {
             new RelayEvent.BreakerClosed("relay"),
             new RelayEvent.StoreFailed("relay/0", "claim", error),
             new RelayEvent.StoreRecovered("relay/0"),
-            new RelayEvent.CallbackFailed("relay/0", "retryPolicy", one, error),
             new RelayEvent.Stopped("relay", 0),
             new RelayEvent.Stopped("relay", 1))) {
       listener.on(event);
@@ -280,9 +279,6 @@ class LoggingListenerTest {
     listener.on(new RelayEvent.Unavailable("relay/0", message, new Result.Unavailable("x", null)));
     listener.on(new RelayEvent.StoreFailed("relay/0", "claim", new IllegalStateException()));
     listener.on(
-        new RelayEvent.CallbackFailed(
-            "relay/0", "retryPolicy", message, new IllegalStateException("odd")));
-    listener.on(
         new RelayEvent.DeadLettered(
             "relay/0", message, Decision.dead("x"), DeadLetterReason.REJECTED));
     listener.on(new RelayEvent.Started("relay", 2, "schema public"));
@@ -295,7 +291,6 @@ class LoggingListenerTest {
             "WARN relay/0 lost the lease of 2 messages, first " + message,
             "WARN claim failed on relay/0, which publishes nothing until this is put right:"
                 + " java.lang.IllegalStateException",
-            "WARN retryPolicy failed on a message: odd",
             "ERROR " + message + " is a dead letter: x",
             "INFO Relay relay started with 2 workers on schema public",
             "INFO Relay relay started with 2 workers",

@@ -74,8 +74,6 @@ final class Recorder implements RelayListener {
       return "storeFailed " + e.operation() + " " + e.error().getMessage();
     } else if (event instanceof RelayEvent.StoreRecovered) {
       return "recovered";
-    } else if (event instanceof RelayEvent.CallbackFailed e) {
-      return "callback " + e.setting() + " " + e.message().sequence();
     } else {
       return "stopped " + ((RelayEvent.Stopped) event).unfinished();
     }

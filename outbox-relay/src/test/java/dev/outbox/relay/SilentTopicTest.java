@@ -52,8 +52,7 @@ class SilentTopicTest {
     Settings settings =
         new Settings("relay", 1, 100, 1_000_000, Duration.ofHours(1), time, time, time);
     Verdicts verdicts =
-        new Verdicts(
-            "relay", m -> RetryPolicy.ofDefaults(), m -> false, new Destinations(), events);
+        new Verdicts("relay", RetryPolicy.ofDefaults(), Set.of(), new Destinations(), events);
     MessagePublisher publisher = this::publish;
     return new Worker(
         "relay/0",

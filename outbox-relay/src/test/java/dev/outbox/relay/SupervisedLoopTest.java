@@ -4,8 +4,6 @@ import static dev.outbox.relay.Waits.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.spi.publisher.Result;
-import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -128,33 +126,6 @@ class SupervisedLoopTest {
     relay.start();
     await().until(() -> store.housekeepings.get() > 5);
     assertThat(events.of("storeFailed housekeep")).hasSize(3);
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"memory", "stack", "checked"})
-  void functionsOfTheApplicationMayThrowAnything(String kind) {
-    relay =
-        builder()
-            .listener(events)
-            .retryPolicy(
-                (StoredMessage m) -> {
-                  raise(kind);
-                  return RetryPolicy.ofDefaults();
-                })
-            .haltKeyWhenDead(
-                m -> {
-                  raise(kind);
-                  return false;
-                })
-            .build();
-    publisher.on("bad", () -> Result.rejected("never"));
-    store.append("a", "bad");
-    store.append("b", "good");
-    relay.start();
-    await().untilAsserted(() -> assertThat(events.of("dead")).hasSize(1));
-    await().untilAsserted(() -> assertThat(events.of("delivered")).hasSize(1));
-    assertThat(events.of("callback haltKeyWhenDead")).isNotEmpty();
-    assertThat(events.of("storeFailed")).isEmpty();
   }
 
   @Test

@@ -78,8 +78,7 @@ class WorkerTest {
     Settings settings =
         new Settings("relay", 1, 100, 1_000_000, lease, publishTimeout, ignored, ignored);
     RetryPolicy policy = RetryPolicy.builder().maxAttempts(3).build();
-    Verdicts verdicts =
-        new Verdicts("relay", m -> policy, m -> false, new Destinations(), listener);
+    Verdicts verdicts = new Verdicts("relay", policy, Set.of(), new Destinations(), listener);
     Breaker breaker = new Breaker("relay", 100, () -> 0, listener);
     return new Worker(
         "relay/0",

@@ -80,7 +80,7 @@ class ScrapeTest {
     publisher.answer(ScrapeTest::answer);
     relay =
         Relay.builder(store, publisher)
-            .haltKeyWhenDead(message -> message.message().aggregateType().equals("account"))
+            .haltKeyWhenDead(List.of("account"))
             .listener(metrics)
             .build();
     append(message("order", "1"), message("order", "2"), message("invoice", "1"));

@@ -371,7 +371,7 @@ class HostileDocumentsTest extends StoreTests {
   private void relay(int expected) {
     try (Relay relay =
         Relay.builder(store, this::publish)
-            .retryPolicy(m -> RetryPolicy.builder().maxAttempts(1).build())
+            .retryPolicy(RetryPolicy.builder().maxAttempts(1).build())
             .listener(
                 event -> {
                   if (event instanceof RelayEvent.StoreFailed failed) {

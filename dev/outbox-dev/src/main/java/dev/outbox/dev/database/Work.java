@@ -83,7 +83,9 @@ public record Work(UUID id, String key, int nth, Kind kind) {
   /** Before the clock of any server, however it is shifted. */
   private static final Instant PAST = Instant.parse("2001-01-01T00:00:00Z");
 
-  private static final List<String> TOPICS = List.of("type-0", "type-1", "type-2");
+  private static final String HALTING_TOPIC = "type-2";
+
+  private static final List<String> TOPICS = List.of("type-0", "type-1", HALTING_TOPIC);
 
   public static int attempts(Kind kind) {
     return kind == Kind.DOOMED ? DOOMED_ATTEMPTS : ATTEMPTS;
@@ -92,6 +94,22 @@ public record Work(UUID id, String key, int nth, Kind kind) {
   /** A topic is an aggregate type, of which there are some, so that one can be out of reach. */
   public static List<String> topics() {
     return TOPICS;
+  }
+
+  /** Those whose dead letters halt their keys. */
+  public static List<String> haltingTopics() {
+    return List.of(HALTING_TOPIC);
+  }
+
+  /** What messages of a key may be that never arrive by themselves. */
+  public static List<Kind> rareKinds(String key) {
+    return topic(key).equals(HALTING_TOPIC)
+        ? List.of(Kind.HALTING)
+        : List.of(Kind.DOOMED, Kind.TOO_LARGE, Kind.POISON);
+  }
+
+  private static String topic(String key) {
+    return TOPICS.get(Math.floorMod(key.hashCode(), TOPICS.size()));
   }
 
   public static Work of(OutboxMessage message) {
@@ -111,8 +129,9 @@ public record Work(UUID id, String key, int nth, Kind kind) {
   public OutboxMessage.Builder message() {
     return OutboxMessage.builder()
         .id(id)
-        .aggregate(TOPICS.get(Math.floorMod(key.hashCode(), TOPICS.size())), key)
+        .aggregate(topic(key), key)
         .eventType(kind.name())
+        .maxAttempts(kind == Kind.DOOMED ? DOOMED_ATTEMPTS : null)
         .expiresAt(kind == Kind.EXPIRED ? PAST : null)
         .payload(payload());
   }

@@ -203,7 +203,7 @@ final class Producers<T> {
       List<Work> works = new ArrayList<>();
       for (Map.Entry<String, Integer> key : last.entrySet()) {
         key.setValue(key.getValue() + 1);
-        Kind kind = bySql ? Kind.PLAIN : kind();
+        Kind kind = bySql ? Kind.PLAIN : kind(key.getKey());
         works.add(new Work(UUID.randomUUID(), key.getKey(), key.getValue(), kind));
       }
       if (bySql) {
@@ -229,13 +229,13 @@ final class Producers<T> {
       place.appendPlain(business.transaction(), work.message().build(), stall);
     }
 
-    private Kind kind() {
+    private Kind kind(String key) {
       int dice = random.nextInt(1_000);
       if (dice < 950) {
         return dice < 40 ? Kind.DELAYED : dice < 50 ? Kind.EXPIRED : Kind.PLAIN;
       }
-      Kind[] rare = {Kind.DOOMED, Kind.TOO_LARGE, Kind.POISON, Kind.HALTING};
-      return dice < 970 ? rare[dice % rare.length] : Kind.PLAIN;
+      List<Kind> rare = Work.rareKinds(key);
+      return dice < 970 ? rare.get(dice % rare.size()) : Kind.PLAIN;
     }
 
     private OutboxMessage message(Work work) {

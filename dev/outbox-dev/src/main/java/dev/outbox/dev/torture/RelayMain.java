@@ -11,7 +11,6 @@ import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
 import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
@@ -34,6 +33,14 @@ final class RelayMain {
   private static final int WORKERS = 2;
   private static final int PRODUCERS = 2;
   private static final int BATCH = 50;
+
+  /** Of messages that do not say themselves how often they are tried. */
+  private static final RetryPolicy POLICY =
+      RetryPolicy.builder()
+          .firstDelay(FIRST_RETRY)
+          .maxDelay(LONGEST_RETRY)
+          .maxAttempts(Work.attempts(Work.Kind.PLAIN))
+          .build();
 
   /** How often a worker settles only when its lease may be over. */
   private static final double LATE = 0.01;
@@ -77,8 +84,8 @@ final class RelayMain {
               .batchSize(BATCH)
               .lease(LEASE)
               .idlePause(IDLE_PAUSE)
-              .retryPolicy(RelayMain::policy)
-              .haltKeyWhenDead(m -> kind(m) == Work.Kind.HALTING)
+              .retryPolicy(POLICY)
+              .haltKeyWhenDead(Work.haltingTopics())
               .listener(this::remember)
               .build();
       Thread starting = new Thread(() -> start(relay), "start");
@@ -162,17 +169,5 @@ final class RelayMain {
       child.journal().write("trouble", "settles-late");
       pause((long) (LEASE.toMillis() * (0.8 + late.nextDouble())));
     }
-  }
-
-  private static RetryPolicy policy(StoredMessage message) {
-    return RetryPolicy.builder()
-        .firstDelay(FIRST_RETRY)
-        .maxDelay(LONGEST_RETRY)
-        .maxAttempts(Work.attempts(kind(message)))
-        .build();
-  }
-
-  private static Work.Kind kind(StoredMessage message) {
-    return Work.Kind.valueOf(message.message().eventType());
   }
 }

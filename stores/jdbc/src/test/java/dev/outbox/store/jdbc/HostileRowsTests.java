@@ -548,7 +548,7 @@ public abstract class HostileRowsTests extends DatabaseTests {
   private void relay(int expected, int dead, Function<StoredMessage, Result> results) {
     try (Relay relay =
         Relay.builder(store, messages -> publish(messages, results))
-            .retryPolicy(m -> RetryPolicy.builder().maxAttempts(1).build())
+            .retryPolicy(RetryPolicy.builder().maxAttempts(1).build())
             .listener(
                 event -> {
                   if (event instanceof RelayEvent.StoreFailed failed) {
