@@ -176,10 +176,7 @@ final class Call {
   private boolean mayFollow(Item item, Connection via) {
     Item before = item.run.item(item.position() - 1);
     Place place = item.place();
-    return place.isPartition()
-        && place.equals(before.place())
-        && item.run.via == via
-        && !topics.isRisky(place.topic());
+    return place.equals(before.place()) && item.run.via == via && !topics.isRisky(place.topic());
   }
 
   private void send(Item item, Connection via) {
@@ -213,7 +210,7 @@ final class Call {
       throw e;
     } catch (KafkaException | IllegalStateException e) {
       completed(sending, null, e);
-    } catch (RuntimeException e) { // of the user's partitioner or aroundSend
+    } catch (RuntimeException e) { // of aroundSend
       undo(sending);
       throw e;
     } catch (Error e) {

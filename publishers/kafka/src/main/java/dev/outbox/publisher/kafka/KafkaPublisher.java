@@ -27,8 +27,7 @@ import org.jspecify.annotations.Nullable;
  * and later ones were in flight already, those get through. So the producer has one request in
  * flight. When a record fails and others of its key are behind it, the producer is closed at once,
  * and the other records that it held are sent through a new one. For half the timeout after that,
- * at most one record of a key is in flight to that topic; with a {@code partitioner.class} of your
- * own this is always so.
+ * at most one record of a key is in flight to that topic.
  *
  * <p><b>A record.</b> The key is the message's key in UTF-8, the value is the payload, the
  * partition follows from the key as with Kafka's own client; {@link Builder} can change each.
@@ -128,11 +127,7 @@ public final class KafkaPublisher implements MessagePublisher {
 
     private Builder() {}
 
-    /**
-     * A setting of Kafka's producer; {@code bootstrap.servers} is required. A {@code
-     * partitioner.class} throws no KafkaException: as with {@link #aroundSend}, that would say that
-     * the producer is broken.
-     */
+    /** A setting of Kafka's producer; {@code bootstrap.servers} is required. */
     public Builder property(String name, Object value) {
       properties.put(requireNonNull(name, "name"), requireNonNull(value, "value of " + name));
       return this;
@@ -222,19 +217,8 @@ public final class KafkaPublisher implements MessagePublisher {
     public KafkaPublisher build() {
       Timing timing = Timing.of(timeout);
       ProducerSettings settings = new ProducerSettings(properties, timing);
-      if (partition != null && settings.hasPartitioner()) {
-        throw new IllegalArgumentException(
-            "partition and partitioner.class are both given: leave one of them out");
-      }
       Records records =
-          new Records(
-              destination,
-              key,
-              value,
-              partition,
-              settings.hasPartitioner(),
-              cloudEventsSource,
-              aroundSend);
+          new Records(destination, key, value, partition, cloudEventsSource, aroundSend);
       WallClock clock = WallClock.system();
       Cluster cluster = new Cluster(settings, clock);
       ProducerHolder producer = holder(settings, settings.plain(), clock);

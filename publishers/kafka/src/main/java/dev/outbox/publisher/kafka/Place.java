@@ -4,7 +4,7 @@ package dev.outbox.publisher.kafka;
  * Where a record goes. Trouble is kept by partition, because one of a topic's partitions can be
  * without a leader, or have one that hangs, while the others work.
  *
- * @param partition {@link #ANY} when it is the topic as a whole, or when Kafka's client chooses
+ * @param partition {@link #ANY} when it is the topic as a whole
  */
 record Place(String topic, int partition) {
   static final int ANY = -1;

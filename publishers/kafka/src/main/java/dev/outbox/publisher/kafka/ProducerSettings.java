@@ -70,11 +70,6 @@ final class ProducerSettings {
     check();
   }
 
-  /** Whether Kafka's client chooses partitions, by a class of the user's. */
-  boolean hasPartitioner() {
-    return given.containsKey(PARTITIONER_CLASS_CONFIG);
-  }
-
   /** Where the brokers are. */
   String address() {
     return String.valueOf(text(BOOTSTRAP_SERVERS_CONFIG));
@@ -136,6 +131,11 @@ final class ProducerSettings {
       if (given.containsKey(name)) {
         throw wrong(name, "is for the publisher alone to set: leave it out");
       }
+    }
+    if (given.containsKey(PARTITIONER_CLASS_CONFIG)) {
+      throw wrong(
+          PARTITIONER_CLASS_CONFIG,
+          "is not asked, as each record names its partition: leave it out, or give the publisher a function, partition");
     }
     requireOneOf(ENABLE_IDEMPOTENCE_CONFIG, List.of("true"), "without it, retries repeat records");
     requireOneOf(ACKS_CONFIG, List.of("all", "-1"), "less acknowledges what can still be lost");

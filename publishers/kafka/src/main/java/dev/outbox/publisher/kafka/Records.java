@@ -22,7 +22,6 @@ import org.jspecify.annotations.Nullable;
  * (P4).
  *
  * @param partition of a message, given how many there are; null: by the record's key
- * @param byClient whether Kafka's client chooses the partition, by a class of the user's
  * @param aroundSend runs what gives a message's record to Kafka's client
  */
 record Records(
@@ -30,7 +29,6 @@ record Records(
     Function<StoredMessage, byte @Nullable []> key,
     Function<StoredMessage, byte @Nullable []> value,
     @Nullable ToIntBiFunction<StoredMessage, Integer> partition,
-    boolean byClient,
     @Nullable URI cloudEventsSource,
     BiConsumer<StoredMessage, Runnable> aroundSend) {
 
@@ -53,8 +51,7 @@ record Records(
 
   /** Where the record goes. */
   static Place place(ProducerRecord<?, ?> record) {
-    Integer partition = record.partition();
-    return new Place(record.topic(), partition == null ? Place.ANY : partition);
+    return new Place(record.topic(), record.partition());
   }
 
   /**
@@ -98,11 +95,7 @@ record Records(
   }
 
   /** By default that which Kafka's client chooses; a record without a key goes by the message's. */
-  private @Nullable Integer partition(
-      StoredMessage stored, byte @Nullable [] chosenKey, int partitions) {
-    if (byClient) {
-      return null;
-    }
+  private int partition(StoredMessage stored, byte @Nullable [] chosenKey, int partitions) {
     ToIntBiFunction<StoredMessage, Integer> choice = partition;
     if (choice == null) {
       byte[] hashed = chosenKey == null ? keyOf(stored) : chosenKey;

@@ -53,7 +53,7 @@ class ClientTroubleTest {
   private final ProducerHolder holder = holder(this::make);
   private final Cluster cluster =
       new Cluster(new ProducerSettings(Map.of("bootstrap.servers", "127.0.0.1:1"), timing), clock);
-  private final Records records = RecordsTest.records(false);
+  private final Records records = RecordsTest.records();
   private volatile FakeProducer single = new Delivers();
 
   /** Of the producer that is not for single records. */
@@ -128,7 +128,7 @@ class ClientTroubleTest {
   @DisplayName("what send throws goes to the caller, and nothing is held up by it afterwards")
   void sendThrows() throws Exception {
     for (Throwable thrown :
-        List.of(new IllegalArgumentException("a partitioner's"), new OutOfMemoryError("a test"))) {
+        List.of(new IllegalArgumentException("aroundSend's"), new OutOfMemoryError("a test"))) {
       FakeProducer producer = refusing(thrown);
       next.add(producer);
       KafkaPublisher fresh =

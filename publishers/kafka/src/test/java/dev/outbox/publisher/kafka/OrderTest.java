@@ -18,7 +18,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.clients.producer.RoundRobinPartitioner;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -49,7 +48,7 @@ class OrderTest {
     WallClock clock = WallClock.system();
     holder =
         new ProducerHolder(() -> new KafkaProducer<>(settings.plain()), settings::scrub, clock);
-    Records records = RecordsTest.records(settings.hasPartitioner());
+    Records records = RecordsTest.records();
     return new KafkaPublisher(
         holder, holder, new PublisherParts(new Cluster(settings, clock), records, timing));
   }
@@ -101,24 +100,6 @@ class OrderTest {
     assertThat(metric("request-total") - before).isLessThan(100);
     assertThat(sequences(roomy))
         .endsWith(messages.stream().map(StoredMessage::sequence).toArray(Long[]::new));
-  }
-
-  @Test
-  @DisplayName("with a partitioner of the user's own, one record of a key is in flight")
-  void scattered() throws Exception {
-    use(Map.of("partitioner.class", RoundRobinPartitioner.class.getName()));
-    assertThat(publisher.publish(messages(1, "k"))).containsOnly(Result.delivered());
-    double before = metric("record-send-total");
-    List<StoredMessage> messages = messages(20, "k");
-    messages.set(10, stored(message(topic, "k").payload(TOO_LARGE)));
-    List<Result> results = publisher.publish(messages);
-    assertThat(results.subList(0, 10)).containsOnly(Result.delivered());
-    assertThat(results.get(10)).isInstanceOf(Result.Rejected.class);
-    assertThat(results.subList(11, 20)).hasOnlyElementsOfType(Result.Unavailable.class);
-    // Of requests in all there are more when the client asks for the topics meanwhile.
-    assertThat(metric("record-send-total") - before).isEqualTo(11);
-    assertThat(metric("records-per-request-avg")).isEqualTo(1.0);
-    assertThat(sequences(topic)).hasSize(11);
   }
 
   @Test

@@ -24,14 +24,13 @@ class RecordsTest {
   private static final int PARTITIONS = 12;
   private static final UUID ID = UUID.fromString("01234567-89ab-cdef-0123-456789abcdef");
 
-  /** As they are where nothing is chosen, but for who chooses partitions. */
-  static Records records(boolean byClient) {
+  /** As they are where nothing is chosen. */
+  static Records records() {
     return new Records(
         Destination.aggregateType(),
         Records::keyOf,
         Records::valueOf,
         null,
-        byClient,
         null,
         Records::justSend);
   }
@@ -60,8 +59,7 @@ class RecordsTest {
       Function<StoredMessage, byte[]> key,
       Function<StoredMessage, byte[]> value,
       ToIntBiFunction<StoredMessage, Integer> partition) {
-    return new Records(
-        Destination.pattern("t"), key, value, partition, false, null, Records::justSend);
+    return new Records(Destination.pattern("t"), key, value, partition, null, Records::justSend);
   }
 
   private static Records cloudEvents(String source) {
@@ -70,7 +68,6 @@ class RecordsTest {
         Records::keyOf,
         Records::valueOf,
         null,
-        false,
         URI.create(source),
         Records::justSend);
   }
@@ -84,7 +81,7 @@ class RecordsTest {
   @Test
   @DisplayName("key, value and headers, the message's own first")
   void record() {
-    ProducerRecord<byte[], byte[]> record = of(records(false), stored());
+    ProducerRecord<byte[], byte[]> record = of(records(), stored());
     assertThat(record.topic()).isEqualTo("order");
     assertThat(record.key()).isEqualTo("4711".getBytes(UTF_8));
     assertThat(record.value()).isEqualTo("{}".getBytes(UTF_8));
@@ -211,7 +208,7 @@ class RecordsTest {
           .contains("dataschema=" + none)
           .noneMatch(header -> header.startsWith("ce_dataschema"));
     }
-    assertThat(headers(of(records(false), withSchema("urn:shop:2"))))
+    assertThat(headers(of(records(), withSchema("urn:shop:2"))))
         .noneMatch(header -> header.startsWith("ce_"));
   }
 }

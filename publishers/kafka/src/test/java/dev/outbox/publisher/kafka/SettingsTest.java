@@ -12,7 +12,6 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Duration;
 import java.util.List;
-import org.apache.kafka.clients.producer.RoundRobinPartitioner;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -34,6 +33,7 @@ class SettingsTest {
     "acks, 1",
     "acks, 0",
     "enable.idempotence, false",
+    "partitioner.class, org.apache.kafka.clients.producer.RoundRobinPartitioner",
     "partitioner.ignore.keys, true",
     "max.request.size, 1039999",
     "max.request.size, many",
@@ -115,18 +115,6 @@ class SettingsTest {
           .contains("127.0.0.1:1")
           .contains("does not answer");
     }
-  }
-
-  @Test
-  @DisplayName("a partition function and a partitioner exclude each other")
-  void twoPartitioners() {
-    assertThatThrownBy(
-            building(
-                builder()
-                    .partition((message, partitions) -> 0)
-                    .property("partitioner.class", RoundRobinPartitioner.class.getName())))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("partitioner.class");
   }
 
   @ParameterizedTest
