@@ -219,8 +219,6 @@ final class Call {
       decide(item, Result.rejected(tooLong));
     } catch (Destination.MissingException e) {
       decide(item, e.result());
-    } catch (IllegalArgumentException e) {
-      decide(item, Result.failed(String.valueOf(e.getMessage())));
     }
     return false;
   }

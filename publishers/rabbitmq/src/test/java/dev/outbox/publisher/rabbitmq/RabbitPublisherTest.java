@@ -362,25 +362,26 @@ class RabbitPublisherTest {
   }
 
   @Test
-  @DisplayName("a message without an exchange is rejected, one whose body throws has failed")
+  @DisplayName("a message without an exchange is rejected, one whose function throws has failed")
   void functions() throws Exception {
     try (RabbitPublisher given =
         TestRabbit.publisher()
             .destination(
                 Destination.by(m -> m.key().equals("none") ? null : m.message().aggregateType()))
-            .body(
-                m -> {
-                  if (m.key().equals("bad")) {
-                    throw new IllegalStateException("no body today");
-                  }
-                  return m.message().payload();
-                })
+            .routingKey(
+                Destination.by(
+                    m -> {
+                      if (m.key().equals("bad")) {
+                        throw new IllegalStateException("no key today");
+                      }
+                      return "key";
+                    }))
             .build()) {
       List<Result> results =
           given.publish(List.of(to(exchange, "none"), to(exchange, "bad"), to(exchange, "good")));
       assertThat(results.get(0)).isInstanceOf(Result.Rejected.class);
       assertThat(results.get(1)).isInstanceOf(Result.Failed.class);
-      assertThat(error(results.get(1))).contains("the body of").contains("no body today");
+      assertThat(error(results.get(1))).contains("no key today");
       assertThat(results.get(2)).isEqualTo(Result.delivered());
     }
   }
