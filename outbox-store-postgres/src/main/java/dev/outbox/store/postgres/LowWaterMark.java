@@ -115,9 +115,14 @@ record LowWaterMark(long low, Ahead ahead, CertifiedSequences.Sample sample, Rea
    * forgotten.
    */
   LowWaterMark in(CertifiedSequences.Sample now) {
-    return now.history().equals(sample.history()) && ahead.low <= now.next()
+    return isOf(now.history(), now.next())
         ? new LowWaterMark(low, ahead, now, read)
         : stored(0, now);
+  }
+
+  /** Whether it is of this history, and not from before the sequence was set back. */
+  boolean isOf(String history, long next) {
+    return history.equals(sample.history()) && ahead.low <= next;
   }
 
   /**

@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Pattern;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.transaction.TransactionException;
 import org.jspecify.annotations.Nullable;
@@ -49,7 +50,7 @@ record PostgresLook(MessageRows rows, Snapshots snapshots) {
           cross join (select ${allOpen} as ahead offset 0) o
       )
       select m.*, case when h.ahead then now.horizon else 0 end, h.buckets, h.due,
-        now.history, now.pid, now.written, now.flushed
+        now.history, now.next, now.pid, now.written, now.flushed
       from (select count(*) as buckets, bool_or(ahead) as ahead, bool_or(scheduled or blocked) as due
           from held) h
         cross join now
@@ -62,9 +63,10 @@ record PostgresLook(MessageRows rows, Snapshots snapshots) {
   private static final int BUCKETS = MessageRows.HORIZON + 1;
   private static final int DUE = MessageRows.HORIZON + 2;
   private static final int HISTORY = MessageRows.HORIZON + 3;
-  private static final int PID = MessageRows.HORIZON + 4;
-  private static final int WRITTEN = MessageRows.HORIZON + 5;
-  private static final int FLUSHED = MessageRows.HORIZON + 6;
+  private static final int NEXT = MessageRows.HORIZON + 4;
+  private static final int PID = MessageRows.HORIZON + 5;
+  private static final int WRITTEN = MessageRows.HORIZON + 6;
+  private static final int FLUSHED = MessageRows.HORIZON + 7;
 
   static final String IS_FLUSHED =
       "select pg_backend_pid() = ? and pg_current_wal_flush_lsn() >= ?::pg_lsn";
@@ -73,23 +75,28 @@ record PostgresLook(MessageRows rows, Snapshots snapshots) {
   private static final List<Duration> PAUSES =
       List.of(Duration.ofNanos(200_000), Duration.ofNanos(400_000), Duration.ofNanos(800_000));
 
-  /** What servers say that have no such log, or do not let everybody ask about it. */
-  private static final Set<String> LACKS = Set.of("0A000", "42883", "42501");
+  /**
+   * What servers name that have no such log, or do not let everybody ask about it: the function, or
+   * the setting that Aurora wants changed. Others fail for now, as a standby.
+   */
+  private static final Pattern LACKS = Pattern.compile("pg_current_wal_|wal_level");
 
   /**
    * What the snapshot says beside its messages.
    *
    * @param history what sequences and ids belong to
+   * @param next the sequence that comes next
    * @param horizon all transactions with a lower id are over
    * @param pid the process of the server that answered
    * @param written where the log ended; null where its being on the disk does not suffice
    * @param flushed whether the log was on the disk up to there
    */
   private record Moment(
-      String history, long horizon, int pid, @Nullable String written, boolean flushed) {
+      String history, long next, long horizon, int pid, @Nullable String written, boolean flushed) {
     static Moment of(ResultSet row) throws SQLException {
       return new Moment(
           row.getString(HISTORY),
+          row.getLong(NEXT),
           row.getLong(MessageRows.HORIZON),
           row.getInt(PID),
           row.getString(WRITTEN),
@@ -125,7 +132,7 @@ record PostgresLook(MessageRows rows, Snapshots snapshots) {
   /** Whether this server does not say what is durable. */
   private static boolean isLacking(TransactionException failure) {
     return failure.getCause() instanceof SQLException refused
-        && LACKS.contains("" + refused.getSQLState());
+        && LACKS.matcher(refused.getMessage()).find();
   }
 
   /** HikariCP closes a connection on which something was not supported. */
@@ -173,7 +180,7 @@ record PostgresLook(MessageRows rows, Snapshots snapshots) {
     if (row.getInt(BUCKETS) < leases.size()
         || row.getBoolean(DUE)
         || !leases.stream()
-            .allMatch(lease -> LowWaterMark.of(lease).sample().history().equals(moment.history))) {
+            .allMatch(lease -> LowWaterMark.of(lease).isOf(moment.history, moment.next))) {
       return Optional.empty();
     }
     List<Row> found = new ArrayList<>();

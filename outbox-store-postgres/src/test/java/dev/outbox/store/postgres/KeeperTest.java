@@ -2,6 +2,7 @@ package dev.outbox.store.postgres;
 
 import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariConfig;
@@ -15,6 +16,8 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 @DisplayName("What a relay holds")
 class KeeperTest extends KeeperTests {
@@ -62,8 +65,47 @@ class KeeperTest extends KeeperTests {
   }
 
   @Test
+  @DisplayName("is read from its first message when somebody has set the sequence back")
+  void sequenceIsSetBack() {
+    for (int i = 0; i < 20; i++) {
+      serve("a");
+    }
+    database.execute("select setval(pg_get_serial_sequence('outbox_message', 'seq'), 1)");
+    serve("a");
+  }
+
+  @Test
+  @DisplayName("is held on when a right comes back that was missing for a while")
+  void rightComesBack() {
+    keeper.close();
+    String relay = database.schema() + "_relay";
+    database.execute(
+        "create role " + relay,
+        "grant usage on schema %s to %s".formatted(database.schema(), relay),
+        store.grants(relay, relay));
+    PostgresOutboxStore asRelay = PostgresOutboxStore.of(RoleDataSource.of(database.pool, relay));
+    try (Keeper holds = keeperOfAll(asRelay, database, LONG)) {
+      database.execute("revoke select on outbox_message from " + relay);
+      assertThatThrownBy(() -> holds.claim(request(LONG)))
+          .hasMessageContaining("grant select")
+          .hasMessageContaining("outbox_message");
+      database.execute("grant select on outbox_message to " + relay);
+      append("a");
+      assertThat(deliver(holds)).hasSize(1);
+      assertThat(held(database)).isEqualTo("64");
+    } finally {
+      database.execute("drop owned by " + relay, "drop role " + relay);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "0A000, Function pg_current_wal_flush_lsn() is currently not supported for Aurora",
+    "55000, wal_level must be set to logical",
+    "42501, permission denied for function pg_current_wal_flush_lsn"
+  })
   @DisplayName("is given back with its messages where the server does not say what is durable")
-  void cannotTell() {
+  void cannotTell(String state, String problem) {
     try (Database other =
         new Database(
             database.server(),
@@ -74,9 +116,11 @@ class KeeperTest extends KeeperTests {
       there.migrate();
       other.execute(
           """
-          create function pg_current_wal_flush_lsn() returns pg_lsn language plpgsql as
-          'begin raise feature_not_supported; end'
-          """);
+          create function refuse() returns pg_lsn language plpgsql as
+          'begin raise ''%s'' using errcode = ''%s''; end';
+          create function pg_current_wal_flush_lsn() returns pg_lsn language sql as 'select refuse()'
+          """
+              .formatted(problem, state));
       Keeper lends = there.keeper(LONG);
       HoldingThread.start(lends);
       await()
