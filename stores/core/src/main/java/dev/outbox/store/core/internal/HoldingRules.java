@@ -120,15 +120,23 @@ final class HoldingRules {
       }
       List<Relay> busy = staying().stream().filter(r -> r.load == Load.BUSY).toList();
       int most = busy.stream().mapToInt(this::held).max().orElse(0);
-      List<Relay> byHeld =
+      List<Relay> byBurden =
           staying().stream()
               .filter(r -> r.load != Load.BUSY || leaving > 0)
-              .sorted(Comparator.comparingInt(this::held))
+              .sorted(Comparator.comparingInt(this::burden).thenComparingInt(this::held))
               .limit(leaving + busy.size())
               .toList();
-      return byHeld.stream()
-          .filter(r -> byHeld.indexOf(r) < leaving || 2 * held(r) + 1 < most)
+      return byBurden.stream()
+          .filter(r -> byBurden.indexOf(r) < leaving || 2 * burden(r) + 1 < most)
           .toList();
+    }
+
+    /**
+     * What is weighed against what a busy one holds. What leaves a relay calm is no burden: else
+     * the keys of a slow one would wait, and all others had nothing to do.
+     */
+    private int burden(Relay relay) {
+      return relay.load == Load.CALM ? 0 : held(relay);
     }
 
     private boolean gives(Relay relay) {
@@ -212,7 +220,7 @@ final class HoldingRules {
     int least =
         others.stream()
             .filter(r -> r.state == State.READY)
-            .mapToInt(look::held)
+            .mapToInt(look::burden)
             .min()
             .orElse(look.held(self));
     return own(look, self, Math.max(0, look.held(self) - least) / 2);

@@ -71,6 +71,16 @@ class HoldingRulesTest {
   }
 
   @Test
+  void whoIsCalmIsGivenMoreThanABusyOneHolds() {
+    Relay busy = holds(20, State.LIVES, Load.BUSY);
+    holds(14, State.LIVES, Load.WORKING);
+    Relay calm = holds(30, State.LIVES, Load.CALM);
+    assertThat(ready()).containsExactly(calm);
+    relays.set(2, new Relay(calm.number(), State.READY, Load.CALM));
+    assertThat(decide(busy).give()).hasSize(10);
+  }
+
+  @Test
   void whoIsBusyIsGivenNothing() {
     holds(62, State.LIVES, Load.BUSY);
     holds(2, State.LIVES, Load.BUSY);

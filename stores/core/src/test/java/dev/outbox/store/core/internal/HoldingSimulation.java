@@ -57,6 +57,7 @@ final class HoldingSimulation {
     private boolean present = true;
     private State state = State.LIVES;
     private Load load = Load.CALM;
+    private double capacity = CAPACITY;
     private long notCalmAt = Long.MIN_VALUE / 2;
     private long stoodStillUntil;
     private final Vacancies vacancies = new Vacancies();
@@ -68,6 +69,11 @@ final class HoldingSimulation {
 
     private boolean delivers() {
       return lives && now >= stoodStillUntil;
+    }
+
+    /** Messages a second, at most. */
+    void canDeliver(double messages) {
+      capacity = messages;
     }
 
     boolean isReady() {
@@ -318,7 +324,7 @@ final class HoldingSimulation {
     if (rate >= CALM) {
       process.notCalmAt = now;
     }
-    return rate > CAPACITY
+    return rate > process.capacity
         ? Load.BUSY
         : now - process.notCalmAt < CALM_AFTER ? Load.WORKING : Load.CALM;
   }

@@ -113,6 +113,21 @@ class HoldingSimulationTest {
     report("given, of " + relays, fleet.standstills(Cause.GIVEN), 100, 1_700);
   }
 
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3, 8})
+  void whoIsSlowKeepsNothingThatItCannotDeliver(int relays) {
+    Process slow = simulation.start(1).get(0);
+    slow.canDeliver(50);
+    simulation.start(relays - 1);
+    simulation.run(seconds(20));
+    simulation.rate(300);
+    simulation.run(seconds(60));
+    assertThat(slow.held()).as("seed %d", SEED).isZero();
+    long moves = simulation.moves();
+    simulation.run(seconds(60));
+    assertThat(simulation.moves()).as("seed %d", SEED).isEqualTo(moves);
+  }
+
   @Test
   void whatABusyOneLeavesBehindTheOthersShare() {
     simulation.start(8);
