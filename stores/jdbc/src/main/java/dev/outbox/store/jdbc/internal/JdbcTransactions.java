@@ -166,6 +166,11 @@ public final class JdbcTransactions implements Transactions<Handle> {
     }
   }
 
+  /**
+   * Ends a connection whose server takes no writes, though the transaction is one that may write:
+   * another has become the primary, and the next connection may come to that. The pool sees so in
+   * the rollback.
+   */
   private <R extends @Nullable Object> R once(
       Handle handle, Duration patience, HandleCallback<R, SQLException> work, Begin begin)
       throws SQLException {
@@ -179,6 +184,12 @@ public final class JdbcTransactions implements Transactions<Handle> {
       connection.commit();
       committed = true;
       return result;
+    } catch (JdbiException | SQLException e) {
+      SQLException failure = cause(e, SQLException.class);
+      if (failure != null && server.trouble(failure) == Server.Trouble.READ_ONLY) {
+        quietly(() -> connection.abort(Runnable::run));
+      }
+      throw e;
     } finally {
       boolean rollBack = !committed;
       quietly(

@@ -30,7 +30,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @DisplayName("The store's own transactions")
 class JdbcTransactionsTest {
   private static final Duration PATIENCE = Duration.ofSeconds(7);
-  private static final List<String> ASKED = List.of("setAutoCommit", "commit", "rollback", "close");
+  private static final List<String> ASKED =
+      List.of("setAutoCommit", "commit", "rollback", "abort", "close");
 
   private static final List<String> ROLLED_BACK =
       List.of(
@@ -218,6 +219,14 @@ class JdbcTransactionsTest {
       assertThatThrownBy(() -> transactions.runSql(PATIENCE, failing("OTHER")))
           .hasMessageContaining("boom");
       assertThat(asked).containsExactly("setAutoCommit false", "begin PT7S", "rollback", "close");
+    }
+
+    @Test
+    @DisplayName("but end it where the server takes no writes: another may be the primary by now")
+    void readOnlyServer() {
+      assertThatThrownBy(() -> transactions.runSql(PATIENCE, failing("READ_ONLY")))
+          .hasMessageContaining("boom");
+      assertThat(asked).containsSubsequence("begin PT7S", "abort", "rollback", "close");
     }
 
     @Test
