@@ -187,7 +187,7 @@ public final class JdbcTransactions implements Transactions<Handle> {
     } catch (JdbiException | SQLException e) {
       SQLException failure = cause(e, SQLException.class);
       if (failure != null && server.trouble(failure) == Server.Trouble.READ_ONLY) {
-        quietly(() -> connection.abort(Runnable::run));
+        abandon(connection);
       }
       throw e;
     } finally {
@@ -241,6 +241,14 @@ public final class JdbcTransactions implements Transactions<Handle> {
     } catch (SQLException ignored) {
       // It has ended already, or the first failure says why.
     }
+  }
+
+  /**
+   * Ends a session. The pool, if there is one, sees so in the statement that fails next. It is not
+   * asked to abort: c3p0 would never have the connection back.
+   */
+  static void abandon(Connection connection) {
+    quietly(() -> connection.unwrap(Connection.class).abort(Runnable::run));
   }
 
   /** As {@link #translate(Exception, Set)}, for what is done through these. */

@@ -38,10 +38,9 @@ record OneConnection(Connection connection, Runnable closed) implements Connecti
         return transactions.forClaim().runSingle(patience, work);
       }
 
-      /** Ends the session. The pool, if there is one, sees so in the statement that fails. */
       @Override
       public void abandon() {
-        JdbcTransactions.quietly(() -> connection.abort(Runnable::run));
+        JdbcTransactions.abandon(connection);
         JdbcTransactions.quietly(() -> connection.createStatement().close());
       }
 

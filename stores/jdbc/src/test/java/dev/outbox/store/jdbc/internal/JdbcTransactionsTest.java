@@ -68,9 +68,12 @@ class JdbcTransactionsTest {
     if (method.equals("setAutoCommit")) {
       autoCommit = (boolean) a[0];
     }
-    return method.equals("getAutoCommit")
-        ? (Object) autoCommit
-        : method.startsWith("is") ? false : null;
+    return switch (method) {
+      case "getAutoCommit" -> autoCommit;
+      case "unwrap" ->
+          proxy(Connection.class, (p, m, args) -> asked.add("driver's " + m.getName()));
+      default -> method.startsWith("is") ? false : null;
+    };
   }
 
   private final class FakeServer extends Server {
@@ -226,7 +229,16 @@ class JdbcTransactionsTest {
     void readOnlyServer() {
       assertThatThrownBy(() -> transactions.runSql(PATIENCE, failing("READ_ONLY")))
           .hasMessageContaining("boom");
-      assertThat(asked).containsSubsequence("begin PT7S", "abort", "rollback", "close");
+      assertThat(asked)
+          .as("not the pool's abort: c3p0 would never have it back")
+          .containsExactly(
+              "setAutoCommit false",
+              "begin PT7S",
+              "driver's abort",
+              "rollback",
+              "end",
+              "setAutoCommit true",
+              "close");
     }
 
     @Test
