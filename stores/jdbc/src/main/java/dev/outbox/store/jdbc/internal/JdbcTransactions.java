@@ -64,7 +64,7 @@ public final class JdbcTransactions implements Transactions<Handle> {
               return autoCommitted(handle, work);
             }
           } catch (JdbiException | SQLException e) {
-            SQLException failure = cause(e, SQLException.class);
+            SQLException failure = failure(e);
             if (failure == null || !IN_THE_WAY.contains(server.trouble(failure))) {
               throw translate(e);
             }
@@ -155,7 +155,7 @@ public final class JdbcTransactions implements Transactions<Handle> {
       try (Handle handle = jdbi.open()) {
         return once(handle, patience, work, begin);
       } catch (JdbiException | SQLException e) {
-        SQLException failure = cause(e, SQLException.class);
+        SQLException failure = failure(e);
         if (failure == null
             || server.trouble(failure) != Server.Trouble.CONFLICT
             || attempt == TRIES
@@ -185,7 +185,7 @@ public final class JdbcTransactions implements Transactions<Handle> {
       committed = true;
       return result;
     } catch (JdbiException | SQLException e) {
-      SQLException failure = cause(e, SQLException.class);
+      SQLException failure = failure(e);
       if (failure != null && server.trouble(failure) == Server.Trouble.READ_ONLY) {
         abandon(connection);
       }
@@ -270,7 +270,7 @@ public final class JdbcTransactions implements Transactions<Handle> {
               .formatted(name),
           e);
     }
-    SQLException failure = cause(e, SQLException.class);
+    SQLException failure = failure(e);
     if (failure == null) {
       return new PermanentOutboxException("the %s store failed: %s".formatted(name, e), e);
     }
@@ -278,7 +278,7 @@ public final class JdbcTransactions implements Transactions<Handle> {
     String advice = server.advice(failure);
     String todo = advice == null ? "" : ", " + advice;
     String sentence =
-        switch (server.trouble(failure)) {
+        switch (trouble(failure)) {
           case CONFLICT ->
               "%s gave the transaction up because another held its locks, run it again%s: "
                   .formatted(name, todo);
@@ -306,13 +306,33 @@ public final class JdbcTransactions implements Transactions<Handle> {
           case READ_ONLY -> "the transaction is read-only, and this needs one that may write: ";
           case OTHER -> "%s refused a statement%s: ".formatted(name, todo);
         };
-    return switch (server.trouble(failure)) {
+    return switch (trouble(failure)) {
       case CONFLICT, UNREACHABLE, CUT_OFF, LOST, EXHAUSTED ->
           new TransientOutboxException(sentence + detail, e);
       case MISSING_SCHEMA -> new SchemaException(sentence + detail, e);
       case REFUSED, FORBIDDEN, FAILED_BEFORE, READ_ONLY, OTHER ->
           new PermanentOutboxException(sentence + detail, e);
     };
+  }
+
+  /**
+   * The first that says a state: a pool's own failure may have none, and the driver's as a cause.
+   */
+  private static @Nullable SQLException failure(Exception e) {
+    SQLException first = cause(e, SQLException.class);
+    SQLException said = first;
+    while (said != null && said.getSQLState() == null) {
+      said = cause(said.getCause(), SQLException.class);
+    }
+    return said == null ? first : said;
+  }
+
+  /** What has no state is a pool's that has no connection to give, or took this one away. */
+  private Server.Trouble trouble(SQLException failure) {
+    Server.Trouble trouble = server.trouble(failure);
+    return trouble == Server.Trouble.OTHER && failure.getSQLState() == null
+        ? Server.Trouble.UNREACHABLE
+        : trouble;
   }
 
   /** The first of this type among a failure and its causes; or null. */

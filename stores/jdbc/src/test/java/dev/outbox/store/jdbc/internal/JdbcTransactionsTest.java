@@ -83,7 +83,7 @@ class JdbcTransactionsTest {
 
     @Override
     public Trouble trouble(SQLException failure) {
-      return Trouble.valueOf(failure.getSQLState());
+      return failure.getSQLState() == null ? Trouble.OTHER : Trouble.valueOf(failure.getSQLState());
     }
 
     @Override
@@ -332,6 +332,21 @@ class JdbcTransactionsTest {
           .isInstanceOf(TransientOutboxException.class)
           .hasMessageStartingWith(sentence)
           .hasMessageEndingWith(" boom (SQLSTATE " + state + ")");
+    }
+
+    @Test
+    @DisplayName("where a pool says in its own words that it has no connection")
+    void pools() {
+      SQLException usedUp = new SQLException("borrowing timed out");
+      assertThat(transactions.translate(usedUp))
+          .isInstanceOf(TransientOutboxException.class)
+          .hasMessageStartingWith("no connection to Fake")
+          .hasMessageContaining("borrowing timed out");
+      SQLException refused = new SQLException("wrong password", "REFUSED");
+      assertThat(transactions.translate(new SQLException("cannot create a connection", refused)))
+          .isNotInstanceOf(TransientOutboxException.class)
+          .hasMessageStartingWith("Fake refused the connection")
+          .hasMessageContaining("wrong password");
     }
 
     @ParameterizedTest
