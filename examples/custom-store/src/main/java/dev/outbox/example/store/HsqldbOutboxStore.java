@@ -167,7 +167,6 @@ public class HsqldbOutboxStore implements OutboxStore<Connection> {
     jdbi.useTransaction(handle -> handle.createScript(DDL).execute());
   }
 
-  // tag::append
   @Override
   public Appended append(Connection transaction, List<OutboxMessage> messages) {
     // Made of a connection, JDBI neither closes it nor ends its transaction (A2).
@@ -195,9 +194,7 @@ public class HsqldbOutboxStore implements OutboxStore<Connection> {
     }
   }
 
-  // end::append
 
-  // tag::claim
   @Override
   public Claim claim(Claim.Request request) {
     return inTurn(
@@ -222,7 +219,6 @@ public class HsqldbOutboxStore implements OutboxStore<Connection> {
         });
   }
 
-  // end::claim
   StoredMessage decode(RowView row) {
     long sequence = row.getColumn("seq", Long.class);
     int attempts = row.getColumn("attempts", Integer.class);
