@@ -21,9 +21,8 @@ public record Header(String name, String value) {
   public static final String DATA_SCHEMA = "dataschema";
 
   /**
-   * The name of the header of a message that was replayed from the archive: the id of the one that
-   * left before. It is one of the message's own headers and arrives as they do; names that begin
-   * with {@code outbox-} are the publishers'. A replay replaces a header of this name.
+   * The name of the header that a replay from the archive adds, or replaces: its value is the id of
+   * the message that left before.
    */
   public static final String REPLAY_OF = "replay-of";
 

@@ -116,22 +116,22 @@ public final class OutboxMessage {
     return new Builder(this);
   }
 
-  /** Unique; consumers use it to recognise a repeated delivery. */
+  /** The message's own id, by which consumers recognise a repeated delivery. */
   public UUID id() {
     return id;
   }
 
-  /** The kind of thing that changed, as {@code order}. Publishers route by it unless told else. */
+  /** The kind of thing that changed, as {@code order}; by default the topic or exchange. */
   public String aggregateType() {
     return aggregateType;
   }
 
-  /** Which one changed. */
+  /** The id of what changed, as {@code 42}. */
   public String aggregateId() {
     return aggregateId;
   }
 
-  /** What happened to it, as {@code OrderPlaced}. */
+  /** What happened, as {@code OrderPlaced}. */
   public String eventType() {
     return eventType;
   }
@@ -158,8 +158,8 @@ public final class OutboxMessage {
   }
 
   /**
-   * What a broker gets as the message's key: the partition key, or else the aggregate's id. It has
-   * no type in it, because consumers of one topic mostly meet one type and look things up by id.
+   * What a broker gets as the message's key: the partition key, or else the aggregate's id. The
+   * aggregate's type is not in it, because consumers of one topic mostly meet one type.
    */
   public String recordKey() {
     return partitionKey != null ? partitionKey : aggregateId;
@@ -201,27 +201,28 @@ public final class OutboxMessage {
   }
 
   /**
-   * When it is due, by the database's clock and to the microsecond; null: at once. For a message
+   * When the message is due, by the database's clock and to the microsecond; null: at once. For one
    * appended with {@link #deliverAfter()}, the store fills this in.
    */
   public @Nullable Instant availableAt() {
     return availableAt;
   }
 
-  /** How long after the append it is due, by the database's clock; null when not given. */
+  /** How long after the append the message is due; null when not given. */
   public @Nullable Duration deliverAfter() {
     return deliverAfter;
   }
 
   /**
-   * From when on it is not published, by the database's clock and to the microsecond; null: it does
-   * not expire. For a message appended with {@link #expireAfter()}, the store fills this in.
+   * When the message expires, by the database's clock and to the microsecond: it is not published
+   * from then on. Null: never. For one appended with {@link #expireAfter()}, the store fills this
+   * in.
    */
   public @Nullable Instant expiresAt() {
     return expiresAt;
   }
 
-  /** How long after the append it expires, by the database's clock; null when not given. */
+  /** How long after the append the message expires; null when not given. */
   public @Nullable Duration expireAfter() {
     return expireAfter;
   }
@@ -376,7 +377,7 @@ public final class OutboxMessage {
       return this;
     }
 
-    /** Both parts of the aggregate's name; required. */
+    /** The aggregate's type and id; required. */
     public Builder aggregate(String type, String id) {
       return aggregateType(type).aggregateId(id);
     }
@@ -420,7 +421,7 @@ public final class OutboxMessage {
       return this;
     }
 
-    /** The text's UTF-8 bytes. */
+    /** The payload is this text in UTF-8. */
     public Builder payload(String payload) {
       this.payload = requireNonNull(payload, "payload").getBytes(StandardCharsets.UTF_8);
       return this;

@@ -57,7 +57,7 @@ public record Diagnosis(
   /** {@link Finding#what} of dead letters. */
   public static final String DEAD_LETTERS = "dead letters";
 
-  /** So far apart are two readings at least that tell whether anything moves. */
+  /** The least time between two readings that tell whether anything moves. */
   public static final Duration APART = Duration.ofSeconds(10);
 
   private static final String DELIVERY = "delivery";

@@ -29,8 +29,8 @@ import org.slf4j.LoggerFactory;
  * number of processes.
  *
  * <p>Each worker makes one claim at a time. A call of the publisher runs on a thread of its own, so
- * that the worker can give up on it. While it runs, the worker renews the lease after each third of
- * its length. With {@code n} workers at most {@code n + 1} store calls run at once: one for each
+ * that the worker can give up on it. Meanwhile the worker renews the lease after each third of its
+ * length. With {@code n} workers at most {@code n + 1} store calls run at once: one for each
  * worker, and one for housekeeping. Where the store is a {@link KeepingStore}, one more shows that
  * the relay lives.
  *
@@ -117,7 +117,7 @@ public final class Relay implements AutoCloseable {
     return least.compareTo(twice) < 0 ? twice : least;
   }
 
-  /** Starts a relay between a store and a publisher; neither is closed by it. */
+  /** A builder of a relay between a store and a publisher; the relay closes neither. */
   public static Builder builder(OutboxStore<?> store, MessagePublisher publisher) {
     return new Builder(store, publisher);
   }
@@ -369,9 +369,9 @@ public final class Relay implements AutoCloseable {
     }
 
     /**
-     * For people: in logs, and in the store beside what is leased. Workers are {@code name/0},
-     * {@code name/1} and so on. At most 200 characters; default: host, process id and a random
-     * number.
+     * The relay's name, for people: in logs, and in the store beside what is leased. Workers are
+     * {@code name/0}, {@code name/1} and so on. At most 200 characters; default: host, process id
+     * and a random number.
      */
     public Builder name(String name) {
       this.name = requireNonNull(name, "name");
@@ -468,8 +468,8 @@ public final class Relay implements AutoCloseable {
     }
 
     /**
-     * That this process has several outboxes, each with a relay: they share its heap, and the log
-     * of this one is {@code dev.outbox.relay.Relay.NAME}.
+     * Says that this process has several outboxes, each with a relay. The relays share its heap,
+     * and this one logs as {@code dev.outbox.relay.Relay.NAME}.
      *
      * @param outbox the name of this relay's outbox
      * @param outboxes how many there are, at least 1

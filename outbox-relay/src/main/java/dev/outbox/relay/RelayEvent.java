@@ -73,8 +73,8 @@ public sealed interface RelayEvent {
       implements RelayEvent {}
 
   /**
-   * The publisher said after which time to hand this message over again: its destination is slow,
-   * or has a limit.
+   * The publisher said after which time to publish this message again: its destination is slow, or
+   * has a limit.
    */
   record Postponed(String who, StoredMessage message, Result.Unavailable result)
       implements RelayEvent {}
@@ -159,10 +159,9 @@ public sealed interface RelayEvent {
   }
 
   /**
-   * A settle worked again for this worker, after {@link StoreFailed} on claim, settle or work; or
-   * the relay has read again what is paused. When a settle with decisions has failed, a settle
-   * without any counts only a minute later. When one was refused for good, a settle without any
-   * never counts.
+   * The store works again for this worker, after a {@link StoreFailed} that {@link
+   * StoreFailed#stopsWork}. When a settle with decisions had failed, one without any shows it only
+   * a minute later; when it had failed for good ({@link StoreFailed#isPermanent}), never.
    */
   record StoreRecovered(String who) implements RelayEvent {}
 

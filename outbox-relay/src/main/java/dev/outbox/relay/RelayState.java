@@ -172,7 +172,7 @@ public final class RelayState implements RelayListener {
   }
 
   /**
-   * Whether its threads run.
+   * Whether the relay's threads run.
    *
    * @param alive what {@link Relay#isAlive} says
    */

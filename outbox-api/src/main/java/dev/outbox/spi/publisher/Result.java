@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 public sealed interface Result {
 
   /**
-   * The broker has acknowledged it durably.
+   * The broker has acknowledged the message durably.
    *
    * @param decision what the relay tells the store, with the broker's answer in it
    */
@@ -29,7 +29,7 @@ public sealed interface Result {
     }
   }
 
-  /** The broker will never take it, as when it is too large: a dead letter at once. */
+  /** The broker will never take the message, as when it is too large: a dead letter at once. */
   record Rejected(String error) implements Result {
     public Rejected {
       requireNonNull(error, "error");
@@ -37,12 +37,13 @@ public sealed interface Result {
   }
 
   /**
-   * It cannot be reached now; tried again without counting, however long it takes.
+   * The broker, or the message's destination, cannot be reached now. The message is tried again,
+   * however long it takes, and no attempt counts.
    *
    * @param destination what cannot be reached, as a topic or queue, when others can; null when it
    *     is the broker as a whole
-   * @param again after which time to hand this message over again: the publisher has sent it and
-   *     still waits for the answer, or it has its turn then; null when neither is so
+   * @param again after which time to publish this message again: the publisher still waits for its
+   *     answer, or a limit lets it through then. Null: as soon as the relay likes
    */
   record Unavailable(String error, @Nullable String destination, @Nullable Duration again)
       implements Result {
@@ -50,7 +51,7 @@ public sealed interface Result {
       requireNonNull(error, "error");
     }
 
-    /** A message that the publisher does not wait for. */
+    /** Without a time after which to publish the message again. */
     public Unavailable(String error, @Nullable String destination) {
       this(error, destination, null);
     }

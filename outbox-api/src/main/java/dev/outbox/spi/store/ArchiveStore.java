@@ -303,7 +303,7 @@ public interface ArchiveStore extends DeadLetterStore {
           from, to, newKey, aggregateType, aggregateId, eventType, id, outcome, after);
     }
 
-    /** Only those of this type of aggregates. */
+    /** Only those of this aggregate type. */
     public Search aggregateType(@Nullable String newType) {
       return new Search(from, to, key, newType, aggregateId, eventType, id, outcome, after);
     }
@@ -313,7 +313,7 @@ public interface ArchiveStore extends DeadLetterStore {
       return new Search(from, to, key, aggregateType, newId, eventType, id, outcome, after);
     }
 
-    /** Only those of this type. */
+    /** Only those of this event type. */
     public Search eventType(@Nullable String newType) {
       return new Search(from, to, key, aggregateType, aggregateId, newType, id, outcome, after);
     }

@@ -24,7 +24,7 @@ public interface DeadLetterStore {
    * transaction ends it holds locks that producers and relays may wait for, so pass about a hundred
    * at a time.
    *
-   * @param by for the audit, which gets an entry for each; null: no entry is written
+   * @param by who decides: the audit gets an entry for each; null: none
    * @return those that were dead letters
    * @throws dev.outbox.OutboxException when somebody is named and the store keeps no archive, and
    *     so no audit; nothing was changed
@@ -56,7 +56,7 @@ public interface DeadLetterStore {
   }
 
   /**
-   * As {@link #requeue(Set, Who)}, of one, without an entry.
+   * Requeues one dead letter, without an entry in the audit.
    *
    * @return false when there is no such dead letter
    */
@@ -65,7 +65,7 @@ public interface DeadLetterStore {
   }
 
   /**
-   * As {@link #discard(Set, Who)}, of one, without an entry.
+   * Discards one dead letter, without an entry in the audit.
    *
    * @return false when there is no such dead letter
    */

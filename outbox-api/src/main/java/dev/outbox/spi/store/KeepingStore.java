@@ -8,10 +8,10 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * A store in which a relay can keep keys from claim to claim, also while they have no messages, so
- * that a claim need not lease them and a settle need not give them back (C8). One that {@link
- * #handsOver} can also, in the process that appends, hand messages over to those who keep their
- * keys, without reading them (C9).
+ * A store in which a relay can keep keys from claim to claim, also while they have no messages. A
+ * claim then need not lease them, and a settle need not give them back (C8). A store that {@link
+ * #handsOver} gives messages that were appended in the relay's own process to the relay without
+ * reading them (C9).
  *
  * @param <T> the transaction's type
  */
@@ -138,16 +138,16 @@ public interface KeepingStore<T> extends OutboxStore<T> {
   interface Uncommitted {
     /** Who publishes what was committed. */
     enum Committed {
-      /** The keeper has it, and its claims need not read it. Others that have some were told. */
+      /** The keeper has the messages. Other relays that hold some of their keys were told. */
       HANDED_OVER,
 
-      /** The keeper's next claims find it. Others that have some were told. */
+      /** The keeper's next claims find the messages. Other relays were told as above. */
       HERE,
 
-      /** Other relays, which were told. */
+      /** Other relays hold the keys, and were told. */
       ELSEWHERE,
 
-      /** Whoever finds it: nobody was told. */
+      /** Nobody was told: whoever claims next finds the messages. */
       UNKNOWN
     }
 

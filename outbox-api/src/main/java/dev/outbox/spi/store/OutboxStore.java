@@ -22,10 +22,9 @@ public interface OutboxStore<T> extends Outbox<T>, Claim.Source {
   }
 
   /**
-   * Purges what is no longer needed and repairs what can be; a relay calls it about each minute, or
+   * Purges what is no longer needed and repairs what can be. A relay calls it about each minute, or
    * each ten minutes where it holds nothing and others do. A relay that stops interrupts the thread
-   * and waits for it: what takes long should then end soon, and what is left is done the next time.
-   * Does nothing by default.
+   * and waits for it: end soon then, the next call does the rest. Does nothing by default.
    */
   default void housekeep() {}
 }

@@ -96,9 +96,9 @@ public final class MongoInboxStore implements InboxStore<ClientSession>, SchemaS
   /**
    * {@inheritDoc}
    *
-   * <p>Where the whole transaction has to run again, as after a conflict with another one that has
-   * the same key, the error is the driver's and not a {@code TransientOutboxException}: only an
-   * error with its label makes {@code withTransaction} do so.
+   * <p>Where the whole transaction has to run again, as after a conflict over the key, the error is
+   * the driver's and not a {@code TransientOutboxException}. Only the driver's label makes {@code
+   * withTransaction} run it again.
    *
    * @param transaction a session of this inbox's client in a transaction
    * @throws MongoException with the label {@code TransientTransactionError}: roll back and run the

@@ -99,11 +99,10 @@ public final class PostgresOutboxStore extends JdbcOutboxStore implements Keepin
     }
 
     /**
-     * Says that a pooler in front of the server keeps a connection on one server process for as
-     * long as it lasts, as PgBouncer does with {@code pool_mode=session}: the driver's prepared
-     * statements are then right, and not refused. Default: not; a pooler has to carry prepared
-     * statements along itself (PgBouncer 1.21 or newer with {@code max_prepared_statements}), or
-     * the driver to do without ({@code prepareThreshold=0}).
+     * Says that a pooler in front of the server keeps each connection on one server process, as
+     * PgBouncer does with {@code pool_mode=session}: prepared statements are then not refused.
+     * Without it the pooler has to carry them along (PgBouncer 1.21 or newer with {@code
+     * max_prepared_statements}), or the driver to do without ({@code prepareThreshold=0}).
      */
     public Builder poolerKeepsSessions() {
       poolerKeepsSessions = true;

@@ -56,8 +56,8 @@ import org.slf4j.LoggerFactory;
  * </ol>
  *
  * <p>The order of a partition holds across instances, too. An instance that was taken for dead and
- * goes on cannot overtake its successor: both ask the inbox for each record in turn, and one waits
- * while the other has the same record in an open transaction.
+ * goes on cannot overtake its successor. Both ask the inbox for each record in turn, and one waits
+ * while the other has that record in an open transaction.
  *
  * <p>{@link #run} is one thread, the caller's. For more threads make more of them, each with a
  * consumer of its own; Kafka divides the partitions.

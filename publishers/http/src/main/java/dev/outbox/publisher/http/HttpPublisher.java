@@ -61,9 +61,9 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  *
  * <p>The destination that is unavailable is the host or the endpoint; as long as the publisher has
- * used only one, it is the broker as a whole. A host that cannot be reached, and an endpoint that
- * is busy or in trouble, gets no requests for a while: a quarter of a second up to eight, or what
- * {@code Retry-After} says, up to an hour. Meanwhile its messages are unavailable at once.
+ * used only one, it is the broker as a whole. A host that cannot be reached, and an endpoint in
+ * trouble, get no requests for a while. That is a quarter of a second up to eight, or what {@code
+ * Retry-After} says, up to an hour. Meanwhile its messages are unavailable at once.
  *
  * <p>A call does not wait long for a slow endpoint: it returns, and the request goes on; see {@link
  * dev.outbox.publisher.core.Unanswered}.

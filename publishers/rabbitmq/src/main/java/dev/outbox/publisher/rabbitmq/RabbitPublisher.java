@@ -46,9 +46,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>AMQP's table of headers has no order, and each name once, with its last value. So {@code
  * outbox-headers} has all of the message's own headers, in their order, as JSON: {@code
- * [["name","value"],…]}. It is there when the message has more than one, and when the table cannot
- * hold one: its name has more than 255 bytes, is one of those above, or is {@code CC} or {@code
- * BCC}, which the broker would act on.
+ * [["name","value"],…]}. It is there when the message has more than one, or one that the table
+ * cannot hold. The name of such a header has more than 255 bytes, is one of those above, or is
+ * {@code CC} or {@code BCC}, which the broker would act on.
  *
  * <p><b>Results (P3).</b>
  *

@@ -54,10 +54,10 @@ import org.jspecify.annotations.Nullable;
  *   <li>Settle changes only the keys that the claim still holds (S1): carries out the decisions and
  *       gives the key back, without a holder. So a second settle of a claim changes nothing.
  *   <li>When three claims of a key in a row let the lease run out, its first message may be what
- *       ends the process: it is claimed as the only one, and its attempt counts at the claim (S6).
+ *       ends the process. That message is claimed alone, and its attempt counts at the claim (S6).
  *   <li>What leaves its key, delivered or discarded, goes into the archive in the same breath (S7).
- *   <li>A {@link MemoryKeeper} does not give keys back with their messages, but holds them for the
- *       next claims that come through it (C8), and says of a commit whether they will find its
+ *   <li>A {@link MemoryKeeper} holds keys for the next claims that come through it, and does not
+ *       give them back with their messages (C8). It says of a commit whether these claims find its
  *       messages at once (C9).
  * </ol>
  *

@@ -301,10 +301,9 @@ public final class RedisOutboxStore extends RedisStore
    *
    * <p>The ages are those of the keys that are next, and of as many as make the cap. One script
    * counts, while nobody else is served, so it looks at {@code 2 × cap + 1000} keys and messages at
-   * most for what is free, and for what is blocked. Pending, blocked and blocked keys may be less
-   * than there are where more than {@code cap + 1000} of these add nothing: keys whose first
-   * message has failed and is due again, keys that are halted, messages in front of one that
-   * failed.
+   * most for what is free, and for what is blocked. Pending, blocked and blocked keys may be too
+   * low where it meets more than {@code cap + 1000} that add nothing. Those are keys whose first
+   * message has failed and is due again, halted keys, and messages in front of one that failed.
    */
   @Override
   public Statistics statistics(int cap) {
