@@ -16,18 +16,25 @@ import picocli.CommandLine.Option;
 public final class DatabaseOptions {
   public static final String PASSWORD_VARIABLE = "OUTBOX_PASSWORD";
 
+  private static final String URL_VARIABLE = "OUTBOX_URL";
+  private static final String USER_VARIABLE = "OUTBOX_USER";
+
   static final String PASSWORD = "--password";
 
   @Option(
       names = "--url",
       required = true,
+      defaultValue = "${env:" + URL_VARIABLE + "}",
       paramLabel = "URL",
       completionCandidates = Stores.ExampleUrls.class,
       description = "The database, as one of ${COMPLETION-CANDIDATES}.")
   @SuppressWarnings("NullAway.Init") // required
   private String url;
 
-  @Option(names = "--user", description = "The database user.")
+  @Option(
+      names = "--user",
+      defaultValue = "${env:" + USER_VARIABLE + "}",
+      description = "The database user.")
   private @Nullable String user;
 
   @Option(

@@ -1,7 +1,5 @@
 package dev.outbox.cli;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.outbox.OutboxException;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.relay.Diagnosis;
@@ -63,9 +61,7 @@ final class DoctorCommand extends CliCommand implements Callable<Integer> {
 
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-  @ArgGroup(multiplicity = "1")
-  @SuppressWarnings("NullAway.Init") // set by picocli
-  private Where where;
+  @ArgGroup private @Nullable Where where;
 
   @Mixin private final DatabaseOptions.Tables tables = new DatabaseOptions.Tables();
 
@@ -75,13 +71,19 @@ final class DoctorCommand extends CliCommand implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     Logs.off();
+    Where named = where;
     List<Finding> findings =
-        where.config != null ? ofRelay(where.config) : ofDatabase(where.database);
+        named != null && named.config != null
+            ? ofRelay(named.config)
+            : ofDatabase(named != null ? named.database : DatabaseOptions.ofVariables());
     return Findings.report(findings, json, out());
   }
 
   private List<Finding> ofDatabase(@Nullable DatabaseOptions database) {
-    try (Opened connected = requireNonNull(database).connect(tables)) {
+    if (database == null) {
+      throw wrong("Missing required option: '--url=URL' (or --config=FILE)");
+    }
+    try (Opened connected = database.connect(tables)) {
       return ofStore(connected.store());
     }
   }

@@ -23,8 +23,9 @@ abstract class SchemaCommand extends CliCommand implements Callable<Integer> {
           "Whose statements to print without --url: ${COMPLETION-CANDIDATES}; default: postgres.")
   private @Nullable StoreProvider store;
 
+  /** The user's, or null: then it is one of some kind. */
   final @Nullable DatabaseOptions database() {
-    return database;
+    return database != null || store != null ? database : DatabaseOptions.ofVariables();
   }
 
   final DatabaseOptions.TablesOfEither tables() {
@@ -33,9 +34,10 @@ abstract class SchemaCommand extends CliCommand implements Callable<Integer> {
 
   /** Prints the text that the store gives without connecting. */
   final int print(Function<Object, String> text) {
+    DatabaseOptions known = database();
     Address address =
-        database != null
-            ? database.address(tables)
+        known != null
+            ? known.address(tables)
             : new Address(
                 Stores.orDefault(store).exampleUrl(),
                 "",
