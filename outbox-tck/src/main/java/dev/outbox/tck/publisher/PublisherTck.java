@@ -94,13 +94,13 @@ public abstract class PublisherTck {
 
   /** There is a topic or queue that does not exist. */
   public interface DestinationMissing {
-    /** Sends a message there; its key stays. */
+    /** Turns a message into one that goes there; its key stays. */
     OutboxMessage.Builder toMissing(OutboxMessage.Builder message);
   }
 
   /** There is a topic or queue that takes messages, and cannot make them durable now. */
   public interface DestinationNotDurable {
-    /** Sends a message there; its key stays. */
+    /** Turns a message into one that goes there; its key stays. */
     OutboxMessage.Builder toNotDurable(OutboxMessage.Builder message);
   }
 
@@ -109,7 +109,7 @@ public abstract class PublisherTck {
    * do.
    */
   public interface DestinationHangs {
-    /** Sends a message there; its key stays. */
+    /** Turns a message into one that goes there; its key stays. */
     OutboxMessage.Builder toHanging(OutboxMessage.Builder message);
   }
 
