@@ -194,7 +194,6 @@ public class HsqldbOutboxStore implements OutboxStore<Connection> {
     }
   }
 
-
   @Override
   public Claim claim(Claim.Request request) {
     return inTurn(
