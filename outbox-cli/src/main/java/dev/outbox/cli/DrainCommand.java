@@ -57,7 +57,13 @@ final class DrainCommand extends StoreCommand {
       all.putAll(left(found));
       out.println(Json.of(all));
     } else {
-      out.println(drained ? "Nothing is due." : "The time is over, and something is due.");
+      out.println(
+          drained
+              ? "Nothing is due."
+              : "The time is over, and something is due"
+                  + (found.oldest() == null
+                      ? "."
+                      : ", the oldest for %s s.".formatted(StatusCommand.seconds(found.oldest()))));
       for (Map.Entry<String, Long> one : left(found).entrySet()) {
         out.printf(
             "%-22s %s%n", one.getKey(), StatusCommand.number(found::isAtCap, one.getValue()));

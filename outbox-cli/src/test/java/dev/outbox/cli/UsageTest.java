@@ -358,6 +358,17 @@ class UsageTest {
   }
 
   @Test
+  @DisplayName("drain says how long something has been due that counts as delayed until it is met")
+  void requeued() {
+    StatisticsStore store =
+        cap -> new Statistics(cap, 0, 1, 0, 0, 0, 0, Duration.ofSeconds(17), null, 1);
+    StringWriter out = new StringWriter();
+    assertThat(run("drain --timeout=1ms --url=x", store, out)).isEqualTo(Main.CHECK_FAILED);
+    assertThat(out.toString())
+        .startsWith("The time is over, and something is due, the oldest for 17.0 s.");
+  }
+
+  @Test
   @DisplayName("a store that keeps no archive refuses one")
   void refusesArchive() {
     Cli cli = Cli.run("migrate", "--print", "--archive=metadata", "--store=redis", "--schema=shop");
