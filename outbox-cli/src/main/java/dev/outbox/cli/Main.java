@@ -46,8 +46,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
     synopsisSubcommandLabel = "COMMAND",
     footer = {
       "",
-      "The variables OUTBOX_URL, OUTBOX_USER and OUTBOX_PASSWORD stand for --url, --user and"
-          + " --password.",
+      "Where a command needs an outbox, the variables OUTBOX_URL, OUTBOX_USER and OUTBOX_PASSWORD"
+          + " stand for --url, --user and --password.",
       "Exit codes: 0 fine; 1 a check failed, a limit of status is passed, or doctor has found a"
           + " problem; 2 bad usage, or something could not be reached."
     },
