@@ -190,22 +190,23 @@ class BatchTest {
   }
 
   @Test
-  void aggregateTypesMayBlockTheirKeys() {
-    String type = stored(1, "a").message().aggregateType();
-    assertThat(deadOf(Set.of(type))).isEqualTo(Decision.deadHaltingKey("x"));
-    assertThat(deadOf(Set.of("other"))).isEqualTo(Decision.dead("x"));
-    assertThat(deadOf(Set.of())).isEqualTo(Decision.dead("x"));
+  void aggregateTypesMayBlockTheirKeysAlsoOfWhatCannotBeDecoded() {
+    assertBlocks("order", Set.of("order"), true);
+    assertBlocks("order", Set.of("other"), false);
+    assertBlocks("order", Set.of(), false);
   }
 
   @Test
-  void aggregateTypesMayBlockTheKeysOfWhatCannotBeDecodedToo() {
-    String type = stored(1, "a").message().aggregateType();
-    assertThat(undecodable(type, Set.of(type))).isEqualTo(Decision.deadHaltingKey("damaged"));
-    assertThat(undecodable(type, Set.of("other"))).isEqualTo(Decision.dead("damaged"));
-    assertThat(undecodable(null, Set.of("other")))
-        .as("a row without a type")
-        .isEqualTo(Decision.deadHaltingKey("damaged"));
+  void aRowWithoutATypeBlocksItsKeyWhereSomeTypesDo() {
+    assertThat(undecodable(null, Set.of("other"))).isEqualTo(Decision.deadHaltingKey("damaged"));
     assertThat(undecodable(null, Set.of())).isEqualTo(Decision.dead("damaged"));
+  }
+
+  private void assertBlocks(String type, Set<String> types, boolean halts) {
+    assertThat(undecodable(type, types))
+        .isEqualTo(halts ? Decision.deadHaltingKey("damaged") : Decision.dead("damaged"));
+    assertThat(one(0, Result.rejected("x")).decisions().get(1L))
+        .isEqualTo(halts ? Decision.deadHaltingKey("x") : Decision.dead("x"));
   }
 
   private Decision undecodable(String type, Set<String> types) {
@@ -213,11 +214,6 @@ class BatchTest {
     return batch(StoredMessage.undecodable(1, "a", type, 0, Instant.EPOCH, "damaged"))
         .decisions()
         .get(1L);
-  }
-
-  private Decision deadOf(Set<String> types) {
-    halting = types;
-    return one(0, Result.rejected("x")).decisions().get(1L);
   }
 
   @Test

@@ -37,6 +37,12 @@ class FakePublisher implements MessagePublisher {
     };
   }
 
+  static Behaviour throwing(RuntimeException e) {
+    return () -> {
+      throw e;
+    };
+  }
+
   FakePublisher on(String event, Behaviour behaviour) {
     behaviours.put(event, behaviour);
     return this;

@@ -57,11 +57,7 @@ class PublicationTest {
 
   @Test
   void afterAThrowOnlyTheCulpritFailsAndItsKeyWaits() throws InterruptedException {
-    publisher.on(
-        "event2",
-        () -> {
-          throw new IllegalStateException("poison");
-        });
+    publisher.on("event2", FakePublisher.throwing(new IllegalStateException("poison")));
     Publication publication =
         finished(publisher, stored(1, "a"), stored(2, "a"), stored(3, "a"), stored(4, "b"));
     assertThat(publication.results())

@@ -16,9 +16,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -78,16 +78,8 @@ class RoutingPublisherTest {
   @Test
   @DisplayName("publishers are called side by side")
   void sideBySide() throws Exception {
-    CyclicBarrier both = new CyclicBarrier(2);
-    FakePublisher.Behaviour meets =
-        () -> {
-          try {
-            int ignored = both.await(1, TimeUnit.MINUTES);
-            return delivered();
-          } catch (Exception e) {
-            return Result.failed("the other one was not called");
-          }
-        };
+    CountDownLatch both = new CountDownLatch(2);
+    FakePublisher.Behaviour meets = FakePublisher.waiting(both, both);
     kafka.whole = meets;
     http.whole = meets;
     MessagePublisher routing = builder(kafka, http).timeout(Duration.ofMinutes(2)).build();
@@ -98,11 +90,7 @@ class RoutingPublisherTest {
   @Test
   @DisplayName("what one publisher throws fails the culprit, and no message of another one")
   void exception() throws Exception {
-    http.on(
-        "event3",
-        () -> {
-          throw new IllegalStateException("it cannot be encoded");
-        });
+    http.on("event3", FakePublisher.throwing(new IllegalStateException("it cannot be encoded")));
     List<Result> results =
         routing()
             .publish(
@@ -140,19 +128,25 @@ class RoutingPublisherTest {
     return result instanceof Result.Unavailable u && u.again() != null;
   }
 
+  /** Says when it is called, and when it is interrupted, for which it waits. */
+  private static FakePublisher.Behaviour waiting(
+      CountDownLatch called, CountDownLatch interrupted) {
+    return () -> {
+      called.countDown();
+      try {
+        new CountDownLatch(1).await();
+      } finally {
+        interrupted.countDown();
+      }
+      return delivered();
+    };
+  }
+
   @Test
   @DisplayName("one that hangs keeps no other's result, and is given up at the time limit (P3, P5)")
   void hangs() throws Exception {
     CountDownLatch interrupted = new CountDownLatch(1);
-    http.whole =
-        () -> {
-          try {
-            new CountDownLatch(1).await();
-          } finally {
-            interrupted.countDown();
-          }
-          return delivered();
-        };
+    http.whole = waiting(new CountDownLatch(1), interrupted);
     MessagePublisher routing = builder(kafka, http).timeout(Duration.ofSeconds(2)).build();
     List<Result> results =
         routing.publish(
@@ -174,15 +168,7 @@ class RoutingPublisherTest {
   @DisplayName("what one answers late is its message's result, which was not sent again (P3)")
   void late() throws Exception {
     CountDownLatch answer = new CountDownLatch(1);
-    http.whole =
-        () -> {
-          try {
-            answer.await();
-          } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-          }
-          return delivered();
-        };
+    http.whole = FakePublisher.waiting(new CountDownLatch(1), answer);
     MessagePublisher routing = builder(kafka, http).timeout(Duration.ofSeconds(60)).build();
     List<StoredMessage> messages =
         List.of(message(1, INVOICE, "a"), message(2, INVOICE, "a"), message(3, ORDER, "a"));
@@ -218,47 +204,23 @@ class RoutingPublisherTest {
   void interrupt() throws Exception {
     CountDownLatch called = new CountDownLatch(2);
     CountDownLatch interrupted = new CountDownLatch(2);
-    FakePublisher.Behaviour waits =
-        () -> {
-          called.countDown();
-          try {
-            new CountDownLatch(1).await();
-          } finally {
-            interrupted.countDown();
-          }
-          return delivered();
-        };
-    kafka.whole = waits;
-    http.whole = waits;
-    AtomicReference<Object> came = new AtomicReference<>();
+    kafka.whole = waiting(called, interrupted);
+    http.whole = waiting(called, interrupted);
     MessagePublisher routing = builder(kafka, http).timeout(Duration.ofMinutes(10)).build();
-    Thread thread =
-        new Thread(
-            () -> {
-              try {
-                came.set(
-                    routing.publish(List.of(message(1, ORDER, "a"), message(2, INVOICE, "b"))));
-              } catch (InterruptedException e) {
-                came.set(e);
-              }
-            });
+    FutureTask<List<Result>> call =
+        new FutureTask<>(
+            () -> routing.publish(List.of(message(1, ORDER, "a"), message(2, INVOICE, "b"))));
+    Thread thread = new Thread(call);
     thread.start();
     assertThat(called.await(1, TimeUnit.MINUTES)).isTrue();
     thread.interrupt();
-    await().untilAsserted(() -> assertThat(came.get()).isInstanceOf(InterruptedException.class));
+    assertThatThrownBy(() -> call.get(1, TimeUnit.MINUTES))
+        .hasCauseInstanceOf(InterruptedException.class);
     assertThat(interrupted.await(1, TimeUnit.MINUTES)).isTrue();
   }
 
   /** Can be asked, and closed. */
-  private static final class Asked implements MessagePublisher {
-    private final Optional<String> trouble;
-    private final Runnable closing;
-
-    Asked(Optional<String> trouble, Runnable closing) {
-      this.trouble = trouble;
-      this.closing = closing;
-    }
-
+  private record Asked(Optional<String> trouble, Runnable closing) implements MessagePublisher {
     @Override
     public List<Result> publish(List<StoredMessage> messages) {
       return Collections.nCopies(messages.size(), delivered());
@@ -359,19 +321,21 @@ class RoutingPublisherTest {
                 "publisher", "http did not say in time how its destinations are", null));
   }
 
+  private static MessagePublisher closesBadly(Runnable closing) {
+    return new Asked(
+        Optional.empty(),
+        () -> {
+          closing.run();
+          throw new IllegalStateException("broken pipe");
+        });
+  }
+
   @Test
   @DisplayName("closes all, also when one of them throws, and says which did")
   void closes() {
     CountDownLatch closed = new CountDownLatch(2);
     Asked good = new Asked(Optional.empty(), closed::countDown);
-    Asked bad =
-        new Asked(
-            Optional.empty(),
-            () -> {
-              closed.countDown();
-              throw new IllegalStateException("broken pipe");
-            });
-    MessagePublisher routing = builder(bad, good).build();
+    MessagePublisher routing = builder(closesBadly(closed::countDown), good).build();
     assertThatThrownBy(routing::close)
         .hasMessage(
             "publishers were not closed: kafka: threw java.lang.IllegalStateException: broken pipe");
@@ -407,13 +371,7 @@ class RoutingPublisherTest {
       "when one cannot be opened, those that were are closed, and the first error is thrown")
   void opensAllOrNone() {
     AtomicInteger closed = new AtomicInteger();
-    Asked bad =
-        new Asked(
-            Optional.empty(),
-            () -> {
-              closed.incrementAndGet();
-              throw new IllegalStateException("broken pipe");
-            });
+    MessagePublisher bad = closesBadly(closed::incrementAndGet);
     for (Throwable error : List.of(new IllegalArgumentException("no URL"), new LinkageError())) {
       closed.set(0);
       assertThatThrownBy(

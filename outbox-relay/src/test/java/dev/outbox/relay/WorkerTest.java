@@ -4,6 +4,7 @@ import static dev.outbox.relay.Waits.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.OutboxException;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.relay.Worker.Round;
@@ -13,6 +14,7 @@ import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.store.memory.MemoryOutboxStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
@@ -30,8 +32,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** One worker, round by round, over a memory store whose clock the test moves. */
 class WorkerTest {
@@ -234,17 +239,22 @@ class WorkerTest {
     assertThat(events.of("delivered")).hasSize(2);
   }
 
-  @Test
-  void aProcessThatWasStoppedBeforeTheWorkerLookedBlamesNobodyEither() throws InterruptedException {
+  /** From now on it happens when the worker hands a call of the publisher to its thread. */
+  private void beforeEachCall(Runnable happens) {
     publishing =
         new ThreadPoolExecutor(0, 1, 1, TimeUnit.SECONDS, new SynchronousQueue<>()) {
           @Override
           public void execute(Runnable command) {
-            stoodStill.compareAndSet(0, LEASE.toNanos());
+            happens.run();
             super.execute(command);
           }
         };
     worker = worker(publisher, LEASE, LEASE.dividedBy(2));
+  }
+
+  @Test
+  void aProcessThatWasStoppedBeforeTheWorkerLookedBlamesNobodyEither() throws InterruptedException {
+    beforeEachCall(() -> stoodStill.compareAndSet(0, LEASE.toNanos()));
     publisher.whole =
         () -> {
           await().until(() -> !events.of("stoodStill").isEmpty());
@@ -295,17 +305,12 @@ class WorkerTest {
   @Test
   void whatItHasNoThreadForIsFreeAtOnce() throws InterruptedException {
     AtomicBoolean full = new AtomicBoolean(true);
-    publishing =
-        new ThreadPoolExecutor(0, 1, 1, TimeUnit.SECONDS, new SynchronousQueue<>()) {
-          @Override
-          public void execute(Runnable command) {
-            if (full.get()) {
-              throw new OutOfMemoryError("unable to create native thread");
-            }
-            super.execute(command);
+    beforeEachCall(
+        () -> {
+          if (full.get()) {
+            throw new OutOfMemoryError("unable to create native thread");
           }
-        };
-    worker = worker(publisher, LEASE, LEASE.dividedBy(2));
+        });
     store.append("a", "1");
     assertThatThrownBy(worker::round).isInstanceOf(OutOfMemoryError.class);
     assertThat(claimable()).singleElement().satisfies(m -> assertThat(m.attempts()).isZero());
@@ -409,51 +414,42 @@ class WorkerTest {
     assertThat(events.of("delivered")).containsExactly("delivered 1");
   }
 
-  @Test
-  void aSettleThatFailsForAWhileIsRepeated() throws InterruptedException {
+  /** A server that is read-only for a moment, as while another takes its place, refuses it too. */
+  static Stream<OutboxException> settling() {
+    return Stream.of(new TransientOutboxException("down"), new PermanentOutboxException("down"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("settling")
+  void aSettleThatFailsForAWhileIsRepeated(OutboxException error) throws InterruptedException {
     store.append("a", "1");
-    store.beforeSettle = FaultyStore.failing(2, new TransientOutboxException("deadlock"));
-    drain();
-    assertThat(events.of("storeFailed"))
-        .containsExactly("storeFailed settle deadlock", "storeFailed settle deadlock");
+    store.beforeSettle = FaultyStore.failing(3, error);
+    assertThat(worker.round()).isEqualTo(Round.BUSY);
+    assertThat(events.of("storeFailed")).hasSize(3).containsOnly("storeFailed settle down");
+    assertThat(events.of("abandoned")).isEmpty();
     assertThat(events.all()).contains("recovered", "delivered 1");
     assertThat(publisher.delivered).hasSize(1);
   }
 
-  @Test
-  void aSettleThatKeepsFailingIsGivenUpWithTheLease() throws InterruptedException {
+  /** Gives up its settle of message 1, whose lease is short. */
+  private void settleInVain(OutboxException error) throws InterruptedException {
     worker = worker(publisher, Duration.ofMillis(300), Duration.ofMillis(290));
     store.append("a", "1");
-    store.beforeSettle = FaultyStore.failing(1_000, new TransientOutboxException("down"));
+    store.beforeSettle = FaultyStore.failing(1_000, error);
     assertThat(worker.round()).isEqualTo(Round.TROUBLE);
     assertThat(events.of("abandoned")).containsExactly("abandoned [1] settle failed: down");
-    store.beforeSettle = FaultyStore.NOTHING;
-    later(LEASE.multipliedBy(2));
-    drain();
-    assertThat(events.of("delivered")).containsExactly("delivered 1");
-  }
-
-  /** A server that is read-only for a moment, as while another takes its place, says so too. */
-  @Test
-  void aSettleThatIsRefusedForAWhileIsRepeated() throws InterruptedException {
-    store.append("a", "1");
-    store.beforeSettle = FaultyStore.failing(3, new PermanentOutboxException("read-only"));
-    assertThat(worker.round()).isEqualTo(Round.BUSY);
-    assertThat(events.of("abandoned")).isEmpty();
-    assertThat(events.all()).contains("recovered", "delivered 1");
-  }
-
-  /** A claim of nothing, and its settle of nothing, do not show that it may settle now. */
-  @Test
-  void aSettleThatIsRefusedForGoodIsOverWhenOneWorks() throws InterruptedException {
-    worker = worker(publisher, Duration.ofMillis(300), Duration.ofMillis(290));
-    store.append("a", "1");
-    store.beforeSettle = FaultyStore.failing(1_000, new PermanentOutboxException("no right"));
-    assertThat(worker.round()).isEqualTo(Round.TROUBLE);
     store.beforeSettle = FaultyStore.NOTHING;
     assertThat(worker.round()).isEqualTo(Round.IDLE);
     assertThat(events.of("recovered")).isEmpty();
     later(LEASE.multipliedBy(2));
+  }
+
+  /** A claim of nothing, and its settle of nothing, do not show that it may settle now. */
+  @ParameterizedTest
+  @MethodSource("settling")
+  void aSettleThatKeepsFailingIsOverWhenOneWorks(OutboxException error)
+      throws InterruptedException {
+    settleInVain(error);
     drain();
     assertThat(events.of("recovered")).hasSize(1);
     assertThat(events.of("delivered")).containsExactly("delivered 1");
@@ -465,14 +461,7 @@ class WorkerTest {
    */
   @Test
   void aSettleThatFailedIsOverAMinuteAfterTheLastThatDid() throws InterruptedException {
-    worker = worker(publisher, Duration.ofMillis(300), Duration.ofMillis(290));
-    store.append("a", "1");
-    store.beforeSettle = FaultyStore.failing(1_000, new TransientOutboxException("down"));
-    assertThat(worker.round()).isEqualTo(Round.TROUBLE);
-    store.beforeSettle = FaultyStore.NOTHING;
-    assertThat(worker.round()).isEqualTo(Round.IDLE);
-    assertThat(events.of("recovered")).isEmpty();
-    later(LEASE.multipliedBy(2));
+    settleInVain(new TransientOutboxException("down"));
     assertThat(store.claim(ALL).settle(Map.of(1L, Decision.delivered()))).isEmpty();
     stoodStill.set(Duration.ofMinutes(1).toNanos());
     assertThat(worker.round()).isEqualTo(Round.IDLE);
@@ -563,50 +552,29 @@ class WorkerTest {
 
     @Override
     public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, Claim.Request next) {
-      Claim nothing =
-          new Claim() {
-            @Override
-            public List<StoredMessage> messages() {
-              return List.of();
-            }
-
-            @Override
-            public Set<Long> renew(Duration lease) {
-              return Set.of();
-            }
-
-            @Override
-            public Set<Long> settle(Map<Long, Decision> none) {
-              return Set.of();
-            }
-          };
-      return new Settled(done.settle(decisions), nothing);
+      return new Settled(done.settle(decisions), new MemoryOutboxStore().claim(next));
     }
   }
 
   @Test
   void looksAgainWhenSomethingWasAnnouncedWhileItHadTheKey() throws InterruptedException {
-    Duration longerThanTheTest = Duration.ofHours(1);
-    Pauses calm = new Pauses(longerThanTheTest, () -> 0, clock::get);
-    clock.addAndGet(Duration.ofDays(1_000).toNanos());
-    while (calm.next() < longerThanTheTest.toNanos()) {}
-    Waiting ours = new Waiting(Duration.ofSeconds(10), calm, System::nanoTime);
-    worker = worker(publisher, LEASE, LEASE.dividedBy(2), events, ours, new SettlesOnly());
+    nothingHappensForLong();
+    worker = worker(publisher, LEASE, LEASE.dividedBy(2), events, waiting, new SettlesOnly());
     publisher.on(
         "first",
         () -> {
           store.append("k", "second");
-          ours.announced();
-          ours.idle("another worker", ours.announcements()); // looks in vain: the key is ours
+          waiting.announced();
+          waiting.idle("another worker", waiting.announcements()); // looks in vain: the key is ours
           return Result.delivered();
         });
     Thread thread = new Thread(worker::run);
     thread.start();
     await().until(() -> thread.getState() == Thread.State.TIMED_WAITING);
     store.append("k", "first");
-    ours.announced();
+    waiting.announced();
     await().until(() -> publisher.deliveredEvents().size() == 2);
-    ours.stop(Duration.ZERO);
+    waiting.stop(Duration.ZERO);
     thread.join();
     assertThat(publisher.deliveredEvents()).containsExactly("first", "second");
   }
@@ -631,14 +599,12 @@ class WorkerTest {
   void restsWhileTooManyCallsHang() throws InterruptedException {
     CountDownLatch never = new CountDownLatch(1);
     for (int i = 0; i < 10; i++) {
-      publishing.execute(
-          () -> {
-            try {
-              never.await();
-            } catch (InterruptedException e) {
-              Thread.currentThread().interrupt();
-            }
-          });
+      var unused =
+          publishing.submit(
+              () -> {
+                never.await();
+                return null;
+              });
     }
     runUntilItRests(() -> assertThat(events.of("broken 10 publish calls")).hasSizeLessThan(10));
     assertThat(store.claims).hasValue(0);
