@@ -4,9 +4,10 @@ import static dev.outbox.embedded.TestMessages.message;
 import static dev.outbox.embedded.TestMessages.stored;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 import static org.awaitility.Awaitility.await;
 
-import dev.outbox.publisher.kafka.FakeProducer.Sent;
+import dev.outbox.embedded.TestMessages;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
@@ -21,6 +22,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.PartitionInfo;
@@ -43,6 +45,9 @@ class ClientTroubleTest {
   /** For calls that last until they give up. */
   private static final Timing brief = Timing.of(Duration.ofSeconds(1));
 
+  private static final Exception TOO_LARGE =
+      new RecordBatchTooLargeException("larger than the segment");
+
   private final Queue<FakeProducer> next = new ArrayDeque<>();
   private final List<FakeProducer> made = new ArrayList<>();
 
@@ -54,7 +59,7 @@ class ClientTroubleTest {
   private final Cluster cluster =
       new Cluster(new ProducerSettings(Map.of("bootstrap.servers", "127.0.0.1:1"), timing), clock);
   private final Records records = RecordsTest.records();
-  private volatile FakeProducer single = new Delivers();
+  private volatile FakeProducer single = FakeProducer.ending(null);
 
   /** Of the producer that is not for single records. */
   private volatile boolean refusesBatches;
@@ -79,24 +84,12 @@ class ClientTroubleTest {
   }
 
   private synchronized FakeProducer make() {
-    FakeProducer producer = next.isEmpty() ? new DeliversUnlessBatches() : next.remove();
+    FakeProducer producer =
+        next.isEmpty()
+            ? new FakeProducer((it, record) -> record.ends(refusesBatches ? TOO_LARGE : null))
+            : next.remove();
     made.add(producer);
     return producer;
-  }
-
-  private final class DeliversUnlessBatches extends FakeProducer {
-    @Override
-    void on(Sent record) {
-      record.ends(
-          refusesBatches ? new RecordBatchTooLargeException("larger than the segment") : null);
-    }
-  }
-
-  private static class Delivers extends FakeProducer {
-    @Override
-    void on(Sent record) {
-      record.ends(null);
-    }
   }
 
   private static List<StoredMessage> messages(String... keys) {
@@ -113,15 +106,13 @@ class ClientTroubleTest {
 
   /** Throws it for a record of the key "bad". */
   private static FakeProducer refusing(Throwable thrown) {
-    return new Delivers() {
-      @Override
-      void on(Sent record) {
-        if (record.key().equals("bad")) {
-          ClientTroubleTest.<RuntimeException>sneak(thrown);
-        }
-        super.on(record);
-      }
-    };
+    return new FakeProducer(
+        (it, record) -> {
+          if (record.key().equals("bad")) {
+            ClientTroubleTest.<RuntimeException>sneak(thrown);
+          }
+          record.ends(null);
+        });
   }
 
   @Test
@@ -166,11 +157,10 @@ class ClientTroubleTest {
         new KafkaPublisher(
             waiting, holder(() -> single), new PublisherParts(cluster, records, timing));
     waiting.start(timing.timeout());
-    assertThat(publishing.publish(messages("k")))
-        .singleElement()
-        .isInstanceOfSatisfying(
-            Result.Unavailable.class,
-            result -> assertThat(result.error()).contains("No resolvable bootstrap urls"));
+    assertThat(publishing.publish(messages("k")).get(0))
+        .isInstanceOf(Result.Unavailable.class)
+        .extracting(TestMessages::error, STRING)
+        .contains("No resolvable bootstrap urls");
 
     thrown.clear();
     assertThat(publishing.publish(messages("k"))).containsOnly(Result.delivered());
@@ -191,15 +181,8 @@ class ClientTroubleTest {
   void batchTooLarge() throws Exception {
     refusesBatches = true;
     single =
-        new FakeProducer() {
-          @Override
-          void on(Sent record) {
-            record.ends(
-                record.key().equals("large")
-                    ? new RecordBatchTooLargeException("larger than the segment")
-                    : null);
-          }
-        };
+        new FakeProducer(
+            (it, record) -> record.ends(record.key().equals("large") ? TOO_LARGE : null));
     List<Result> results = patient.publish(messages("a", "large", "a", "b"));
     assertThat(results.get(1)).isInstanceOf(Result.Rejected.class);
     assertThat(List.of(results.get(0), results.get(2), results.get(3)))
@@ -209,13 +192,7 @@ class ClientTroubleTest {
   @Test
   @DisplayName("a topic that gets more partitions in the middle of a call splits no key")
   void morePartitions() throws Exception {
-    FakeProducer producer =
-        new FakeProducer() {
-          @Override
-          void on(Sent record) {
-            partitions = 97;
-          }
-        };
+    FakeProducer producer = new FakeProducer((it, record) -> it.partitions = 97);
     producer.partitions = 1;
     next.add(producer);
     List<Result> results = impatient.publish(messages("k", "k", "k", "k"));
@@ -228,18 +205,9 @@ class ClientTroubleTest {
   @Test
   @DisplayName("a full buffer is asked again now and then, not all the time")
   void fullBuffer() throws Exception {
-    FakeProducer producer =
-        new FakeProducer() {
-          @Override
-          void on(Sent record) {
-            record.ends(new BufferExhaustedException("full"));
-          }
-        };
+    FakeProducer producer = FakeProducer.ending(new BufferExhaustedException("full"));
     next.add(producer);
-    String[] keys = new String[50];
-    for (int i = 0; i < keys.length; i++) {
-      keys[i] = "k" + i;
-    }
+    String[] keys = IntStream.range(0, 50).mapToObj(i -> "k" + i).toArray(String[]::new);
     assertThat(impatient.publish(messages(keys))).hasOnlyElementsOfType(Result.Unavailable.class);
     assertThat(producer.sent)
         .as("what was given to a full buffer in a call of a second")
@@ -251,19 +219,15 @@ class ClientTroubleTest {
   void roomAgain() throws Exception {
     List<String> taken = new ArrayList<>();
     next.add(
-        new FakeProducer() {
-          private int tries;
-
-          @Override
-          void on(Sent record) {
-            if (tries++ % 3 != 2) {
-              record.ends(new BufferExhaustedException("full"));
-            } else {
-              taken.add(record.sequence());
-              record.ends(null);
-            }
-          }
-        });
+        new FakeProducer(
+            (it, record) -> {
+              if (it.sent.size() % 3 != 0) {
+                record.ends(new BufferExhaustedException("full"));
+              } else {
+                taken.add(record.sequence());
+                record.ends(null);
+              }
+            }));
     List<StoredMessage> messages = messages("k", "k", "k", "k");
     assertThat(patient.publish(messages)).containsOnly(Result.delivered());
     assertThat(taken).isEqualTo(messages.stream().map(m -> Long.toString(m.sequence())).toList());
@@ -274,12 +238,7 @@ class ClientTroubleTest {
   void lateCallback() throws Exception {
     CountDownLatch both = new CountDownLatch(2);
     FakeProducer first =
-        new FakeProducer() {
-          @Override
-          void on(Sent record) {
-            both.countDown();
-          }
-
+        new FakeProducer((it, record) -> both.countDown()) {
           @Override
           public void close(Duration timeout) {
             closed = true;
@@ -308,14 +267,12 @@ class ClientTroubleTest {
   @DisplayName("a callback of a record that send refused with an exception counts nothing")
   void callbackAfterThrow() throws Exception {
     next.add(
-        new FakeProducer() {
-          @Override
-          void on(Sent record) {
-            if (sent.size() == 1) {
-              throw new ConfigException("after it was appended");
-            }
-          }
-        });
+        new FakeProducer(
+            (it, record) -> {
+              if (it.sent.size() == 1) {
+                throw new ConfigException("after it was appended");
+              }
+            }));
     StoredMessage message = stored(message("t", "k"));
     assertThat(impatient.publish(List.of(message))).hasOnlyElementsOfType(Result.Failed.class);
     assertThat(impatient.publish(List.of(message))).hasOnlyElementsOfType(Result.Unavailable.class);
@@ -324,11 +281,10 @@ class ClientTroubleTest {
     assertThat(impatient.parts.places().isStuck(placeOf(message)))
         .as("the second try is still on its way")
         .isTrue();
-    assertThat(impatient.publish(List.of(message)))
-        .singleElement()
-        .isInstanceOfSatisfying(
-            Result.Unavailable.class,
-            u -> assertThat(u.error()).contains("earlier records are still on their way"));
+    assertThat(impatient.publish(List.of(message)).get(0))
+        .isInstanceOf(Result.Unavailable.class)
+        .extracting(TestMessages::error, STRING)
+        .contains("earlier records are still on their way");
     assertThat(made.get(0).sent).as("what was sent meanwhile").hasSize(2);
   }
 
@@ -352,13 +308,7 @@ class ClientTroubleTest {
   @Test
   @DisplayName("a producer that acknowledged nothing for a delivery timeout is replaced")
   void silentProducer() throws Exception {
-    FakeProducer silent =
-        new FakeProducer() {
-          @Override
-          void on(Sent record) {
-            record.ends(new TimeoutException("Expiring 1 record(s)"));
-          }
-        };
+    FakeProducer silent = FakeProducer.ending(new TimeoutException("Expiring 1 record(s)"));
     next.add(silent);
     assertThat(patient.publish(messages("k"))).hasOnlyElementsOfType(Result.Unavailable.class);
     assertThat(silent.closed).isTrue();
@@ -370,12 +320,10 @@ class ClientTroubleTest {
   void errorState() throws Exception {
     KafkaException why = new KafkaException("Unexpected error in InitProducerIdResponse");
     FakeProducer failed =
-        new FakeProducer() {
-          @Override
-          void on(Sent record) {
-            throw new KafkaException("Cannot execute, because we are in an error state", why);
-          }
-        };
+        new FakeProducer(
+            (it, record) -> {
+              throw new KafkaException("Cannot execute, because we are in an error state", why);
+            });
     next.add(failed);
     assertThat(patient.publish(messages("a", "b"))).hasOnlyElementsOfType(Result.Unavailable.class);
     assertThat(failed.closed).isTrue();
@@ -391,7 +339,7 @@ class ClientTroubleTest {
           @Override
           public void close(Duration timeout) {
             closed = true; // and nothing that it was given ends
-            single = new Delivers();
+            single = FakeProducer.ending(null);
           }
         };
     if (alone) {
@@ -423,11 +371,10 @@ class ClientTroubleTest {
                 }),
             holder,
             new PublisherParts(cluster, records, brief));
-    assertThat(slow.publish(messages("k")))
-        .singleElement()
-        .isInstanceOfSatisfying(
-            Result.Unavailable.class,
-            u -> assertThat(u.error()).contains("not made in time").contains("bootstrap.servers"));
+    assertThat(slow.publish(messages("k")).get(0))
+        .isInstanceOf(Result.Unavailable.class)
+        .extracting(TestMessages::error, STRING)
+        .contains("not made in time", "bootstrap.servers");
     found.countDown();
     assertThat(slow.publish(messages("k"))).containsOnly(Result.delivered());
     slow.close();
@@ -437,14 +384,12 @@ class ClientTroubleTest {
   @DisplayName("what one producer has not ended is not passed by what another one is given")
   void acrossProducers() throws Exception {
     FakeProducer first =
-        new FakeProducer() {
-          @Override
-          void on(Sent record) {
-            if (sent.size() > 1) {
-              record.ends(new BufferExhaustedException("full"));
-            }
-          }
-
+        new FakeProducer(
+            (it, record) -> {
+              if (it.sent.size() > 1) {
+                record.ends(new BufferExhaustedException("full"));
+              }
+            }) {
           @Override
           public void close(Duration timeout) {
             closed = true; // its sending thread is slow to notice
@@ -452,7 +397,7 @@ class ClientTroubleTest {
         };
     CountDownLatch asked = new CountDownLatch(1);
     FakeProducer second =
-        new Delivers() {
+        new FakeProducer((it, record) -> record.ends(null)) {
           @Override
           public List<PartitionInfo> partitionsFor(String topic) {
             asked.countDown();

@@ -9,6 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.MockProducer;
@@ -40,8 +41,23 @@ class FakeProducer extends MockProducer<byte[], byte[]> {
     }
   }
 
-  /** What happens to a record. */
-  void on(Sent record) {}
+  private final BiConsumer<FakeProducer, Sent> on;
+
+  FakeProducer() {
+    this((producer, record) -> {});
+  }
+
+  /**
+   * @param on what happens to a record that the producer has been given
+   */
+  FakeProducer(BiConsumer<FakeProducer, Sent> on) {
+    this.on = on;
+  }
+
+  /** All of its records end so. */
+  static FakeProducer ending(Exception error) {
+    return new FakeProducer((producer, record) -> record.ends(error));
+  }
 
   @Override
   public Future<RecordMetadata> send(ProducerRecord<byte[], byte[]> record, Callback callback) {
@@ -50,7 +66,7 @@ class FakeProducer extends MockProducer<byte[], byte[]> {
     }
     Sent one = new Sent(record, callback, new AtomicBoolean());
     sent.add(one);
-    on(one);
+    on.accept(this, one);
     return CompletableFuture.completedFuture(null);
   }
 
