@@ -244,13 +244,7 @@ class AnswersTest {
   @DisplayName("what is answered late is delivered, and was sent once")
   void late() throws InterruptedException {
     CountDownLatch answering = new CountDownLatch(1);
-    receiver.answer =
-        request -> {
-          if (request.field("ce-subject").equals("late")) {
-            await().until(() -> answering.getCount() == 0);
-          }
-          return Reply.of(204);
-        };
+    receiver.answerLate("late", answering);
     HttpPublisher publisher =
         TestMessages.publisher(receiver.url("/events")).timeout(TestMessages.TIMEOUT).build();
     List<StoredMessage> messages = batch("late", "late", "a");
@@ -330,13 +324,7 @@ class AnswersTest {
   @DisplayName("a message on which the endpoint hangs stops no other one, and fails in the end")
   void hangsOnOne() throws InterruptedException {
     CountDownLatch over = new CountDownLatch(1);
-    receiver.answer =
-        request -> {
-          if (isPoison(request)) {
-            await().until(() -> over.getCount() == 0);
-          }
-          return Reply.of(204);
-        };
+    receiver.answerLate("poison", over);
     HttpPublisher publisher =
         TestMessages.publisher(receiver.url("/events"))
             .requestTimeout(Duration.ofMillis(500))

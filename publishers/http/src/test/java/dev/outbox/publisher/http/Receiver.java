@@ -1,6 +1,7 @@
 package dev.outbox.publisher.http;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -100,6 +102,17 @@ final class Receiver implements AutoCloseable {
   String url(String path) {
     String scheme = server instanceof HttpsServer ? "https" : "http";
     return "%s://localhost:%d%s".formatted(scheme, port(), path);
+  }
+
+  /** From now on requests are answered at once, and those of this key when it is time. */
+  void answerLate(String key, CountDownLatch time) {
+    answer =
+        request -> {
+          if (key.equals(request.field("ce-subject"))) {
+            await().until(() -> time.getCount() == 0);
+          }
+          return Reply.of(204);
+        };
   }
 
   Request next() throws InterruptedException {

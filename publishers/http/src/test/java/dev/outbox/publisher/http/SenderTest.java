@@ -30,13 +30,7 @@ class SenderTest {
     CountDownLatch ended = new CountDownLatch(1);
     Set<Thread> before = clients();
     try (Receiver receiver = Receiver.start()) {
-      receiver.answer =
-          request -> {
-            if (request.field("ce-subject").equals("left")) {
-              await().until(() -> ended.getCount() == 0);
-            }
-            return Receiver.Reply.of(204);
-          };
+      receiver.answerLate("left", ended);
       HttpPublisher publisher =
           TestMessages.publisher(receiver.url("/")).requestTimeout(Duration.ofSeconds(2)).build();
       StoredMessage left = stored(TestMessages.message("left"));
