@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import org.assertj.core.api.AbstractStringAssert;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -33,7 +34,15 @@ class OracleTest {
   }
 
   private static Delivery delivery(long offset, Committed one) {
-    return new Delivery("t-0", offset, one.work().id(), one.work().key(), one.work().nth());
+    return new Delivery("t-0", offset, id(one), one.work().key(), one.work().nth());
+  }
+
+  private static UUID id(Committed one) {
+    return one.work().id();
+  }
+
+  private static AbstractStringAssert<?> assertOnly(Oracle oracle) {
+    return assertThat(oracle.violations()).singleElement().asString();
   }
 
   private void line(String process, long at, String what, Object... details) {
@@ -61,17 +70,14 @@ class OracleTest {
   @DisplayName("sees a message that was overtaken")
   void overtaken() {
     Set<UUID> ignored = oracle.compareDeliveries(List.of(delivery(0, second), delivery(1, first)));
-    assertThat(oracle.violations())
-        .singleElement()
-        .asString()
-        .startsWith("out of order, after number 2");
+    assertOnly(oracle).startsWith("out of order, after number 2");
   }
 
   @Test
   @DisplayName("sees what was never committed, and what came under another key")
   void leaked() {
     Committed stranger = committed("k", 9, Kind.PLAIN, null);
-    Delivery other = new Delivery("t-0", 1, first.work().id(), "other", 1);
+    Delivery other = new Delivery("t-0", 1, id(first), "other", 1);
     Set<UUID> ignored = oracle.compareDeliveries(List.of(delivery(0, stranger), other));
     assertThat(oracle.violations())
         .satisfiesExactly(
@@ -83,9 +89,7 @@ class OracleTest {
   @DisplayName("sees what was lost, unless it is a dead letter or was discarded")
   void lost() {
     oracle.compareLost(
-        Set.of(first.work().id()),
-        List.of(new DeadLetter(second.work().id(), 2)),
-        Set.of(delayed.work().id()));
+        Set.of(id(first)), List.of(new DeadLetter(id(second), 2)), Set.of(id(delayed)));
     assertThat(oracle.violations()).containsExactly("lost: " + fourth.work());
   }
 
@@ -96,20 +100,19 @@ class OracleTest {
     Oracle one = new Oracle(List.of(over));
     one.compareLost(Set.of(), List.of(), Set.of());
     one.compareArchive(
-        List.of(new Archived(over.work().id(), Outcome.EXPIRED)), List.of(), Set.of(), Set.of());
+        List.of(new Archived(id(over), Outcome.EXPIRED)), List.of(), Set.of(), Set.of());
     assertThat(one.violations()).isEmpty();
-    one.compareLost(
-        Set.of(over.work().id()), List.of(new DeadLetter(over.work().id(), 1)), Set.of());
+    one.compareLost(Set.of(id(over)), List.of(new DeadLetter(id(over), 1)), Set.of());
     assertThat(one.violations())
         .containsExactly(
             "delivered, though it had expired: " + over.work(),
             "dead, though it had expired: " + over.work());
     oracle.compareArchive(
-        List.of(new Archived(first.work().id(), Outcome.EXPIRED)),
-        List.of(second.work().id(), delayed.work().id(), fourth.work().id()),
-        Set.of(first.work().id()),
+        List.of(new Archived(id(first), Outcome.EXPIRED)),
+        List.of(id(second), id(delayed), id(fourth)),
+        Set.of(id(first)),
         Set.of());
-    assertThat(oracle.violations()).singleElement().asString().contains("a reason that is none");
+    assertOnly(oracle).contains("a reason that is none");
   }
 
   @Test
@@ -119,20 +122,19 @@ class OracleTest {
     UUID stranger = UUID.randomUUID();
     oracle.compareArchive(
         List.of(
-            new Archived(first.work().id(), Outcome.DELIVERED),
-            new Archived(first.work().id(), Outcome.DELIVERED),
-            new Archived(second.work().id(), Outcome.DELIVERED),
-            new Archived(delayed.work().id(), Outcome.DISCARDED),
+            new Archived(id(first), Outcome.DELIVERED),
+            new Archived(id(first), Outcome.DELIVERED),
+            new Archived(id(second), Outcome.DELIVERED),
+            new Archived(id(delayed), Outcome.DISCARDED),
             new Archived(stranger, Outcome.DELIVERED)),
-        List.of(second.work().id()),
-        Set.of(first.work().id(), second.work().id(), delayed.work().id()),
+        List.of(id(second)),
+        Set.of(id(first), id(second), id(delayed)),
         Set.of());
     assertThat(oracle.violations())
         .satisfiesExactly(
-            one -> assertThat(one).startsWith("archived twice").contains(first.work().id() + ""),
-            two ->
-                assertThat(two).startsWith("archived, but still").contains(second.work().id() + ""),
-            three -> assertThat(three).contains("a reason that is none", delayed.work().id() + ""),
+            one -> assertThat(one).startsWith("archived twice").contains("" + id(first)),
+            two -> assertThat(two).startsWith("archived, but still").contains("" + id(second)),
+            three -> assertThat(three).contains("a reason that is none", "" + id(delayed)),
             four -> assertThat(four).contains("never committed", stranger + ""),
             five ->
                 assertThat(five)
@@ -144,54 +146,47 @@ class OracleTest {
   void archiveOfAll() {
     oracle.compareArchive(
         List.of(
-            new Archived(first.work().id(), Outcome.DELIVERED),
-            new Archived(delayed.work().id(), Outcome.DISCARDED),
-            new Archived(fourth.work().id(), Outcome.DELIVERED)),
-        List.of(second.work().id()),
-        Set.of(first.work().id(), fourth.work().id()),
-        Set.of(delayed.work().id()));
+            new Archived(id(first), Outcome.DELIVERED),
+            new Archived(id(delayed), Outcome.DISCARDED),
+            new Archived(id(fourth), Outcome.DELIVERED)),
+        List.of(id(second)),
+        Set.of(id(first), id(fourth)),
+        Set.of(id(delayed)));
     assertThat(oracle.violations()).isEmpty();
   }
 
   @Test
   @DisplayName("sees a decision that is not in the audit")
   void audit() {
-    UUID id = first.work().id();
+    UUID id = id(first);
     line("torture", 1, "requeue", 7, id, true);
     line("torture", 2, "requeue", 7, id, true);
     line("torture", 3, "requeue", 7, id, false);
     line("torture", 4, "discard", 8, id, true);
     line("torture", 5, "cancel", 9, id, true);
     oracle.compareAudit(lines, List.of("requeue 7", "discard 8", "discard 9"));
-    assertThat(oracle.violations())
-        .singleElement()
-        .asString()
-        .contains("not in the audit", "requeue");
+    assertOnly(oracle).contains("not in the audit", "requeue");
   }
 
   @Test
   @DisplayName("sees what came although somebody was told that it was cancelled")
   void cancelled() {
-    line("torture", 1, "cancel", 1, first.work().id(), false);
-    line("torture", 2, "cancel", 2, second.work().id(), true);
-    line("torture", 3, "cancel", 3, delayed.work().id(), true);
-    Set<UUID> delivered = Set.of(first.work().id(), second.work().id());
+    line("torture", 1, "cancel", 1, id(first), false);
+    line("torture", 2, "cancel", 2, id(second), true);
+    line("torture", 3, "cancel", 3, id(delayed), true);
+    Set<UUID> delivered = Set.of(id(first), id(second));
     assertThat(oracle.compareCancelled(lines, delivered)).isEqualTo(2);
-    assertThat(oracle.violations())
-        .singleElement()
-        .asString()
-        .startsWith("delivered, though it was cancelled")
-        .contains(second.work().id() + "");
+    assertOnly(oracle).startsWith("delivered, though it was cancelled").contains("" + id(second));
   }
 
   @Test
   @DisplayName("sees a commit that a producer was told of, and that is not there")
   void commits() {
     UUID gone = UUID.randomUUID();
-    line("producer-1", 1, "committed", true, first.work().id() + "," + gone);
+    line("producer-1", 1, "committed", true, id(first) + "," + gone);
     line("producer-1", 2, "committed", false, UUID.randomUUID());
     oracle.compareCommits(lines);
-    assertThat(oracle.violations()).singleElement().asString().contains("producer-1", gone + "");
+    assertOnly(oracle).contains("producer-1", gone + "");
   }
 
   @Test
@@ -213,9 +208,9 @@ class OracleTest {
   @Test
   @DisplayName("sees a record that no consumer got")
   void consumers() {
-    line("consumer-1", 1, "got", "t-0", 0, first.work().id(), "k");
+    line("consumer-1", 1, "got", "t-0", 0, id(first), "k");
     oracle.compareConsumers(lines, List.of(delivery(0, first), delivery(1, second)));
-    assertThat(oracle.violations()).singleElement().asString().contains("offset=1");
+    assertOnly(oracle).contains("offset=1");
   }
 
   @Test
@@ -227,10 +222,7 @@ class OracleTest {
     line("relay-1", 6 * SECOND, "settle", 1);
     line("relay-1", 6 * SECOND + 1, "settled", 1, "1,2");
     assertThat(oracle.compareClaims(lines)).isEqualTo(2);
-    assertThat(oracle.violations())
-        .singleElement()
-        .asString()
-        .startsWith("key k is in two live claims");
+    assertOnly(oracle).startsWith("key k is in two live claims");
   }
 
   @Test
@@ -317,8 +309,8 @@ class OracleTest {
   void reasons() {
     Committed doomed = committed("d", 1, Kind.DOOMED, null);
     Oracle one = new Oracle(List.of(first, doomed));
-    List<DeadLetter> letters = List.of(new DeadLetter(first.work().id(), 1));
-    line("torture", 9, "letter", 2, doomed.work().id()); // and it was discarded
+    List<DeadLetter> letters = List.of(new DeadLetter(id(first), 1));
+    line("torture", 9, "letter", 2, id(doomed)); // and it was discarded
     line("relay-1", 2, "dead", 2);
     for (int call = 1; call <= 2; call++) {
       line("relay-1", call, "publish", call, "1,2");
@@ -334,9 +326,6 @@ class OracleTest {
     line("relay-1", 3, "publish", 3, "1,2");
     line("relay-1", 3, "results", 3, "1|Rejected,2|Failed");
     again.compareReasons(lines, letters);
-    assertThat(again.violations())
-        .singleElement()
-        .asString()
-        .startsWith("rejected, though the broker takes it: sequence 1");
+    assertOnly(again).startsWith("rejected, though the broker takes it: sequence 1");
   }
 }
