@@ -1,5 +1,7 @@
 package dev.outbox.cli;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;
@@ -21,5 +23,29 @@ public record Cli(int code, String out, String err) {
     line.setErr(new PrintWriter(err, true));
     int code = line.execute(args);
     return new Cli(code, out.toString(), err.toString());
+  }
+
+  /** Its output. It has done what it was told. */
+  String done() {
+    assertThat(code).as(out + err).isZero();
+    return out;
+  }
+
+  /** Its output, which says what it has found: a check has failed. */
+  String failed() {
+    assertThat(code).as(out + err).isEqualTo(Main.CHECK_FAILED);
+    return out;
+  }
+
+  /** The one line that says why it could not do what it was told. */
+  String refused() {
+    assertThat(code).as(out + err).isEqualTo(Main.NOT_DONE);
+    assertThat(err).startsWith("outbox: ").hasLineCount(1);
+    return err;
+  }
+
+  /** The lines of its output, with one blank between words. */
+  Stream<String> lines() {
+    return out.lines().map(line -> line.replaceAll(" +", " "));
   }
 }

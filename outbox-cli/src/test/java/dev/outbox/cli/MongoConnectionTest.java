@@ -55,11 +55,7 @@ class MongoConnectionTest {
       throws Exception {
     try (FakeMongo mongo = FakeMongo.answering(greeting, answer)) {
       String url = "--url=mongodb://127.0.0.1:%d/shop".formatted(mongo.port());
-      Cli cli = Cli.run(options, "status", url);
-      assertThat(cli.code()).isEqualTo(2);
-      assertThat(cli.err())
-          .startsWith("outbox: ")
-          .hasLineCount(1)
+      assertThat(Cli.run(options, "status", url).refused())
           .contains(parts)
           .doesNotContain("geheim");
     }
