@@ -34,9 +34,17 @@ public record Failure(String test, List<String> rules, Throwable thrown) {
     return results.allEvents().failed().stream().map(Failure::of).toList();
   }
 
+  /** Why tests of a run ended that had begun, and did not fail. */
+  public static List<String> aborted(EngineExecutionResults results) {
+    return results.testEvents().aborted().stream().map(e -> thrown(e).getMessage()).toList();
+  }
+
+  private static Throwable thrown(Event event) {
+    return event.getRequiredPayload(TestExecutionResult.class).getThrowable().orElseThrow();
+  }
+
   private static Failure of(Event event) {
-    Throwable thrown =
-        event.getRequiredPayload(TestExecutionResult.class).getThrowable().orElseThrow();
+    Throwable thrown = thrown(event);
     Optional<List<String>> rules =
         event
             .getTestDescriptor()
@@ -139,8 +147,15 @@ public record Failure(String test, List<String> rules, Throwable thrown) {
                     && !failure.thrown().getMessage().matches("(?s).*\\w{8}-\\w{4}-\\w{4}-.*"));
   }
 
+  /** Those of a set whose failures {@code docs/tck.md} quotes. */
+  public static List<Class<?>> onThePage(Class<?> set) {
+    return Stream.<Class<?>>of(set.getDeclaredClasses())
+        .filter(type -> onThePage(type.getSimpleName()).isPresent())
+        .toList();
+  }
+
   /** What {@code docs/tck.md} says that the suite says to it, if it has it. */
-  public static Optional<String> onThePage(String broken) {
+  private static Optional<String> onThePage(String broken) {
     try {
       return Pattern.compile("(?ms)^### `" + broken + "`$.*?^> (.*?)$")
           .matcher(Files.readString(Path.of("..", "docs", "tck.md")))

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
+import org.junit.platform.commons.support.ReflectionSupport;
 import org.junit.platform.testkit.engine.EngineExecutionResults;
 
 /** The suite is worth what it catches. */
@@ -30,11 +31,7 @@ class BrokenInboxesTest {
     MemoryInboxStore newStore(MemoryOutboxStore beside, Duration retention) {
       BrokenInboxes.DATABASE.set(beside);
       BrokenInboxes.RETENTION.set(retention);
-      try {
-        return (MemoryInboxStore) INBOX.get().getDeclaredConstructor().newInstance();
-      } catch (ReflectiveOperationException e) {
-        throw new IllegalStateException(e);
-      }
+      return (MemoryInboxStore) ReflectionSupport.newInstance(INBOX.get());
     }
 
     @Override

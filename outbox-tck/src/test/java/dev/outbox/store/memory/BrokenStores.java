@@ -679,13 +679,10 @@ public final class BrokenStores {
 
   /** Waits until nobody has a claim. */
   @Rule("F2")
-  static final class ListsOnlyWhatIsFree extends Broken {
+  static final class ListsOnlyWhatIsFree extends ListsOtherwise {
     @Override
-    public synchronized Page<Listed> messages(Query query) {
-      Page<Listed> page = super.messages(query);
-      return new Page<>(
-          page.found().stream().filter(m -> keys.get(m.key()).holder == null).toList(),
-          page.next());
+    @Nullable Listed otherwise(Listed message) {
+      return keys.get(message.key()).holder == null ? message : null;
     }
   }
 
@@ -1030,24 +1027,33 @@ public final class BrokenStores {
     }
   }
 
-  /** Finds out that it lost the key when it has changed it already. */
-  @Rule("S1")
-  static class SettlesWhatItLost extends Broken {
+  /** A store that has not done with what it has settled. */
+  abstract static class SettlesMore extends Broken {
+    /** What it does about each message of the claim then. */
+    abstract void more(
+        MemoryClaim claim, Key key, Row row, @Nullable Decision decision, boolean lost);
+
     @Override
     synchronized Set<Long> settle(MemoryClaim claim, Map<Long, Decision> decisions) {
       Set<Long> lost = super.settle(claim, decisions);
       claim.rows.forEach(
           (key, rows) -> {
             for (Row row : rows) {
-              Decision decision = decisions.get(row.sequence);
-              if (lost.contains(row.sequence)
-                  && key.rows.containsKey(row.sequence)
-                  && !(decision instanceof Decision.Dead)) {
-                apply(key, row, decision, false);
-              }
+              more(claim, key, row, decisions.get(row.sequence), lost.contains(row.sequence));
             }
           });
       return lost;
+    }
+  }
+
+  /** Finds out that it lost the key when it has changed it already. */
+  @Rule("S1")
+  static class SettlesWhatItLost extends SettlesMore {
+    @Override
+    void more(MemoryClaim claim, Key key, Row row, @Nullable Decision decision, boolean lost) {
+      if (lost && key.rows.containsKey(row.sequence) && !(decision instanceof Decision.Dead)) {
+        apply(key, row, decision, false);
+      }
     }
   }
 
@@ -1077,7 +1083,7 @@ public final class BrokenStores {
   }
 
   /** Remembers from which claims a relay has gone on. */
-  abstract static class GoesOn extends Broken {
+  abstract static class GoesOn extends SettlesMore {
     final Set<Claim> goneOn = ConcurrentHashMap.newKeySet();
 
     @Override
@@ -1092,17 +1098,10 @@ public final class BrokenStores {
   @Rule("S1")
   static final class UndoesRequeues extends GoesOn {
     @Override
-    synchronized Set<Long> settle(MemoryClaim claim, Map<Long, Decision> decisions) {
-      Set<Long> lost = super.settle(claim, decisions);
-      if (goneOn.contains(claim)) {
-        claim.rows.forEach((key, rows) -> rows.forEach(row -> again(key, row, decisions)));
-      }
-      return lost;
-    }
-
-    private void again(Key key, Row row, Map<Long, Decision> decisions) {
-      if (key.rows.containsKey(row.sequence) && !row.dead && row.attempts == 0) {
-        apply(key, row, decisions.get(row.sequence), false);
+    void more(MemoryClaim claim, Key key, Row row, @Nullable Decision decision, boolean lost) {
+      boolean requeued = key.rows.containsKey(row.sequence) && !row.dead && row.attempts == 0;
+      if (goneOn.contains(claim) && requeued) {
+        apply(key, row, decision, false);
       }
     }
   }
@@ -1111,36 +1110,23 @@ public final class BrokenStores {
   @Rule("S1")
   static final class CountsTwiceAfterALostReply extends GoesOn {
     @Override
-    synchronized Set<Long> settle(MemoryClaim claim, Map<Long, Decision> decisions) {
-      Set<Long> lost = super.settle(claim, decisions);
-      if (goneOn.contains(claim)) {
-        claim.rows.forEach(
-            (key, rows) ->
-                rows.stream()
-                    .filter(row -> decisions.get(row.sequence) instanceof Decision.Retry)
-                    .forEach(row -> row.attempts++));
+    void more(MemoryClaim claim, Key key, Row row, @Nullable Decision decision, boolean lost) {
+      if (goneOn.contains(claim) && decision instanceof Decision.Retry) {
+        row.attempts++;
       }
-      return lost;
     }
   }
 
   /** Finds what it settles by key and sequence. */
   @Rule("S1")
-  static final class KnowsMessagesBySequence extends Broken {
+  static final class KnowsMessagesBySequence extends SettlesMore {
     @Override
-    synchronized Set<Long> settle(MemoryClaim claim, Map<Long, Decision> decisions) {
-      Set<Long> lost = super.settle(claim, decisions);
-      claim.rows.forEach(
-          (key, rows) -> {
-            Key now = keys.get(key.name);
-            for (Row row : rows) {
-              Row same = now == null ? null : now.rows.get(row.sequence);
-              if (same != null && same != row) {
-                apply(now, same, decisions.get(row.sequence), false);
-              }
-            }
-          });
-      return lost;
+    void more(MemoryClaim claim, Key key, Row row, @Nullable Decision decision, boolean lost) {
+      Key now = keys.get(key.name);
+      Row same = now == null ? null : now.rows.get(row.sequence);
+      if (same != null && same != row) {
+        apply(now, same, decision, false);
+      }
     }
   }
 
@@ -1260,19 +1246,12 @@ public final class BrokenStores {
 
   /** Archives what it is told of, and asks only then whether it holds it. */
   @Rule("S7")
-  static final class ArchivesWhatItLost extends Broken {
+  static final class ArchivesWhatItLost extends SettlesMore {
     @Override
-    synchronized Set<Long> settle(MemoryClaim claim, Map<Long, Decision> decisions) {
-      Set<Long> lost = super.settle(claim, decisions);
-      if (archive() != Archive.NONE) {
-        for (List<Row> rows : claim.rows.values()) {
-          rows.stream()
-              .filter(row -> lost.contains(row.sequence))
-              .filter(row -> decisions.get(row.sequence) instanceof Decision.Delivered)
-              .forEach(row -> archive(row, Outcome.DELIVERED, null));
-        }
+    void more(MemoryClaim claim, Key key, Row row, @Nullable Decision decision, boolean lost) {
+      if (archive() != Archive.NONE && lost && decision instanceof Decision.Delivered) {
+        archive(row, Outcome.DELIVERED, null);
       }
-      return lost;
     }
   }
 

@@ -49,7 +49,7 @@ class PropertiesTest {
   }
 
   private static List<Failure> failures(Class<?> store) {
-    BrokenStoresTest.use(store);
+    BrokenStoresTest.STORE.set(store);
     return Failure.of(
         Failure.results(selectNestedClass(List.of(Suite.class), Suite.Properties.class)));
   }

@@ -15,6 +15,7 @@ import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.memory.MemoryOutboxStore;
 import dev.outbox.store.memory.MemoryStoreFixture;
 import dev.outbox.store.memory.MemoryTransaction;
+import dev.outbox.tck.Failure;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Patience;
 import dev.outbox.tck.internal.Sentence;
@@ -33,9 +34,7 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.testkit.engine.EngineExecutionResults;
-import org.junit.platform.testkit.engine.Event;
 
 /** Whatever a store or its fixture does, the run ends, and says what was wrong. */
 class FrameTest {
@@ -114,10 +113,7 @@ class FrameTest {
   }
 
   private static List<String> failures(EngineExecutionResults results) {
-    return results.allEvents().failed().stream()
-        .map(event -> event.getRequiredPayload(TestExecutionResult.class))
-        .map(result -> result.getThrowable().orElseThrow().getMessage())
-        .toList();
+    return Failure.of(results).stream().map(failure -> failure.thrown().getMessage()).toList();
   }
 
   private static List<String> skipped(EngineExecutionResults results) {
@@ -306,11 +302,8 @@ class FrameTest {
   @Test
   @DisplayName("where no connection broke, those tests say that they have shown nothing")
   void breaksNothing() {
-    assertThat(results(BreaksNothing.class).testEvents().aborted().stream().map(FrameTest::reason))
-        .filteredOn(
-            reason ->
-                reason.equals("skipped: breakingAtWrite recognised no write, so it broke nothing"))
-        .hasSize(3);
+    String reason = "skipped: breakingAtWrite recognised no write, so it broke nothing";
+    assertThat(Failure.aborted(results(BreaksNothing.class))).filteredOn(reason::equals).hasSize(3);
   }
 
   /** The three methods, and nothing else. */
@@ -527,7 +520,7 @@ class FrameTest {
   void buildsOn(boolean ownTestFails) {
     Blames.o2Fails = ownTestFails;
     EngineExecutionResults results = results(Blames.class);
-    assertThat(results.testEvents().aborted().stream().map(FrameTest::reason))
+    assertThat(Failure.aborted(results))
         .anySatisfy(
             reason ->
                 assertThat(reason)
@@ -541,14 +534,6 @@ class FrameTest {
             ownTestFails
                 ? "O2: [whether the rule is broken]"
                 : "broken, though none of their own tests failed in this run: O2, says 'O4: builds");
-  }
-
-  private static String reason(Event aborted) {
-    return aborted
-        .getRequiredPayload(TestExecutionResult.class)
-        .getThrowable()
-        .orElseThrow()
-        .getMessage();
   }
 
   @Test

@@ -62,6 +62,10 @@ class OracleTest {
     oracle.settled(claim, from, until, Set.of(), Map.of(message.sequence(), Decision.delivered()));
   }
 
+  private void assertNothing() {
+    RULES.forEach(rule -> assertThat(oracle.violations(rule)).as(rule).isEmpty());
+  }
+
   private void assertOnly(String rule, String says) {
     for (String other : RULES) {
       if (other.equals(rule)) {
@@ -88,7 +92,7 @@ class OracleTest {
     oracle.claimed(last, 3);
     oracle.settled(last, 3, 4, Set.of(), Map.of(dead.sequence(), Decision.dead("rejected")));
     assertThat(oracle.open()).isZero();
-    RULES.forEach(rule -> assertThat(oracle.violations(rule)).as(rule).isEmpty());
+    assertNothing();
   }
 
   @Test
@@ -126,7 +130,7 @@ class OracleTest {
     oracle.claimed(stale, 10);
     delivered(message, 20, 40);
     oracle.settled(stale, 10, 30, Set.of(message.sequence()), Map.of());
-    RULES.forEach(rule -> assertThat(oracle.violations(rule)).as(rule).isEmpty());
+    assertNothing();
   }
 
   @Test
@@ -162,7 +166,7 @@ class OracleTest {
   void outOfOrder() {
     StoredMessage first = committed("k");
     StoredMessage second = committed("k");
-    committedElsewhere();
+    delivered(committed("other"), 1, 2);
     delivered(second, 1, 2);
     delivered(first, 2, 3);
     assertOnly("O1", "number 1 of key order/k was first delivered after number 2");
@@ -180,11 +184,7 @@ class OracleTest {
     oracle.delivering(first);
     oracle.settled(other, 2, 3, Set.of(), Map.of(first.sequence(), Decision.dead("rejected")));
     assertThat(oracle.open()).isZero();
-    RULES.forEach(rule -> assertThat(oracle.violations(rule)).as(rule).isEmpty());
-  }
-
-  private void committedElsewhere() {
-    delivered(committed("other"), 1, 2);
+    assertNothing();
   }
 
   @Test
