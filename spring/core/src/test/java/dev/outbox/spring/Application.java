@@ -99,9 +99,23 @@ public record Application(ConfigurableApplicationContext context) implements Aut
     return new TransactionTemplate(context.getBean(manager, PlatformTransactionManager.class));
   }
 
+  /** Does it in a transaction that commits. */
+  public static void commit(TransactionTemplate transaction, Runnable work) {
+    transaction.executeWithoutResult(status -> work.run());
+  }
+
+  /** Does it in a transaction that is rolled back. */
+  public static void rollBack(TransactionTemplate transaction, Runnable work) {
+    transaction.executeWithoutResult(
+        status -> {
+          work.run();
+          status.setRollbackOnly();
+        });
+  }
+
   /** In a transaction: auto-commit may be off. */
   public void execute(String sql) {
-    transaction().executeWithoutResult(status -> jdbc().execute(sql));
+    commit(transaction(), () -> jdbc().execute(sql));
   }
 
   /** Its payload says its type. */

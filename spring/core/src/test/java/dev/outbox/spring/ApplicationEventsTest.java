@@ -89,12 +89,12 @@ class ApplicationEventsTest {
   }
 
   private static void publishInTransaction(Object event, Runnable then) {
-    app.transaction()
-        .executeWithoutResult(
-            status -> {
-              app.context().publishEvent(event);
-              then.run();
-            });
+    Application.commit(
+        app.transaction(),
+        () -> {
+          app.context().publishEvent(event);
+          then.run();
+        });
   }
 
   private static List<String> messages() {

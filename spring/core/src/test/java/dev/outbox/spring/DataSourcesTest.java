@@ -153,7 +153,7 @@ class DataSourcesTest {
 
   @Test
   void aTransactionOfTheMarkedOneIsJoined() {
-    billing().executeWithoutResult(status -> append("bill-1"));
+    Application.commit(billing(), () -> append("bill-1"));
     awaitDelivered("Billed bill-1");
     await() // the listeners are told after the publisher has it
         .untilAsserted(
@@ -171,13 +171,13 @@ class DataSourcesTest {
   @Test
   void aTransactionOfTheOtherIsRefused() {
     JdbcTemplate billing = new JdbcTemplate(shop.context().getBean("billing", DataSource.class));
-    orders()
-        .executeWithoutResult(
-            status -> {
-              assertRefused();
-              assertThat(billing.queryForList("select 1")).hasSize(1);
-              assertRefused();
-            });
+    Application.commit(
+        orders(),
+        () -> {
+          assertRefused();
+          assertThat(billing.queryForList("select 1")).hasSize(1);
+          assertRefused();
+        });
   }
 
   private static void assertRefused() {
@@ -191,23 +191,16 @@ class DataSourcesTest {
   /** Spring calls after the commit of the inner one, and what is appended then joins the outer. */
   @Test
   void theEndOfAnotherInsideIsNotIts() {
-    for (boolean commit : new boolean[] {false, true}) {
-      String id = commit ? "bill-5" : "bill-4";
-      billing()
-          .executeWithoutResult(
-              outer -> {
-                orders()
-                    .executeWithoutResult(
-                        inner ->
-                            TransactionSynchronizationManager.registerSynchronization(
-                                new Appending(id)));
-                if (!commit) {
-                  outer.setRollbackOnly();
-                }
-              });
-    }
+    Application.rollBack(billing(), () -> appendAtTheEndOfAnother("bill-4"));
+    Application.commit(billing(), () -> appendAtTheEndOfAnother("bill-5"));
     awaitDelivered("Billed bill-5", "Billed bill-5-completed");
     assertThat(shop.delivered()).doesNotContain("Billed bill-4", "Billed bill-4-completed");
+  }
+
+  private static void appendAtTheEndOfAnother(String id) {
+    Application.commit(
+        orders(),
+        () -> TransactionSynchronizationManager.registerSynchronization(new Appending(id)));
   }
 
   /** When it is over. */

@@ -99,12 +99,12 @@ class EndOfTransactionTest {
   void aGarbageCollectionForgetsNoTransaction() {
     Application shop = SHOPS.get(AutoCommit.ON);
     String id = UUID.randomUUID().toString();
-    shop.transaction("jdbc")
-        .executeWithoutResult(
-            status -> {
-              System.gc();
-              shop.append(Application.message(id, "OrderPlaced"));
-            });
+    Application.commit(
+        shop.transaction("jdbc"),
+        () -> {
+          System.gc();
+          shop.append(Application.message(id, "OrderPlaced"));
+        });
     assertThat(messages(shop, id)).isOne();
   }
 

@@ -1,5 +1,7 @@
 package dev.outbox.spring;
 
+import static dev.outbox.spring.Application.commit;
+import static dev.outbox.spring.Application.rollBack;
 import static dev.outbox.spring.Patience.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -186,7 +188,7 @@ class HandOverTest {
 
   @Test
   void whatIsCommittedIsHandedOver() {
-    awaitHandedOver(app, () -> billing().executeWithoutResult(status -> append("Billed")));
+    awaitHandedOver(app, () -> commit(billing(), () -> append("Billed")));
     assertThat(app.delivered())
         .hasSameSizeAs(commits())
         .allMatch(message -> message.equals("Billed Billed"));
@@ -194,27 +196,22 @@ class HandOverTest {
 
   @Test
   void inTheOrderOfTheAppendsAndNotBeforeTheCommit() {
-    billing()
-        .executeWithoutResult(
-            status -> {
-              append("First");
-              billing().executeWithoutResult(joined -> append("Second"));
-              append("Third");
-              assertThat(commits()).isEmpty();
-            });
+    commit(
+        billing(),
+        () -> {
+          append("First");
+          commit(billing(), () -> append("Second"));
+          append("Third");
+          assertThat(commits()).isEmpty();
+        });
     assertThat(commits()).containsExactly("First", "Second", "Third");
     awaitDelivered("First", "Second", "Third");
   }
 
   @Test
   void whatIsRolledBackIsNot() {
-    billing()
-        .executeWithoutResult(
-            status -> {
-              append("RolledBack");
-              status.setRollbackOnly();
-            });
-    billing().executeWithoutResult(status -> append("Committed"));
+    rollBack(billing(), () -> append("RolledBack"));
+    commit(billing(), () -> append("Committed"));
     assertThat(commits()).containsExactly("Committed");
     awaitDelivered("Committed");
   }
@@ -222,25 +219,20 @@ class HandOverTest {
   @Test
   void eachOfTwoTransactionsHasItsOwnCommit() {
     TransactionTemplate requiresNew = billing(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
-    billing()
-        .executeWithoutResult(
-            outer -> {
-              append("OuterRolledBack");
-              requiresNew.executeWithoutResult(inner -> append("InnerCommitted"));
-              assertThat(commits()).containsExactly("InnerCommitted");
-              outer.setRollbackOnly();
-            });
-    billing()
-        .executeWithoutResult(
-            outer -> {
-              append("OuterCommitted");
-              requiresNew.executeWithoutResult(
-                  inner -> {
-                    append("InnerRolledBack");
-                    inner.setRollbackOnly();
-                  });
-              assertThat(commits()).containsExactly("InnerCommitted");
-            });
+    rollBack(
+        billing(),
+        () -> {
+          append("OuterRolledBack");
+          commit(requiresNew, () -> append("InnerCommitted"));
+          assertThat(commits()).containsExactly("InnerCommitted");
+        });
+    commit(
+        billing(),
+        () -> {
+          append("OuterCommitted");
+          rollBack(requiresNew, () -> append("InnerRolledBack"));
+          assertThat(commits()).containsExactly("InnerCommitted");
+        });
     assertThat(commits()).containsExactly("InnerCommitted", "OuterCommitted");
     awaitDelivered("InnerCommitted", "OuterCommitted");
   }
@@ -248,18 +240,13 @@ class HandOverTest {
   /** The savepoint has no moment of its own; the store never hands over what is after one. */
   @Test
   void whatIsRolledBackToASavepointIsNot() {
-    billing()
-        .executeWithoutResult(
-            outer -> {
-              append("Before");
-              billing(TransactionDefinition.PROPAGATION_NESTED)
-                  .executeWithoutResult(
-                      nested -> {
-                        append("Nested");
-                        nested.setRollbackOnly();
-                      });
-              append("After");
-            });
+    commit(
+        billing(),
+        () -> {
+          append("Before");
+          rollBack(billing(TransactionDefinition.PROPAGATION_NESTED), () -> append("Nested"));
+          append("After");
+        });
     awaitDelivered("Before", "After");
     assertThat(app.bean(Told.class).handedOver).doesNotContain("Nested");
   }
@@ -267,15 +254,8 @@ class HandOverTest {
   /** The append joins the outer one, and Spring calls after the commit of the inner one. */
   @Test
   void aCommitInsideTheOutboxsTransactionIsNotIts() {
-    billing()
-        .executeWithoutResult(
-            outer -> {
-              orders().executeWithoutResult(inner -> append("OuterRolledBack"));
-              outer.setRollbackOnly();
-            });
-    billing()
-        .executeWithoutResult(
-            outer -> orders().executeWithoutResult(inner -> append("OuterCommitted")));
+    rollBack(billing(), () -> commit(orders(), () -> append("OuterRolledBack")));
+    commit(billing(), () -> commit(orders(), () -> append("OuterCommitted")));
     assertThat(commits()).isEmpty();
     awaitDelivered("OuterCommitted");
   }
@@ -283,9 +263,7 @@ class HandOverTest {
   /** Nobody can tell it from the one above; the relay is woken. */
   @Test
   void norIsACommitInsideAnothersTransaction() {
-    orders()
-        .executeWithoutResult(
-            outer -> billing().executeWithoutResult(inner -> append("InnerCommitted")));
+    commit(orders(), () -> commit(billing(), () -> append("InnerCommitted")));
     assertThat(commits()).isEmpty();
     awaitDelivered("InnerCommitted");
   }
@@ -293,12 +271,12 @@ class HandOverTest {
   /** The outer one is the outbox's, and the other is gone when it commits. */
   @Test
   void anotherManagersTransactionInsideIsNoHindrance() {
-    billing()
-        .executeWithoutResult(
-            outer -> {
-              append("OuterCommitted");
-              orders().executeWithoutResult(inner -> inner.setRollbackOnly());
-            });
+    commit(
+        billing(),
+        () -> {
+          append("OuterCommitted");
+          rollBack(orders(), () -> {});
+        });
     assertThat(commits()).containsExactly("OuterCommitted");
     awaitDelivered("OuterCommitted");
   }
@@ -308,11 +286,11 @@ class HandOverTest {
   void theRelayOfTheNextStartIsTold() {
     OutboxRelay relay = app.bean(OutboxRelay.class);
     relay.stop();
-    billing().executeWithoutResult(status -> append("WhileItIsStopped"));
+    commit(billing(), () -> append("WhileItIsStopped"));
     assertThat(app.bean(Told.class).handedOver).isEmpty();
     relay.start();
     awaitDelivered("WhileItIsStopped");
-    awaitHandedOver(app, () -> billing().executeWithoutResult(status -> append("Billed")));
+    awaitHandedOver(app, () -> commit(billing(), () -> append("Billed")));
   }
 
   @Test
@@ -340,9 +318,7 @@ class HandOverTest {
   @Test
   void besideAManagerThatBindsNothingNothingIs(Servers servers) throws SQLException {
     try (Application unseen = withoutJpa(servers, App.class, Unseen.class)) {
-      unseen
-          .transaction("billingTransactions")
-          .executeWithoutResult(status -> append(unseen, "Billed"));
+      commit(unseen.transaction("billingTransactions"), () -> append(unseen, "Billed"));
       await().until(() -> unseen.delivered().size() == 1);
       assertThat(unseen.bean(Told.class).commits).isEmpty();
     }

@@ -105,7 +105,7 @@ class SeveralOutboxesTest {
   }
 
   private static void in(String manager, Runnable work) {
-    shop.transaction(manager).executeWithoutResult(status -> work.run());
+    Application.commit(shop.transaction(manager), work);
   }
 
   private static void append(JoinedOutbox outbox, String id) {

@@ -49,26 +49,23 @@ class WakeAfterCommitTest {
   @Test
   void onceATransactionAndNotBefore() {
     handOver.wakes(wakes::incrementAndGet);
-    transaction.executeWithoutResult(
-        status -> {
+    Application.commit(
+        transaction,
+        () -> {
           append();
           append();
           assertThat(wakes).hasValue(0);
         });
     assertThat(wakes).hasValue(1);
-    transaction.executeWithoutResult(status -> append());
+    Application.commit(transaction, this::append);
     assertThat(wakes).hasValue(2);
   }
 
   @Test
   void notAfterARollbackNorWithoutAnAppend() {
     handOver.wakes(wakes::incrementAndGet);
-    transaction.executeWithoutResult(
-        status -> {
-          append();
-          status.setRollbackOnly();
-        });
-    transaction.executeWithoutResult(status -> {});
+    Application.rollBack(transaction, this::append);
+    Application.commit(transaction, () -> {});
     assertThat(wakes).hasValue(0);
   }
 }

@@ -105,21 +105,15 @@ class MongoTest {
     mongo().insert(new Document("_id", id), "orders");
   }
 
+  private static void placeAndAppend(String id) {
+    place(id);
+    outbox().append(message(id, "OrderPlaced"));
+  }
+
   @Test
   void commitDeliversAndRollbackLeavesNothing() {
-    transaction()
-        .executeWithoutResult(
-            status -> {
-              place("order-1");
-              outbox().append(message("order-1", "OrderPlaced"));
-              status.setRollbackOnly();
-            });
-    transaction()
-        .executeWithoutResult(
-            status -> {
-              place("order-2");
-              outbox().append(message("order-2", "OrderPlaced"));
-            });
+    Application.rollBack(transaction(), () -> placeAndAppend("order-1"));
+    Application.commit(transaction(), () -> placeAndAppend("order-2"));
     await()
         .untilAsserted(
             () ->

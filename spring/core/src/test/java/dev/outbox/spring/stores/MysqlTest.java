@@ -80,12 +80,8 @@ class MysqlTest {
         .isEqualTo(kind.store);
     JoinedOutbox outbox = application.bean(JoinedOutbox.class);
     TransactionTemplate transaction = application.transaction();
-    transaction.executeWithoutResult(
-        status -> {
-          outbox.append(message("order-1", "OrderPlaced"));
-          status.setRollbackOnly();
-        });
-    transaction.executeWithoutResult(status -> outbox.append(message("order-2", "OrderPlaced")));
+    Application.rollBack(transaction, () -> outbox.append(message("order-1", "OrderPlaced")));
+    Application.commit(transaction, () -> outbox.append(message("order-2", "OrderPlaced")));
     await()
         .untilAsserted(
             () -> assertThat(application.delivered()).containsExactly("OrderPlaced order-2"));
@@ -94,11 +90,8 @@ class MysqlTest {
 
   /** What was rolled back comes for the first time again. */
   static void assertHandledOnce(JoinedInbox inbox, TransactionTemplate transaction) {
-    transaction.executeWithoutResult(
-        status -> {
-          assertThat(inbox.firstTime("shipping", "m-1")).isTrue();
-          status.setRollbackOnly();
-        });
+    Application.rollBack(
+        transaction, () -> assertThat(inbox.firstTime("shipping", "m-1")).isTrue());
     assertThat(transaction.<Boolean>execute(s -> inbox.firstTime("shipping", "m-1"))).isTrue();
     assertThat(transaction.<Boolean>execute(s -> inbox.firstTime("shipping", "m-1"))).isFalse();
     assertThatThrownBy(() -> inbox.firstTime("shipping", "m-2"))
