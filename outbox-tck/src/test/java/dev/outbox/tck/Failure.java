@@ -104,7 +104,7 @@ public record Failure(String test, List<String> rules, Throwable thrown) {
    */
   public static Stream<DynamicTest> eachIsCaught(
       Class<?> set, Function<Class<?>, List<Failure>> suite) {
-    ExecutorService runs = Executors.newFixedThreadPool(4);
+    ExecutorService runs = Executors.newFixedThreadPool(12);
     return Stream.of(set.getDeclaredClasses())
         .filter(type -> type.isAnnotationPresent(Rule.class))
         .sorted(Comparator.comparing(Failure::ruleOf).thenComparing(Class::getSimpleName))
