@@ -133,21 +133,8 @@ class NatsPublisherTest {
   }
 
   @Test
-  @DisplayName("what is larger than the stream or the server takes is rejected; others are not")
+  @DisplayName("what is larger than the server takes is rejected; others are not")
   void tooLarge() throws Exception {
-    String stream = TestNats.stream(settings -> settings.maximumMessageSize(2_000));
-    try (NatsPublisher publisher = TestNats.publisher().build()) {
-      List<Result> results =
-          publisher.publish(
-              batch(
-                  message(stream, "a").payload(new byte[5_000]),
-                  message(stream, "b"),
-                  message(stream, "a")));
-      assertThat(results.get(0)).isInstanceOf(Result.Rejected.class);
-      assertThat(error(results.get(0))).contains("message size exceeds maximum allowed");
-      assertThat(results.get(1)).isEqualTo(Result.delivered());
-      assertThat(error(results.get(2))).startsWith("not sent, because message ");
-    }
     try (EmbeddedNats small = start("max_payload: 3000")) {
       String there = TestNats.stream(small.url(), TestNats.name(), settings -> settings);
       try (NatsPublisher publisher = NatsPublisher.builder().servers(small.url()).build()) {
