@@ -157,19 +157,15 @@ class RabbitPublisherTest {
   @DisplayName("a missing exchange is unavailable by name, and used once it is declared")
   void missingExchange() throws Exception {
     String missing = TestRabbit.name();
-    List<StoredMessage> messages =
-        List.of(to(missing, "a"), to(exchange, "b"), to(missing, "a"), to(exchange, "c"));
+    List<StoredMessage> messages = List.of(to(missing, "a"), to(exchange, "b"));
     List<Result> results = publisher.publish(messages);
     assertThat(destination(results.get(0))).isEqualTo(missing);
     assertThat(error(results.get(0))).contains(missing).contains("does not exist");
-    assertThat(destination(results.get(2))).isEqualTo(missing);
-    assertAll(List.of(results.get(1), results.get(3)), Result.delivered());
     assertThat(((Result.Delivered) results.get(1)).decision().answer())
         .as("what the archive gets")
         .startsWith(exchange)
         .matches(".*, delivery tag \\d+");
-    assertThat(sequences(exchange)).as("nothing comes twice").hasSize(2);
-
+    assertThat(sequences(exchange)).as("nothing comes twice").hasSize(1);
     with(
         channel -> {
           channel.exchangeDeclare(missing, BuiltinExchangeType.TOPIC, true);
