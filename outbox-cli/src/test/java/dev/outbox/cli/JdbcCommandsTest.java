@@ -325,8 +325,7 @@ abstract class JdbcCommandsTest extends DatabaseCommandsTest {
         .startsWith("outbox: cannot connect to ")
         .doesNotContain("OUTBOX_PASSWORD", "--password")
         .hasLineCount(1);
-    assertThat(
-            Cli.run("status", "--url=" + server.jdbcUrl(), "--user=" + server.user()).refused())
+    assertThat(Cli.run("status", "--url=" + server.jdbcUrl(), "--user=" + server.user()).refused())
         .contains("OUTBOX_PASSWORD");
   }
 

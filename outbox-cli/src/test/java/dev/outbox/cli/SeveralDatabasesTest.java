@@ -210,7 +210,8 @@ class SeveralDatabasesTest {
 
     Files.writeString(
         file,
-        config.replace(billing.jdbcUrl(), billing.jdbcUrl() + "?options=-c%20statement_timeout=500ms"));
+        config.replace(
+            billing.jdbcUrl(), billing.jdbcUrl() + "?options=-c%20statement_timeout=500ms"));
     try (Connection connection = Sql.connect(billing);
         Statement statement = connection.createStatement()) {
       connection.setAutoCommit(false);

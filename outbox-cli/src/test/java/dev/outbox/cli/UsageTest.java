@@ -23,7 +23,6 @@ import java.nio.file.Path;
 import java.sql.Driver;
 import java.sql.DriverManager;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
