@@ -179,13 +179,17 @@ class IdempotencyFilterTest {
     return HttpRequest.newBuilder(URI.create(url + path)).POST(body).header("Idempotency-Key", key);
   }
 
+  private HttpRequest.Builder request(String path, String body) {
+    return request(path, BodyPublishers.ofString(body));
+  }
+
   private HttpResponse<byte[]> send(HttpRequest.Builder request)
       throws IOException, InterruptedException {
     return client.send(request.build(), BodyHandlers.ofByteArray());
   }
 
   private HttpResponse<byte[]> post(String path, String body) throws Exception {
-    return send(request(path, BodyPublishers.ofString(body)));
+    return send(request(path, body));
   }
 
   private static String text(HttpResponse<byte[]> response) {
@@ -235,8 +239,7 @@ class IdempotencyFilterTest {
     created();
     post("/orders/", "tea");
     HttpRequest.Builder quoted =
-        request("/orders/", BodyPublishers.ofString("tea"))
-            .setHeader("Idempotency-Key", "\"" + key + "\"");
+        request("/orders/", "tea").setHeader("Idempotency-Key", "\"" + key + "\"");
     assertThat(send(quoted).headers().firstValue("Idempotent-Replayed")).isPresent();
   }
 
@@ -279,10 +282,10 @@ class IdempotencyFilterTest {
     post("/orders/1", "tea");
     List<HttpRequest.Builder> others =
         List.of(
-            request("/orders/1", BodyPublishers.ofString("coffee")),
-            request("/orders/2", BodyPublishers.ofString("tea")),
-            request("/others/1", BodyPublishers.ofString("tea")),
-            request("/orders/1?fast", BodyPublishers.ofString("tea")),
+            request("/orders/1", "coffee"),
+            request("/orders/2", "tea"),
+            request("/others/1", "tea"),
+            request("/orders/1?fast", "tea"),
             request("/orders/1", BodyPublishers.noBody())
                 .method("PATCH", BodyPublishers.ofString("tea")));
     for (HttpRequest.Builder other : others) {
@@ -332,15 +335,13 @@ class IdempotencyFilterTest {
     for (int i = 0; i < 2; i++) {
       assertThat(text(post("/orders/", "tea"))).isEqualTo("null1");
       for (int user = 0; user < users.size(); user++) {
-        HttpRequest.Builder tea =
-            request("/orders/", BodyPublishers.ofString("tea")).header("User", users.get(user));
+        HttpRequest.Builder tea = request("/orders/", "tea").header("User", users.get(user));
         assertThat(text(send(tea))).isEqualTo(users.get(user) + (user + 2));
       }
     }
-    HttpRequest.Builder coffee =
-        request("/orders/", BodyPublishers.ofString("coffee")).header("User", "alice");
+    HttpRequest.Builder coffee = request("/orders/", "coffee").header("User", "alice");
     assertThat(send(coffee).statusCode()).isEqualTo(422);
-    HttpRequest.Builder tea = request("/orders/", BodyPublishers.ofString("tea"));
+    HttpRequest.Builder tea = request("/orders/", "tea");
     assertThat(text(send(tea.setHeader("Idempotency-Key", "alice/" + key))))
         .as("nobody, who guesses")
         .isEqualTo("null7");
@@ -364,10 +365,7 @@ class IdempotencyFilterTest {
         };
     List<CompletableFuture<HttpResponse<byte[]>>> answers = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
-      answers.add(
-          client.sendAsync(
-              request("/orders/", BodyPublishers.ofString("tea")).build(),
-              BodyHandlers.ofByteArray()));
+      answers.add(client.sendAsync(request("/orders/", "tea").build(), BodyHandlers.ofByteArray()));
     }
     handling.await();
     await()
@@ -467,8 +465,7 @@ class IdempotencyFilterTest {
   @DisplayName("has its body read when no servlet sees it, so that the connection is not closed")
   void bodyIsRead(String type) throws Exception {
     created();
-    HttpRequest.Builder tea =
-        request("/orders/", BodyPublishers.ofString("tea")).setHeader("Content-Type", type);
+    HttpRequest.Builder tea = request("/orders/", "tea").setHeader("Content-Type", type);
     assertThat(send(tea).statusCode()).isEqualTo(201);
     assertThat(readToTheEnd(tea)).as("the answer again").isEqualTo(201);
     assertThat(readToTheEnd(tea.copy().uri(URI.create(url + "/orders/2")))).isEqualTo(422);
@@ -507,8 +504,7 @@ class IdempotencyFilterTest {
 
     size[0] = MAX * 100 + 1;
     String other = UUID.randomUUID().toString();
-    HttpRequest.Builder large =
-        request("/orders/", BodyPublishers.ofString("tea")).setHeader("Idempotency-Key", other);
+    HttpRequest.Builder large = request("/orders/", "tea").setHeader("Idempotency-Key", other);
     assertThat(send(large).body()).hasSize(size[0]).startsWith(first.body());
     HttpResponse<byte[]> gone = send(large);
     assertThat(gone.statusCode()).isEqualTo(410);
@@ -589,8 +585,7 @@ class IdempotencyFilterTest {
   }
 
   private HttpRequest.Builder form(String body) {
-    return request("/orders/", BodyPublishers.ofString(body))
-        .header("Content-Type", "application/x-www-form-urlencoded");
+    return request("/orders/", body).header("Content-Type", "application/x-www-form-urlencoded");
   }
 
   @Test
@@ -608,9 +603,7 @@ class IdempotencyFilterTest {
         };
     for (int i = 0; i < 2; i++) {
       HttpResponse<byte[]> answer =
-          send(
-              request("/orders/", BodyPublishers.ofString("té"))
-                  .header("Content-Type", "text/plain;charset=UTF-8"));
+          send(request("/orders/", "té").header("Content-Type", "text/plain;charset=UTF-8"));
       assertThat(text(answer)).isEqualTo("2 x té");
       assertThat(answer.headers().firstValue("Content-Type").orElse(""))
           .containsIgnoringCase("charset=utf-8");
