@@ -239,11 +239,19 @@ class KafkaInboxConsumerTest {
     }
   }
 
+  private final CountDownLatch handling = new CountDownLatch(1);
+  private final CountDownLatch goOn = new CountDownLatch(1);
+
+  private final RecordHandler<Connection, String, String> waiting =
+      (connection, record) -> {
+        handling.countDown();
+        goOn.await();
+        Effects.add(connection, record);
+      };
+
   @Test
   @DisplayName("that is taken for dead, and goes on, neither repeats an effect nor overtakes")
   void takenForDead() throws Exception {
-    CountDownLatch handling = new CountDownLatch(1);
-    CountDownLatch goOn = new CountDownLatch(1);
     Map<String, Object> impatient =
         new HashMap<>(Servers.settings(Servers.bootstrapServers(), group));
     impatient.put("max.poll.interval.ms", "1000");
@@ -252,12 +260,7 @@ class KafkaInboxConsumerTest {
             .consumer(
                 new KafkaConsumer<>(impatient, new StringDeserializer(), new StringDeserializer()),
                 topic)
-            .handler(
-                (connection, record) -> {
-                  handling.countDown();
-                  goOn.await();
-                  Effects.add(connection, record);
-                })
+            .handler(waiting)
             .build());
     Servers.send(topic, 0, ids("a", 50));
     handling.await();
@@ -272,18 +275,8 @@ class KafkaInboxConsumerTest {
   @Test
   @DisplayName("finishes its record when it is closed, and leaves the rest to the next")
   void closing() throws Exception {
-    CountDownLatch handling = new CountDownLatch(1);
-    CountDownLatch goOn = new CountDownLatch(1);
     KafkaInboxConsumer<Connection, String, String> first =
-        start(
-            builder()
-                .handler(
-                    (connection, record) -> {
-                      handling.countDown();
-                      goOn.await();
-                      Effects.add(connection, record);
-                    })
-                .build());
+        start(builder().handler(waiting).build());
     Servers.send(topic, 0, ids("a", 10));
     handling.await();
     Thread closing = new Thread(first::close, "test-close");
