@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Option;
 
 /** Where the outbox is. */
@@ -44,6 +45,16 @@ public final class DatabaseOptions {
               + PASSWORD_VARIABLE
               + ", or let it be asked for.")
   private @Nullable String password;
+
+  /**
+   * What the variables say, for a command whose options need not name a database; null when they
+   * name none.
+   */
+  static @Nullable DatabaseOptions ofVariables() {
+    return System.getenv(URL_VARIABLE) == null
+        ? null
+        : CommandLine.populateCommand(new DatabaseOptions());
+  }
 
   private String user() {
     return user == null ? "" : user;
