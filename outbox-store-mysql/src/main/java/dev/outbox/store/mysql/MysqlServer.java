@@ -13,6 +13,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jdbi.v3.core.Handle;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +38,20 @@ final class MysqlServer extends Server {
               "vitess",
               "the shards of a keyspace have no sequence in common, so messages of one key would lose their order"));
 
+  /** With the columns of Liquibase's own. */
+  private static final String CHANGES =
+      """
+      create table if not exists ${q}${p}databasechangelog (
+        ID varchar(255) not null, AUTHOR varchar(255) not null, FILENAME varchar(255) not null,
+        DATEEXECUTED datetime not null, ORDEREXECUTED int not null, EXECTYPE varchar(10) not null,
+        MD5SUM varchar(35), DESCRIPTION varchar(255), COMMENTS varchar(255), TAG varchar(255),
+        LIQUIBASE varchar(20), CONTEXTS varchar(255), LABELS varchar(255),
+        DEPLOYMENT_ID varchar(10), primary key (ORDEREXECUTED))
+      """;
+
+  /** By sql_require_primary_key; by MariaDB's innodb_force_primary_key. */
+  private static final Set<Integer> NEEDS_PRIMARY_KEY = Set.of(3750, 1173);
+
   private static final String BEGIN =
       """
       set @outbox_idle = @@session.wait_timeout, @outbox_write = @@session.net_write_timeout,
@@ -58,6 +73,11 @@ final class MysqlServer extends Server {
     super(flavor.title, PLACE, names, tables);
     this.flavor = flavor;
     text = new MysqlText(names, flavor);
+  }
+
+  @Override
+  public @Nullable String changesTable(SQLException refused) {
+    return NEEDS_PRIMARY_KEY.contains(refused.getErrorCode()) ? CHANGES : null;
   }
 
   @Override

@@ -1,7 +1,11 @@
 package dev.outbox.store.mysql;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.Archive;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.SchemaException;
 import dev.outbox.store.jdbc.SchemaTests;
@@ -15,6 +19,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -37,6 +42,20 @@ class MysqlSchemaTest extends SchemaTests {
   protected void runByHand(TestDatabase in, String ddl) {
     boolean mariadb = store instanceof MariadbOutboxStore;
     in.run(mariadb ? ddl.replace("_0900_bin", "_nopad_bin") : ddl);
+  }
+
+  @Test
+  @DisplayName("is made where each table needs a primary key, also Liquibase's own")
+  void primaryKeys() {
+    assumeTrue(tested() == Tested.MYSQL, "on MariaDB the whole server would demand it");
+    HikariConfig config = new HikariConfig();
+    database.pool.copyStateTo(config);
+    config.setConnectionInitSql("set sql_require_primary_key = on");
+    try (HikariDataSource pool = new HikariDataSource(config)) {
+      builder(pool).archive(Archive.FULL).build().migrate();
+      tested().inbox(pool).build().migrate();
+    }
+    store.verify();
   }
 
   @ParameterizedTest

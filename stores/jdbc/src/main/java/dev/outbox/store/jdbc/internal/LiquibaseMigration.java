@@ -4,6 +4,7 @@ import dev.outbox.PermanentOutboxException;
 import dev.outbox.store.core.internal.PrefixedNames;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -50,11 +51,25 @@ final class LiquibaseMigration {
           throw e;
         }
         failures.add(e);
+        makeChangesTable(dataSource, server, e);
       }
     }
     PermanentOutboxException first = failures.remove(0);
     failures.forEach(first::addSuppressed);
     throw first;
+  }
+
+  /** Liquibase's own has no primary key, which a server may demand. */
+  private static void makeChangesTable(DataSource dataSource, Server server, Exception failure)
+      throws SQLException {
+    SQLException refused = JdbcTransactions.cause(failure, SQLException.class);
+    String changes = refused == null ? null : server.changesTable(refused);
+    if (changes != null) {
+      try (Connection connection = dataSource.getConnection();
+          Statement statement = connection.createStatement()) {
+        statement.execute(server.names().fill(changes));
+      }
+    }
   }
 
   private static void tryOnce(DataSource dataSource, Server server) throws SQLException {

@@ -80,6 +80,14 @@ public abstract class Server {
     return getClass().getPackageName().replace('.', '/') + "/" + tables().changelog;
   }
 
+  /**
+   * Makes the table in which Liquibase notes changes, with ${q} and ${p}, where that is refused its
+   * own; null where something else was refused.
+   */
+  public @Nullable String changesTable(SQLException refused) {
+    return null;
+  }
+
   /** What else the changelog has between ${ and }. */
   public Map<String, String> changelogParameters() {
     return Map.of();
