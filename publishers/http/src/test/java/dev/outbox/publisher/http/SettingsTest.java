@@ -6,14 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.publisher.http.Receiver.Reply;
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.publisher.PublisherProvider;
 import dev.outbox.spi.publisher.Result;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.ServiceLoader;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -90,11 +88,8 @@ class SettingsTest {
   }
 
   @Test
-  @DisplayName("the provider is found as a service, under the name http")
-  void found() {
-    assertThat(ServiceLoader.load(PublisherProvider.class))
-        .extracting(PublisherProvider::name)
-        .containsExactly("http");
+  @DisplayName("the provider names its properties, and those that begin as they do")
+  void properties() {
     assertThat(new HttpPublisherProvider().properties())
         .contains("destination", "destination.", "http.header.", "http.signingSecrets");
   }

@@ -3,25 +3,15 @@ package dev.outbox.publisher.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.spi.publisher.PublisherProvider;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.ServiceLoader;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class KafkaPublisherProviderTest {
-
-  @Test
-  @DisplayName("is found as a service")
-  void found() {
-    assertThat(ServiceLoader.load(PublisherProvider.class))
-        .extracting(PublisherProvider::name)
-        .containsExactly("kafka");
-  }
 
   @Test
   @DisplayName("Kafka's settings lose the prefix")

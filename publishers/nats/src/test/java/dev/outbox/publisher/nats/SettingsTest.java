@@ -5,12 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.embedded.TestMessages;
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.publisher.PublisherProvider;
 import dev.outbox.spi.publisher.Result;
 import io.nats.client.Options;
 import java.time.Duration;
 import java.util.Map;
-import java.util.ServiceLoader;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -58,11 +56,8 @@ class SettingsTest {
   }
 
   @Test
-  @DisplayName("the provider is found as a service, under the name nats")
-  void found() {
-    assertThat(ServiceLoader.load(PublisherProvider.class))
-        .extracting(PublisherProvider::name)
-        .containsExactly("nats");
+  @DisplayName("the provider names its properties, and those that begin as they do")
+  void properties() {
     assertThat(new NatsPublisherProvider().properties())
         .contains("destination", "destination.", "nats.servers", "nats.password");
   }

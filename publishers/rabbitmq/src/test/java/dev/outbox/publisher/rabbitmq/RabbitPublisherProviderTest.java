@@ -7,13 +7,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.rabbitmq.client.GetResponse;
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.publisher.PublisherProvider;
 import dev.outbox.spi.publisher.Result;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.ServiceLoader;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,14 +22,6 @@ class RabbitPublisherProviderTest {
 
   private static MessagePublisher open(Map<String, String> properties) {
     return new RabbitPublisherProvider().open(properties, TIMEOUT);
-  }
-
-  @Test
-  @DisplayName("is found as a service")
-  void found() {
-    assertThat(ServiceLoader.load(PublisherProvider.class))
-        .extracting(PublisherProvider::name)
-        .containsExactly("rabbitmq");
   }
 
   @Test
