@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.TransientOutboxException;
-import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.store.memory.MemoryOutboxStore;
@@ -70,17 +69,6 @@ class OutboxPageTest {
       outbox.pass(Duration.ofMillis(1_500));
       assertThat(texts(outbox.see(""), "#top"))
           .containsExactly("1.5 s oldest free message: delivering");
-    }
-
-    @Test
-    @DisplayName("says on top what is paused, since when, by whom and why, and how to resume it")
-    void paused() {
-      outbox.append(message("order", "1"));
-      outbox.store.pause(null, new Who("ann", "<b>stock taking</b>"));
-      assertThat(outbox.see("").select("#top").text())
-          .contains("oldest free message: all messages are paused since ")
-          .endsWith(" by ann (<b>stock taking</b>)");
-      assertThat(outbox.see("").text()).contains("outbox resume");
     }
 
     @Test
