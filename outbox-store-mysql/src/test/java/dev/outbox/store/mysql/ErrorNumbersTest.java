@@ -16,41 +16,27 @@ import org.junit.jupiter.params.provider.CsvSource;
 @DisplayName("What an error means")
 class ErrorNumbersTest {
 
-  @ParameterizedTest
+  @ParameterizedTest(name = "{0}: {1}")
   @CsvSource({
-    "1213, 40001, CONFLICT",
-    "1205, HY000, CONFLICT",
-    "3572, HY000, CONFLICT",
-    "1020, HY000, CONFLICT",
-    "1146, 42S02, MISSING_SCHEMA",
-    "1054, 42S22, MISSING_SCHEMA",
-    "1792, 25006, READ_ONLY",
-    "1290, HY000, READ_ONLY",
-    "1045, 28000, REFUSED",
-    "1049, 42000, REFUSED",
-    "1044, 42000, FORBIDDEN",
-    "1142, 42000, FORBIDDEN",
-    "1143, 42000, FORBIDDEN",
-    "1227, 42000, FORBIDDEN",
-    "1040, 08004, UNREACHABLE",
-    "1203, 42000, UNREACHABLE",
-    "1021, HY000, EXHAUSTED",
-    "1114, HY000, EXHAUSTED",
-    "1053, 08S01, LOST",
-    "1927, 70100, LOST",
-    "1317, 70100, CUT_OFF",
-    "3024, HY000, CUT_OFF",
-    "4031, HY000, CUT_OFF",
-    "0, 08S01, LOST",
-    "0, 08003, LOST",
-    "0, 08001, UNREACHABLE",
-    "1062, 23000, OTHER",
-    "3819, HY000, OTHER",
-    "0, S1000, OTHER",
-    "0, , OTHER",
+    "CONFLICT, 1213/40001 1205/HY000 3572/HY000 1020/HY000",
+    "MISSING_SCHEMA, 1146/42S02 1054/42S22",
+    "READ_ONLY, 1792/25006 1290/HY000",
+    "REFUSED, 1045/28000 1049/42000",
+    "FORBIDDEN, 1044/42000 1142/42000 1143/42000 1227/42000",
+    "UNREACHABLE, 1040/08004 1203/42000 0/08001",
+    "EXHAUSTED, 1021/HY000 1114/HY000",
+    "LOST, 1053/08S01 1927/70100 0/08S01 0/08003",
+    "CUT_OFF, 1317/70100 3024/HY000 4031/HY000",
+    "OTHER, 1062/23000 3819/HY000 0/S1000 0/"
   })
-  void numbersAndStates(int number, String state, Trouble trouble) {
-    assertThat(Errors.trouble(new SQLException("x", state, number))).isEqualTo(trouble);
+  void numbersAndStates(Trouble trouble, String errors) {
+    for (String error : errors.split(" ")) {
+      String[] numberAndState = error.split("/");
+      String state = numberAndState.length == 1 ? null : numberAndState[1];
+      assertThat(Errors.trouble(new SQLException("x", state, Integer.parseInt(numberAndState[0]))))
+          .as(error)
+          .isEqualTo(trouble);
+    }
   }
 
   @Test

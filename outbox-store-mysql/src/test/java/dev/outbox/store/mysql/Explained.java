@@ -1,8 +1,7 @@
 package dev.outbox.store.mysql;
 
-import java.lang.reflect.InvocationTargetException;
+import dev.outbox.store.jdbc.Intercepted;
 import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -31,19 +30,10 @@ final class Explained {
   }
 
   DataSource of(DataSource target) {
-    return proxy(DataSource.class, target);
+    return Intercepted.of(target, this::call);
   }
 
-  @SuppressWarnings("unchecked")
-  private <T> T proxy(Class<T> type, T target) {
-    return (T)
-        Proxy.newProxyInstance(
-            type.getClassLoader(),
-            new Class<?>[] {type},
-            (proxy, method, arguments) -> invoke(target, method, arguments));
-  }
-
-  private Object invoke(Object target, Method method, Object[] arguments) throws Throwable {
+  private Object call(Object target, Method method, Object[] arguments) throws Exception {
     if (target instanceof PreparedStatement statement
         && List.of("execute", "executeQuery", "executeUpdate", "addBatch")
             .contains(method.getName())) {
@@ -51,17 +41,7 @@ final class Explained {
     } else if (target instanceof Statement statement && method.getName().equals("executeUpdate")) {
       add(statement.getConnection(), (String) arguments[0]);
     }
-    try {
-      Object result = method.invoke(target, arguments);
-      return switch (method.getName()) {
-        case "getConnection" -> proxy(Connection.class, (Connection) result);
-        case "prepareStatement" -> proxy(PreparedStatement.class, (PreparedStatement) result);
-        case "createStatement" -> proxy(Statement.class, (Statement) result);
-        default -> result;
-      };
-    } catch (InvocationTargetException e) {
-      throw e.getCause();
-    }
+    return method.invoke(target, arguments);
   }
 
   private void add(Connection connection, String text) throws SQLException {

@@ -24,8 +24,28 @@ final class Galera implements TestedStore {
   }
 
   @Override
-  public Database database(Consumer<HikariConfig> settings) {
-    return new Database(first, settings);
+  public DatabaseServer start() {
+    return first;
+  }
+
+  @Override
+  public DatabaseServer shared() {
+    return first;
+  }
+
+  @Override
+  public Database database(DatabaseServer server, Consumer<HikariConfig> settings) {
+    return new Database(server, settings);
+  }
+
+  @Override
+  public String now() {
+    return Tested.MARIADB.now();
+  }
+
+  @Override
+  public String earlier(String column, long millis) {
+    return Tested.MARIADB.earlier(column, millis);
   }
 
   @Override

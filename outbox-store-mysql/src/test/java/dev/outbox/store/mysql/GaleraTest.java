@@ -10,10 +10,10 @@ import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.store.jdbc.Background;
 import dev.outbox.store.jdbc.HoldingTests;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
+import dev.outbox.store.jdbc.TestDatabase;
 import dev.outbox.tck.internal.HoldingThread;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -99,7 +99,7 @@ class GaleraTest extends HoldingTests {
           inBackground(
               () -> {
                 try (Connection producer = other.pool.getConnection()) {
-                  execute(producer, "set wsrep_sync_wait = 4");
+                  TestDatabase.execute(producer, "set wsrep_sync_wait = 4");
                   producer.setAutoCommit(false);
                   UUID id = appended(producer);
                   producer.commit();
@@ -138,7 +138,7 @@ class GaleraTest extends HoldingTests {
   /** Until the other node has all that was committed before. */
   private void catchUp() throws SQLException {
     try (Connection connection = other.pool.getConnection()) {
-      execute(
+      TestDatabase.execute(
           connection,
           "set wsrep_sync_wait = 1",
           "select 1 from outbox_schema",
@@ -149,20 +149,12 @@ class GaleraTest extends HoldingTests {
   /** Lets the other node fall behind until it is closed, as a backup does. */
   private AutoCloseable behind() throws SQLException {
     Connection backup = other.pool.getConnection();
-    execute(backup, "backup stage start", "backup stage block_commit");
+    TestDatabase.execute(backup, "backup stage start", "backup stage block_commit");
     return () -> {
       try (backup) {
-        execute(backup, "backup stage end");
+        TestDatabase.execute(backup, "backup stage end");
       }
     };
-  }
-
-  private static void execute(Connection connection, String... statements) throws SQLException {
-    try (Statement statement = connection.createStatement()) {
-      for (String sql : statements) {
-        statement.execute(sql);
-      }
-    }
   }
 
   /** Until a session of the other node is there. */

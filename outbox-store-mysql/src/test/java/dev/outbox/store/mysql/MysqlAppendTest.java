@@ -32,15 +32,6 @@ class MysqlAppendTest extends DatabaseTests {
     config.addDataSourceProperty("maxAllowedPacket", Long.toString(SMALL_PACKET));
   }
 
-  private static OutboxMessage.Builder of(String key) {
-    return OutboxMessage.builder().aggregate("order", key).eventType("Placed").payload("{}");
-  }
-
-  private void append(List<OutboxMessage> messages) {
-    database.inTransaction(
-        false, c -> assertThat(store.append(c, messages).duplicates()).isEmpty());
-  }
-
   private List<StoredMessage> claimed() {
     return store
         .claim(new Claim.Request("test", 5_000, 1L << 30, Duration.ofMinutes(5)))

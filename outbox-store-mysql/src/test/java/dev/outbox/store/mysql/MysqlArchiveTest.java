@@ -11,8 +11,8 @@ import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.store.jdbc.ArchiveTests;
+import dev.outbox.store.jdbc.Intercepted;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
-import dev.outbox.store.jdbc.Rewriting;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -34,11 +34,6 @@ class MysqlArchiveTest extends ArchiveTests {
   }
 
   @Override
-  protected String daysAgo(int days) {
-    return "utc_timestamp(6) - interval %d day".formatted(days);
-  }
-
-  @Override
   protected void keep(Connection transaction) {
     try (Statement statement = transaction.createStatement()) {
       assertThat(
@@ -56,7 +51,7 @@ class MysqlArchiveTest extends ArchiveTests {
   void copiesLess() {
     append(message("a"), message("b"));
     DataSource lessCopied =
-        Rewriting.of(
+        Intercepted.rewriting(
             database.pool,
             sql ->
                 sql.startsWith("insert into outbox_archive_message")

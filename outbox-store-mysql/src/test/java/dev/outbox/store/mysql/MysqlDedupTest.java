@@ -37,12 +37,7 @@ class MysqlDedupTest extends RepeatableReadTests {
   }
 
   private static OutboxMessage with(String dedupKey) {
-    return OutboxMessage.builder()
-        .aggregate("order", "1")
-        .eventType("Placed")
-        .payload("{}")
-        .dedupKey(dedupKey)
-        .build();
+    return of("1").dedupKey(dedupKey).build();
   }
 
   private String stored() {

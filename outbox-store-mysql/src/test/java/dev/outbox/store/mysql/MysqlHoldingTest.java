@@ -6,14 +6,12 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.embedded.DatabaseServer;
-import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.jdbc.HoldingTests;
-import dev.outbox.store.jdbc.Rewriting;
+import dev.outbox.store.jdbc.Intercepted;
 import dev.outbox.store.jdbc.TestDatabase;
 import dev.outbox.tck.internal.HoldingThread;
 import java.sql.Connection;
@@ -43,17 +41,6 @@ class MysqlHoldingTest extends HoldingTests {
     flavor = tested.flavor;
   }
 
-  private static Claim.Request ofWorker() {
-    return new Claim.Request("worker", 100, 1_000_000, LONG);
-  }
-
-  private static void deliver(Keeper keeper) {
-    Claim claim = claimOne(keeper, ofWorker());
-    Map<Long, Decision> delivered =
-        Map.of(claim.messages().get(0).sequence(), Decision.delivered());
-    assertThat(keeper.settleAndClaim(claim, delivered, ofWorker()).lost()).isEmpty();
-  }
-
   @Test
   @DisplayName("and sees nothing that is not committed, whatever level the pool has set")
   void readUncommitted() throws SQLException {
@@ -69,7 +56,7 @@ class MysqlHoldingTest extends HoldingTests {
         assertThat(keeper.claim(ofWorker()).messages()).isEmpty();
       }
       producer.commit();
-      deliver(keeper);
+      deliverOne(keeper);
     }
   }
 
@@ -84,7 +71,7 @@ class MysqlHoldingTest extends HoldingTests {
   void cluster() throws InterruptedException {
     UnaryOperator<String> cluster = sql -> sql.replace("'wsrep_on'", "'autocommit'"); // which is ON
     holdsNothing(cluster);
-    assertThat(builder(Rewriting.of(database.pool, cluster)).build().findings())
+    assertThat(builder(Intercepted.rewriting(database.pool, cluster)).build().findings())
         .filteredOn(finding -> finding.what().equals("cluster"))
         .singleElement()
         .matches(Finding::isFine)
@@ -95,10 +82,10 @@ class MysqlHoldingTest extends HoldingTests {
   }
 
   private void holdsNothing(UnaryOperator<String> change) throws InterruptedException {
-    try (Keeper keeper = keeping(Rewriting.of(database.pool, change)).keeper(LONG)) {
+    try (Keeper keeper = keeping(Intercepted.rewriting(database.pool, change)).keeper(LONG)) {
       HoldingThread.start(keeper).join();
       append("k");
-      deliver(keeper);
+      deliverOne(keeper);
       assertThat(held(database)).isEqualTo("0");
     }
   }
@@ -109,7 +96,7 @@ class MysqlHoldingTest extends HoldingTests {
     AtomicBoolean elsewhere = new AtomicBoolean();
     KeepingStore<Connection> keeping =
         keeping(
-            Rewriting.of(
+            Intercepted.rewriting(
                 database.pool,
                 sql ->
                     elsewhere.get()
@@ -118,10 +105,10 @@ class MysqlHoldingTest extends HoldingTests {
                         : sql));
     try (Keeper keeper = keeperOfAll(keeping, database, LONG)) {
       append("k");
-      deliver(keeper);
+      deliverOne(keeper);
       elsewhere.set(true);
       append("k");
-      deliver(keeper);
+      deliverOne(keeper);
       assertThat(held(database)).isEqualTo("64");
     }
   }
@@ -160,7 +147,7 @@ class MysqlHoldingTest extends HoldingTests {
             .atMost(PATIENCE)
             .until(() -> questions(one, () -> keeper.claim(ofWorker())), asked -> asked == 1);
         append(logged, keeping, "k");
-        assertThat(questions(one, () -> deliver(keeper))).isLessThanOrEqualTo(10);
+        assertThat(questions(one, () -> deliverOne(keeper))).isLessThanOrEqualTo(10);
       } finally {
         one.pool.close();
       }

@@ -12,9 +12,4 @@ class MysqlHousekeepingTest extends HousekeepingTests {
   MysqlHousekeepingTest(Tested tested) {
     super(tested);
   }
-
-  @Override
-  protected String daysAgo(int days) {
-    return "utc_timestamp(6) - interval %d day".formatted(days);
-  }
 }

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.BucketStore;
 import dev.outbox.store.jdbc.DatabaseTests;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
@@ -17,7 +16,6 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -111,12 +109,8 @@ class MysqlLocksTest extends DatabaseTests {
     return keys.stream().map(MysqlLocksTest::of).map(OutboxMessage.Builder::build).toList();
   }
 
-  private static OutboxMessage.Builder of(String key) {
-    return OutboxMessage.builder().aggregate("order", key).eventType("Placed").payload("{}");
-  }
-
   private void committed(List<String> keys) {
-    database.inTransaction(false, c -> store.append(c, messages(keys)));
+    append(messages(keys));
   }
 
   /** A producer's transaction, at MySQL's default isolation level. */
@@ -146,14 +140,6 @@ class MysqlLocksTest extends DatabaseTests {
 
   private static Claim.Request request(int messages) {
     return new Claim.Request("test", messages, 10_000_000, Duration.ofMinutes(5));
-  }
-
-  private static Map<Long, Decision> decisions(Claim claim, Decision... kinds) {
-    Map<Long, Decision> decisions = new HashMap<>();
-    for (StoredMessage message : claim.messages()) {
-      decisions.put(message.sequence(), kinds[decisions.size() % kinds.length]);
-    }
-    return decisions;
   }
 
   /** Claims until nothing is left. */
@@ -195,7 +181,7 @@ class MysqlLocksTest extends DatabaseTests {
       committed(keys("key "));
     }
     for (Claim claim : claims(store)) {
-      assertThat(claim.settle(decisions(claim, AGAIN))).isEmpty();
+      assertThat(claim.settle(inTurn(claim, AGAIN))).isEmpty();
     }
     for (int i = 0; i < 3; i++) {
       committed(keys("key "));
@@ -218,8 +204,8 @@ class MysqlLocksTest extends DatabaseTests {
       for (Claim claim : claims) {
         Map<Long, Decision> decisions =
             round == 0
-                ? decisions(claim, Decision.delivered())
-                : decisions(
+                ? inTurn(claim, Decision.delivered())
+                : inTurn(
                     claim,
                     Decision.delivered(),
                     AGAIN,
@@ -261,7 +247,7 @@ class MysqlLocksTest extends DatabaseTests {
       assertThat(claim.renew(Duration.ofMinutes(6))).hasSameSizeAs(claim.messages());
       assertThat(
               claim.settle(
-                  decisions(
+                  inTurn(
                       claim,
                       Decision.delivered(),
                       AGAIN,
@@ -273,14 +259,14 @@ class MysqlLocksTest extends DatabaseTests {
     database.execute("update outbox_blocked_key set retry_at = utc_timestamp(6)");
     committed(keys("key "));
     for (Claim claim : claims(store)) {
-      assertThat(claim.settle(decisions(claim, Decision.delivered()))).isEmpty();
+      assertThat(claim.settle(inTurn(claim, Decision.delivered()))).isEmpty();
     }
     for (var dead : store.deadLetters(0, 1_000)) {
       long sequence = dead.message().sequence();
       assertThat(sequence % 2 == 0 ? store.requeue(sequence) : store.discard(sequence)).isTrue();
     }
     for (Claim claim : claims(store)) {
-      assertThat(claim.settle(decisions(claim, Decision.delivered()))).isEmpty();
+      assertThat(claim.settle(inTurn(claim, Decision.delivered()))).isEmpty();
     }
     store.housekeep();
     assertThat(database.query("select count(*) from outbox_dedup where dedup_key like 'dedup _5'"))
@@ -330,13 +316,13 @@ class MysqlLocksTest extends DatabaseTests {
       assertThat(claim.messages()).isNotEmpty();
       open.add(
           stalling.stopAt(
-              "claim_id = null", () -> claim.settle(decisions(claim, Decision.delivered()))));
+              "claim_id = null", () -> claim.settle(inTurn(claim, Decision.delivered()))));
     }
     for (int i = 1; i < claims.size(); i += 2) {
       Claim claim = claims.get(i);
       assertThat(claim.messages()).isNotEmpty();
       assertThat(claim.renew(Duration.ofMinutes(6))).hasSameSizeAs(claim.messages());
-      assertThat(claim.settle(decisions(claim, Decision.delivered(), AGAIN))).isEmpty();
+      assertThat(claim.settle(inTurn(claim, Decision.delivered(), AGAIN))).isEmpty();
     }
     assertNobodyWaited("between settles");
   }

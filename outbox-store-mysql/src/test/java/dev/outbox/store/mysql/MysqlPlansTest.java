@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.InspectionStore.Page;
@@ -13,7 +12,6 @@ import dev.outbox.spi.store.InspectionStore.Query;
 import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.InspectionStore.WaitingKey;
 import dev.outbox.spi.store.KeepingStore.Keeper;
-import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.jdbc.HoldingTests;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.mysql.Explained.Plan;
@@ -35,9 +33,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 @DisplayName("The plans")
 class MysqlPlansTest extends HoldingTests {
   private static final int BATCH = 100;
-
-  /** Of a claim and its settling: some hundred for 64 buckets, then a few a message. */
-  private static final long MOST_ROWS = 4_000;
 
   /** Tables by the names that the statements give them. */
   private static final Map<String, String> TABLES =
@@ -131,14 +126,6 @@ class MysqlPlansTest extends HoldingTests {
     return new Claim.Request("test", BATCH, bytes, Duration.ofMinutes(5));
   }
 
-  private static Map<Long, Decision> decisions(Claim claim, Decision... kinds) {
-    Map<Long, Decision> decisions = new HashMap<>();
-    for (StoredMessage message : claim.messages()) {
-      decisions.put(message.sequence(), kinds[decisions.size() % kinds.length]);
-    }
-    return decisions;
-  }
-
   /** Runs every statement that a relay and an operator have. */
   private void everything() {
     Decision again = Decision.retry(Duration.ZERO, "again");
@@ -151,15 +138,15 @@ class MysqlPlansTest extends HoldingTests {
       Claim claim = watched.claim(all(100_000_000));
       assertThat(claim.messages()).isNotEmpty();
       assertThat(claim.renew(Duration.ofMinutes(6))).isNotEmpty();
-      assertThat(claim.settle(decisions(claim, mixed))).isEmpty();
+      assertThat(claim.settle(inTurn(claim, mixed))).isEmpty();
     }
     for (int i = 0; i < 8; i++) {
       Claim claim = watched.claim(all(150)); // so few bytes that sizes are asked for
       Claim next =
           watched
-              .settleAndClaim(claim, decisions(claim, Decision.delivered()), all(10_000_000))
+              .settleAndClaim(claim, inTurn(claim, Decision.delivered()), all(10_000_000))
               .next();
-      assertThat(next.settle(decisions(next, Decision.delivered()))).isEmpty();
+      assertThat(next.settle(inTurn(next, Decision.delivered()))).isEmpty();
     }
     database.execute(
         "update outbox_bucket set claim_id = uuid(), takeovers = 2, leased_at = utc_timestamp(6) - interval 2 minute,"
@@ -302,24 +289,14 @@ class MysqlPlansTest extends HoldingTests {
     insert(110, 10, "DEAD", "null");
     insert(30, 3, "SCHEDULED", "utc_timestamp(6) - interval 1 day");
     database.inTransaction(
-        false,
-        c ->
-            store.append(
-                c,
-                List.of(
-                    OutboxMessage.builder()
-                        .aggregate("order", "1")
-                        .eventType("e")
-                        .payload("")
-                        .dedupKey("d")
-                        .build())));
+        false, c -> store.append(c, List.of(of("1").payload("").dedupKey("d").build())));
     analyze();
     for (int i = 0; i < 3; i++) {
       Claim claim = watched.claim(all(10_000_000));
       assertThat(claim.messages()).isNotEmpty();
       assertThat(
               claim.settle(
-                  decisions(
+                  inTurn(
                       claim,
                       Decision.delivered(),
                       Decision.retry(Duration.ZERO, "again"),
@@ -342,7 +319,7 @@ class MysqlPlansTest extends HoldingTests {
           for (int left = messages; left > 0; ) {
             Claim claim = watched.claim(all(10_000_000));
             assertThat(claim.messages()).isNotEmpty();
-            assertThat(claim.settle(decisions(claim, Decision.delivered()))).isEmpty();
+            assertThat(claim.settle(inTurn(claim, Decision.delivered()))).isEmpty();
             left -= claim.messages().size();
           }
         }
@@ -368,7 +345,7 @@ class MysqlPlansTest extends HoldingTests {
         insert(messages, 200, "PENDING", "null");
         for (int left = messages; left > 0; ) {
           Claim claim = keeper.claim(all(10_000_000));
-          assertThat(claim.settle(decisions(claim, Decision.delivered()))).isEmpty();
+          assertThat(claim.settle(inTurn(claim, Decision.delivered()))).isEmpty();
           left -= claim.messages().size();
         }
         analyze();
@@ -378,35 +355,5 @@ class MysqlPlansTest extends HoldingTests {
           .anyMatch(plan -> plan.statement().contains("then b.token end"));
       noneIsBad("in buckets that are held");
     }
-  }
-
-  private void assertFewRows(String when) {
-    RowsRead read = new RowsRead(database);
-    for (int i = 0; i < 3; i++) {
-      long before = read.total();
-      Claim claim = store.claim(all(10_000_000));
-      assertThat(claim.messages()).hasSizeGreaterThan(BATCH / 4);
-      assertThat(claim.settle(decisions(claim, Decision.delivered()))).isEmpty();
-      assertThat(read.total() - before).as("rows read by a claim, %s", when).isLessThan(MOST_ROWS);
-    }
-  }
-
-  @Test
-  @DisplayName("read few rows, whatever waits and whatever the statistics say")
-  void fewRows() {
-    skewed();
-    assertFewRows("with the statistics of an empty table");
-    analyze();
-    assertFewRows("with one large bucket");
-    insert(50_000, 1, "BLOCKED", "null");
-    database.execute(
-        "insert into outbox_blocked_key (bucket, `key`, retry_at, low_seq)"
-            + " select bucket, concat('order/', aggregate_id), utc_timestamp(6) + interval 1 day, min(seq)"
-            + " from outbox_message where status = 'BLOCKED' and aggregate_id = 'key 0' group by 1, 2");
-    assertFewRows("while the followers of a blocked key are moved");
-    analyze();
-    assertFewRows("beside a blocked key");
-    database.execute("update outbox_blocked_key set retry_at = utc_timestamp(6)");
-    assertFewRows("with a blocked key that is due");
   }
 }

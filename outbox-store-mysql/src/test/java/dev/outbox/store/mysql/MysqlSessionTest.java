@@ -10,8 +10,8 @@ import dev.outbox.SchemaException;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.store.jdbc.DatabaseTests;
+import dev.outbox.store.jdbc.Intercepted;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -19,7 +19,6 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
-import javax.sql.DataSource;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -58,22 +57,16 @@ class MysqlSessionTest extends DatabaseTests {
     connection = database.pool.getConnection();
     connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
     run("set net_write_timeout = 77, time_zone = '-03:30', innodb_lock_wait_timeout = 1");
-    DataSource one =
-        (DataSource)
-            Proxy.newProxyInstance(
-                DataSource.class.getClassLoader(),
-                new Class<?>[] {DataSource.class},
-                (proxy, method, arguments) -> unclosed());
-    onOne = builder(one).build();
+    onOne = builder(Intercepted.source(this::unclosed)).build();
   }
 
   private Connection unclosed() {
-    return (Connection)
-        Proxy.newProxyInstance(
-            Connection.class.getClassLoader(),
-            new Class<?>[] {Connection.class},
-            (proxy, method, arguments) ->
-                method.getName().equals("close") ? null : method.invoke(connection, arguments));
+    return Intercepted.of(
+        connection,
+        (target, method, arguments) ->
+            target == connection && method.getName().equals("close")
+                ? null
+                : method.invoke(target, arguments));
   }
 
   @AfterEach
@@ -137,7 +130,7 @@ class MysqlSessionTest extends DatabaseTests {
     unchangedBy("migrate", onOne::migrate);
     unchangedBy("an empty claim", () -> onOne.claim(request()));
     for (int i = 0; i < 3; i++) {
-      database.inTransaction(false, c -> store.append(c, message()));
+      append(message());
     }
     Claim claim = onOne.claim(request());
     unchangedBy("claim", () -> assertThat(claim.messages()).hasSize(3));
@@ -182,7 +175,7 @@ class MysqlSessionTest extends DatabaseTests {
   @Test
   @DisplayName("after operations that failed")
   void failed() throws Throwable {
-    database.inTransaction(false, c -> store.append(c, message()));
+    append(message());
     onOne.verify();
     before = now();
     Claim claim = onOne.claim(request());

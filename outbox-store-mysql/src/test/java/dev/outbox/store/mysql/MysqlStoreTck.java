@@ -1,6 +1,5 @@
 package dev.outbox.store.mysql;
 
-import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.JdbcStoreTck;
 import dev.outbox.store.jdbc.TestDatabase;
 import dev.outbox.tck.store.ReadOnlyTransactions;
@@ -9,17 +8,18 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import javax.sql.DataSource;
 
 /** The TCK on MySQL; also what {@code ./outbox tck} runs in a user's own database. */
-public class MysqlStoreTck extends JdbcStoreTck
-    implements OnMysql, ReadOnlyTransactions<Connection> {
+public class MysqlStoreTck extends JdbcStoreTck implements ReadOnlyTransactions<Connection> {
   private static final int LOCK_WAIT_TIMEOUT = 1205;
   private static final int TRIES = 60;
 
-  @Override
-  protected JdbcOutboxStore.Builder<?, ?> builder(DataSource dataSource) {
-    return MysqlOutboxStore.builder(dataSource);
+  public MysqlStoreTck() {
+    this(Tested.MYSQL);
+  }
+
+  MysqlStoreTck(Tested tested) {
+    super(tested);
   }
 
   @Override
@@ -42,11 +42,6 @@ public class MysqlStoreTck extends JdbcStoreTck
         }
       }
     }
-  }
-
-  @Override
-  protected String now() {
-    return "utc_timestamp(6)";
   }
 
   /** A delayed message lies at its time. */

@@ -24,16 +24,32 @@ enum Tested implements TestedStore {
     this.start = start;
   }
 
-  private synchronized DatabaseServer server() {
+  @Override
+  public DatabaseServer start() {
+    return start.get();
+  }
+
+  @Override
+  public synchronized DatabaseServer shared() {
     if (server == null) {
-      server = start.get();
+      server = start();
     }
     return server;
   }
 
   @Override
-  public Database database(Consumer<HikariConfig> settings) {
-    return new Database(server(), settings);
+  public Database database(DatabaseServer server, Consumer<HikariConfig> settings) {
+    return new Database(server, settings);
+  }
+
+  @Override
+  public String now() {
+    return "utc_timestamp(6)";
+  }
+
+  @Override
+  public String earlier(String column, long millis) {
+    return "%s - interval %d microsecond".formatted(column, millis * 1_000);
   }
 
   @Override

@@ -30,7 +30,7 @@ class AppendTest extends DatabaseTest {
   void fields(int count, boolean dedup, boolean times) {
     List<OutboxMessage> messages =
         IntStream.range(0, count).mapToObj(i -> message(i, dedup, times)).toList();
-    database.inTransaction(false, c -> store.append(c, messages));
+    append(messages);
     assertThat(delivered()).isEqualTo(messages);
   }
 

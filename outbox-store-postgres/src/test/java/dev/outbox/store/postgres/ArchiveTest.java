@@ -7,29 +7,26 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.SchemaException;
 import dev.outbox.TransientOutboxException;
-import dev.outbox.spi.store.ArchiveStore.Search;
-import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.store.jdbc.ArchiveTests;
-import dev.outbox.store.jdbc.JdbcOutboxStore;
+import dev.outbox.store.jdbc.TestDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.time.Instant;
+import java.time.LocalTime;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -45,25 +42,11 @@ class ArchiveTest extends ArchiveTests {
     super(new Postgres());
   }
 
-  @Override
-  protected String daysAgo(int days) {
-    return "statement_timestamp() - interval '%d days'".formatted(days);
-  }
-
   /** Makes a day that is missing. */
   @Override
   protected void keep(Connection transaction) {
     database.execute("drop table outbox_archive_message_" + day(-3));
-    try (Statement statement = transaction.createStatement()) {
-      statement.execute("select outbox_archive_keep(30)");
-    } catch (SQLException e) {
-      throw new AssertionError(e);
-    }
-  }
-
-  @Override
-  protected void configure(HikariConfig config) {
-    config.addDataSourceProperty("socketFactory", CountedSockets.class.getName());
+    TestDatabase.execute(transaction, "select outbox_archive_keep(30)");
   }
 
   // ---- days
@@ -92,32 +75,17 @@ class ArchiveTest extends ArchiveTests {
                     .formatted(day(daysAgo))));
   }
 
-  /** Midnight may come in the middle of a test that names days: then it is made again. */
-  private void withinADay(Executable test) throws Exception {
-    String today = day(0);
-    try {
-      test.run();
-    } catch (Exception | AssertionError e) {
-      if (day(0).equals(today)) {
-        throw e;
-      }
-      database.empty();
-      store.migrate();
-      test.run();
-    }
-  }
-
-  private interface Executable {
-    void run() throws Exception;
+  /** Tests name days: they begin after midnight when it is near. */
+  @BeforeAll
+  static void awaitMidnight() {
+    await()
+        .atMost(Duration.ofMinutes(6))
+        .until(() -> LocalTime.now(ZoneOffset.UTC).isBefore(LocalTime.of(23, 55)));
   }
 
   @Test
   @DisplayName("a migration makes the partitions of today and three days more; a settle uses them")
-  void partitions() throws Exception {
-    withinADay(this::usesPartitions);
-  }
-
-  private void usesPartitions() {
+  void partitions() {
     assertThat(database.query(PARTITIONS)).as("with the one for the rest").isEqualTo("5");
     append(message("a"), message("b"));
     assertThat(delivered()).hasSize(2);
@@ -130,11 +98,7 @@ class ArchiveTest extends ArchiveTests {
 
   @Test
   @DisplayName("housekeeping makes the days that are missing, and drops those that are over")
-  void days() throws Exception {
-    withinADay(this::keepsDays);
-  }
-
-  private void keepsDays() {
+  void days() {
     for (int daysAgo : List.of(40, 31, 30, 29)) {
       makeDay(daysAgo);
     }
@@ -161,11 +125,7 @@ class ArchiveTest extends ArchiveTests {
 
   @Test
   @DisplayName("without a partition for the day a settle works all the same, and the row is kept")
-  void noPartition() throws Exception {
-    withinADay(this::usesTheRest);
-  }
-
-  private void usesTheRest() {
+  void noPartition() {
     database.execute("drop table outbox_archive_message_" + day(0));
     append(message("a"));
     assertThat(delivered()).hasSize(1);
@@ -182,11 +142,7 @@ class ArchiveTest extends ArchiveTests {
 
   @Test
   @DisplayName("a settle that is under way is not waited for: the day is dropped the next time")
-  void dropsLater() throws Exception {
-    withinADay(this::dropsWhenItCan);
-  }
-
-  private void dropsWhenItCan() throws SQLException {
+  void dropsLater() throws SQLException {
     makeDay(40);
     try (Connection settling = database.pool.getConnection();
         Statement statement = settling.createStatement()) {
@@ -204,11 +160,7 @@ class ArchiveTest extends ArchiveTests {
 
   @Test
   @DisplayName("a day that cannot be dropped keeps no other one, and each is dropped by itself")
-  void dropsOthers() throws Exception {
-    withinADay(this::dropsAllButOne);
-  }
-
-  private void dropsAllButOne() throws SQLException {
+  void dropsOthers() throws SQLException {
     for (int daysAgo : List.of(43, 42, 41, 40)) {
       makeDay(daysAgo);
     }
@@ -233,11 +185,7 @@ class ArchiveTest extends ArchiveTests {
 
   @Test
   @DisplayName("a day begins at midnight in UTC, wherever the session is")
-  void daysOfUtc() throws Exception {
-    withinADay(this::beginsInUtc);
-  }
-
-  private void beginsInUtc() throws SQLException {
+  void daysOfUtc() throws SQLException {
     try (Connection far = database.pool.getConnection();
         Statement statement = far.createStatement()) {
       for (String zone : List.of("Pacific/Kiritimati", "Pacific/Pago_Pago")) {
@@ -272,11 +220,7 @@ class ArchiveTest extends ArchiveTests {
 
   @Test
   @DisplayName("a settle that finds no partition is tried again, and works once there is one")
-  void nowhere() throws Exception {
-    withinADay(this::findsNoPartition);
-  }
-
-  private void findsNoPartition() {
+  void nowhere() {
     append(message("a"));
     Claim claim = store.claim(request());
     database.execute(
@@ -311,11 +255,7 @@ class ArchiveTest extends ArchiveTests {
 
   @Test
   @DisplayName("no lock that anybody can take keeps housekeeping from it")
-  void lockOfAnybody() throws Exception {
-    withinADay(this::keptBesideAnAdvisoryLock);
-  }
-
-  private void keptBesideAnAdvisoryLock() throws SQLException {
+  void lockOfAnybody() throws SQLException {
     makeDay(40);
     try (Connection anybody = database.pool.getConnection();
         Statement statement = anybody.createStatement()) {
@@ -330,11 +270,7 @@ class ArchiveTest extends ArchiveTests {
 
   @Test
   @DisplayName("of many that keep it at once one does, and nobody waits")
-  void oneKeeper() throws Exception {
-    withinADay(this::keepsByOne);
-  }
-
-  private void keepsByOne() throws SQLException {
+  void oneKeeper() throws SQLException {
     makeDay(40);
     database.execute("drop table outbox_archive_message_" + day(-3));
     try (Connection keeping = database.pool.getConnection();
@@ -351,11 +287,7 @@ class ArchiveTest extends ArchiveTests {
 
   @Test
   @DisplayName("a settle that goes to the rest while its day is made goes there")
-  void dayIsMadeMeanwhile() throws Exception {
-    withinADay(this::goesToTheDayMadeMeanwhile);
-  }
-
-  private void goesToTheDayMadeMeanwhile() throws SQLException {
+  void dayIsMadeMeanwhile() throws SQLException {
     append(message("a"));
     database.execute("drop table outbox_archive_message_" + day(0));
     try (Connection keeping = database.pool.getConnection();
@@ -380,90 +312,12 @@ class ArchiveTest extends ArchiveTests {
 
   // ---- who may
 
-  @Test
-  @DisplayName("a relay writes the archive and keeps it, and changes and deletes nothing there")
-  void grants() throws SQLException {
-    assumeRolesCanBeMade();
-    String relay = database.schema() + "_relay";
-    String producer = database.schema() + "_producer";
-    database.execute("create role %s; create role %s".formatted(relay, producer));
-    try {
-      database.execute(
-          "grant usage on schema %s to %s, %s".formatted(database.schema(), relay, producer));
-      database.execute(store.grants(producer, relay));
-      JdbcOutboxStore own =
-          builder(RoleDataSource.of(database.pool, relay)).archive(Archive.FULL).build();
-      append(message("a"), message("b"));
-      makeDay(40);
-      Claim claim = own.claim(request());
-      long dead = claim.messages().get(0).sequence();
-      long delivered = claim.messages().get(1).sequence();
-      assertThat(
-              claim.settle(
-                  Map.of(dead, Decision.dead("rejected"), delivered, Decision.delivered())))
-          .isEmpty();
-      assertThat(own.requeue(Set.of(dead), Who.named("alice"))).isNotEmpty();
-      Claim again = own.claim(request());
-      assertThat(again.settle(Map.of(dead, Decision.dead("rejected")))).isEmpty();
-      assertThat(own.discard(Set.of(dead), Who.named("alice"))).isNotEmpty();
-      own.housekeep();
-      assertThat(isThere(40)).as("after housekeeping by the relay").isFalse();
-      assertThat(
-              own.archived(
-                  Search.between(Instant.EPOCH, Instant.parse("2100-01-01T00:00:00Z")), 10))
-          .hasSize(2);
-      assertThat(own.audit(Instant.EPOCH, 10)).hasSize(2);
-      assertThat(
-              database.query(
-                  "select string_agg(distinct (db_user = session_user)::text, ',') from outbox_archive_audit"))
-          .as("as whom somebody was connected")
-          .isEqualTo("true");
-      for (String sql :
-          List.of(
-              "delete from outbox_archive_message",
-              "update outbox_archive_message set answer = 'x'",
-              "truncate outbox_archive_message",
-              "delete from outbox_archive_message_rest",
-              "drop table outbox_archive_message_rest",
-              "delete from outbox_archive_audit",
-              "update outbox_archive_audit set who = 'bob'",
-              forged("db_user", "'alice'"),
-              forged("noted_at", "now()"),
-              "drop table outbox_archive_message",
-              "create table mine (n int)")) {
-        assertRefused(relay, sql);
-      }
-      assertRefused(producer, "select outbox_archive_keep(0)");
-      assertRefused(producer, "select * from outbox_archive_message");
-    } finally {
-      database.execute("drop owned by %1$s; drop role %1$s".formatted(relay));
-      database.execute("drop owned by %1$s; drop role %1$s".formatted(producer));
-    }
-  }
-
-  /** An entry with what only the database says. */
-  private static String forged(String column, String value) {
-    return "insert into outbox_archive_audit (action, who, seq, message_id, %s) values ('REQUEUED', 'eve', 1, 'x', %s)"
-        .formatted(column, value);
-  }
-
   private void assumeRolesCanBeMade() {
     assumeTrue(
         database
             .query("select rolsuper or rolcreaterole from pg_roles where rolname = current_user")
             .equals("t"),
         "the user of outbox.test.postgres.url may not create roles");
-  }
-
-  private void assertRefused(String role, String sql) throws SQLException {
-    try (Connection connection = RoleDataSource.of(database.pool, role).getConnection();
-        Statement statement = connection.createStatement()) {
-      assertThatThrownBy(() -> statement.execute(sql))
-          .as(sql)
-          .isInstanceOf(SQLException.class)
-          .extracting(e -> ((SQLException) e).getSQLState())
-          .isEqualTo("42501");
-    }
   }
 
   /** As a role that may call the function, and no more. */
@@ -495,7 +349,7 @@ class ArchiveTest extends ArchiveTests {
   @Test
   @DisplayName("the function that keeps it is not misled by what its caller puts in its way")
   void notMisled() throws Exception {
-    withinADay(() -> asIntruder(this::misleads));
+    asIntruder(this::misleads);
   }
 
   private void misleads(Statement statement, String hostile) throws SQLException {
@@ -547,7 +401,7 @@ class ArchiveTest extends ArchiveTests {
   @Test
   @DisplayName("the function that keeps it drops neither today nor yesterday, whatever it is told")
   void notAnyDays() throws Exception {
-    withinADay(() -> asIntruder(this::asksForDays));
+    asIntruder(this::asksForDays);
   }
 
   private void asksForDays(Statement statement, String hostile) throws SQLException {
@@ -576,19 +430,16 @@ class ArchiveTest extends ArchiveTests {
   @Test
   @DisplayName("a schema may be renamed")
   void renamed() throws Exception {
-    withinADay(
-        () -> {
-          database.execute("drop table outbox_archive_message_" + day(-3));
-          String other = database.schema() + "_2";
-          database.execute("alter schema %s rename to %s".formatted(database.schema(), other));
-          try {
-            assertThat(database.query("select %s.outbox_archive_keep(30)".formatted(other)))
-                .isEqualTo("t");
-          } finally {
-            database.execute("alter schema %s rename to %s".formatted(other, database.schema()));
-          }
-          assertThat(isThere(-3)).isTrue();
-        });
+    database.execute("drop table outbox_archive_message_" + day(-3));
+    String other = database.schema() + "_2";
+    database.execute("alter schema %s rename to %s".formatted(database.schema(), other));
+    try {
+      assertThat(database.query("select %s.outbox_archive_keep(30)".formatted(other)))
+          .isEqualTo("t");
+    } finally {
+      database.execute("alter schema %s rename to %s".formatted(other, database.schema()));
+    }
+    assertThat(isThere(-3)).isTrue();
   }
 
   @Test
@@ -622,39 +473,6 @@ class ArchiveTest extends ArchiveTests {
   }
 
   // ---- what it costs
-
-  @Test
-  @DisplayName("a message of a key that is kept is two round trips also where it is archived")
-  void roundTrips() {
-    Keeper keeper =
-        DatabaseTest.keeperOfAll(
-            PostgresOutboxStore.builder(database.pool).archive(Archive.FULL).build(),
-            database,
-            Duration.ofMinutes(5));
-    List<Integer> trips =
-        IntStream.range(0, 20)
-            .map(
-                i -> {
-                  append(message("a"));
-                  return CountedSockets.roundTrips(() -> deliver(keeper));
-                })
-            .boxed()
-            .toList();
-    assertThat(trips)
-        .as("round trips: a look takes more where something else has just written")
-        .filteredOn(two -> two == 2)
-        .hasSizeGreaterThan(10);
-    assertThat(archived()).hasSize(20).doesNotHaveDuplicates();
-    keeper.close();
-  }
-
-  private static void deliver(Keeper keeper) {
-    Claim.Request request = new Claim.Request("worker", 100, 1_000_000, Duration.ofMinutes(5));
-    Claim claim = DatabaseTest.claimOne(keeper, request);
-    Map<Long, Decision> delivered =
-        Map.of(claim.messages().get(0).sequence(), Decision.delivered());
-    assertThat(keeper.settleAndClaim(claim, delivered, request).lost()).isEmpty();
-  }
 
   @Test
   @DisplayName("a range that held other messages than were delivered archives each once")

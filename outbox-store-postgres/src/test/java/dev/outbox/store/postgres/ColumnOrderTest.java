@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.store.jdbc.JdbcOutboxStore;
+import dev.outbox.store.jdbc.TestDatabase;
 import java.io.StringReader;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -30,7 +30,7 @@ class ColumnOrderTest extends DatabaseTest {
   }
 
   private static Insert sql(String sql) {
-    return (connection, store) -> execute(connection, sql);
+    return (connection, store) -> TestDatabase.execute(connection, sql);
   }
 
   static Stream<Arguments> forms() {
@@ -106,12 +106,6 @@ class ColumnOrderTest extends DatabaseTest {
     assertThat(rows).isEqualTo(2);
   }
 
-  private static void execute(Connection connection, String sql) throws SQLException {
-    try (Statement statement = connection.createStatement()) {
-      statement.execute(sql);
-    }
-  }
-
   /** txid's default notes how far the sequence is when it is first computed. */
   @BeforeEach
   void prepare() {
@@ -134,7 +128,7 @@ class ColumnOrderTest extends DatabaseTest {
         connection -> {
           try {
             insert.with(connection, store);
-            execute(
+            TestDatabase.execute(
                 connection, "create table noted as select current_setting('test.last') as last");
           } catch (Exception e) {
             throw new IllegalStateException(e);

@@ -16,8 +16,6 @@ public final class CountedSockets extends SocketFactory {
   private static final ThreadLocal<AtomicInteger> ROUND_TRIPS =
       ThreadLocal.withInitial(AtomicInteger::new);
   private static final AtomicLong READ = new AtomicLong();
-  private static final AtomicLong LEFT = new AtomicLong(Long.MAX_VALUE);
-  private static volatile Runnable callback = () -> {};
 
   /** Called by the driver. */
   public CountedSockets() {}
@@ -30,16 +28,10 @@ public final class CountedSockets extends SocketFactory {
   }
 
   /** How many bytes were read. */
-  public static long bytesRead(Runnable work) {
+  static long bytesRead(Runnable work) {
     long before = READ.get();
     work.run();
     return READ.get() - before;
-  }
-
-  /** Calls back once, in the middle of reading, when so many more bytes were read. */
-  public static void after(long bytes, Runnable then) {
-    callback = then;
-    LEFT.set(bytes);
   }
 
   @Override
@@ -92,10 +84,6 @@ public final class CountedSockets extends SocketFactory {
           }
           int read = super.read(bytes, from, Math.min(length, 65_536));
           READ.addAndGet(Math.max(0, read));
-          long before = LEFT.getAndAdd(-Math.max(0, read));
-          if (before > 0 && before <= read) {
-            callback.run();
-          }
           return read;
         }
       };

@@ -11,6 +11,8 @@ import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Lease;
+import dev.outbox.store.jdbc.DatabaseTests;
+import dev.outbox.tck.internal.Jdbc;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -100,22 +102,8 @@ class FailoverTest {
 
   private List<UUID> append(int messages) {
     List<OutboxMessage> list =
-        IntStream.range(0, messages)
-            .mapToObj(
-                i ->
-                    OutboxMessage.builder()
-                        .aggregate("order", "key")
-                        .eventType("changed")
-                        .payload("{}")
-                        .build())
-            .toList();
-    try (Connection connection = primary.getConnection()) {
-      connection.setAutoCommit(false);
-      store.append(connection, list);
-      connection.commit();
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
-    }
+        IntStream.range(0, messages).mapToObj(i -> DatabaseTests.of("key").build()).toList();
+    Jdbc.inTransaction(primary, c -> store.append(c, list));
     return list.stream().map(OutboxMessage::id).toList();
   }
 

@@ -26,7 +26,7 @@ class FlowTest extends DatabaseTest {
             .mapToObj(i -> OutboxMessage.builder().aggregate("order", "" + i))
             .map(message -> message.eventType("e").payload("{}").build())
             .toList();
-    database.inTransaction(false, connection -> store.append(connection, messages));
+    append(messages);
     Claim claim = store.claim(new Claim.Request("r", 10, 1_000_000, Duration.ofMinutes(1)));
     Map<Long, Decision> decisions = new HashMap<>();
     claim.messages().stream()

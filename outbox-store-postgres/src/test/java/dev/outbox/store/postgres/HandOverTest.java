@@ -46,7 +46,7 @@ class HandOverTest extends DatabaseTest {
     keeper.close();
   }
 
-  private static OutboxMessage message(String key) {
+  protected static OutboxMessage message(String key) {
     return OutboxMessage.builder()
         .aggregate("order", key)
         .eventType("changed")
@@ -58,31 +58,23 @@ class HandOverTest extends DatabaseTest {
   }
 
   /** After the commit, which nobody has told of. */
-  private Uncommitted append(OutboxMessage... messages) {
-    return append("select 1", messages);
+  private Uncommitted appended(OutboxMessage... messages) {
+    return appended("select 1", messages);
   }
 
-  private Uncommitted append(String before, OutboxMessage... messages) {
-    return append(database, before, messages);
+  private Uncommitted appended(String before, OutboxMessage... messages) {
+    return appended(database, before, messages);
   }
 
-  private Uncommitted append(TestDatabase by, String before, OutboxMessage... messages) {
+  private Uncommitted appended(TestDatabase by, String before, OutboxMessage... messages) {
     AtomicReference<Uncommitted> uncommitted = new AtomicReference<>();
     by.inTransaction(
         false,
         c -> {
-          execute(c, before);
+          TestDatabase.execute(c, before);
           uncommitted.set(handing.append(keeper, c, List.of(messages)));
         });
     return uncommitted.get();
-  }
-
-  private static void execute(Connection connection, String sql) {
-    try (Statement statement = connection.createStatement()) {
-      statement.execute(sql);
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
-    }
   }
 
   private static void settle(Claim claim, Decision decision) {
@@ -101,7 +93,7 @@ class HandOverTest extends DatabaseTest {
   }
 
   private void handOver(TestDatabase by, OutboxMessage... messages) {
-    while (append(by, "select 1", messages).committed() != Committed.HANDED_OVER) {
+    while (appended(by, "select 1", messages).committed() != Committed.HANDED_OVER) {
       assertThat(goOn(claim()).messages()).isEmpty();
     }
   }
@@ -145,7 +137,7 @@ class HandOverTest extends DatabaseTest {
             "savepoint s",
             "set local synchronous_commit = off",
             "set transaction isolation level repeatable read")) {
-      assertThat(append(before, message("a")).committed())
+      assertThat(appended(before, message("a")).committed())
           .describedAs(before)
           .isNotEqualTo(Committed.HANDED_OVER);
       Claim claim = claim();
@@ -159,7 +151,7 @@ class HandOverTest extends DatabaseTest {
   @DisplayName(
       "but not when the lease is another than at its append; one that was lost unknown repeats, and settles nothing")
   void anotherLease() {
-    Uncommitted slow = append(message("a"));
+    Uncommitted slow = appended(message("a"));
     database.execute("update outbox_bucket set lease_until = now() where claim_id is not null");
     Claim others = store.claim(request());
     assertThat(others.messages()).hasSize(1);
@@ -173,7 +165,7 @@ class HandOverTest extends DatabaseTest {
             late.settle(
                 repeated.stream().collect(Collectors.toMap(s -> s, s -> Decision.delivered()))))
         .isEqualTo(repeated);
-    assertThat(append(message("a")).committed()).isEqualTo(Committed.UNKNOWN);
+    assertThat(appended(message("a")).committed()).isEqualTo(Committed.UNKNOWN);
   }
 
   /** Producers lock a row of their key first (O5); each second commits, some are rolled back. */
@@ -189,7 +181,7 @@ class HandOverTest extends DatabaseTest {
     try (Connection old = database.pool.getConnection()) {
       old.setAutoCommit(false);
       old.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
-      execute(old, "select 1 from outbox_message");
+      TestDatabase.execute(old, "select 1 from outbox_message");
       for (int i = 0; i < 20; i++) { // the server has its plan from here on
         handOver(one, message("a"));
         settle(claim(), Decision.delivered());
@@ -210,7 +202,7 @@ class HandOverTest extends DatabaseTest {
       List<Long> pages = new ArrayList<>();
       while (pages.size() < 3) {
         AtomicReference<Uncommitted> last = new AtomicReference<>();
-        long read = reads.pagesDuring(() -> last.set(append(one, "select 1", message("a"))));
+        long read = reads.pagesDuring(() -> last.set(appended(one, "select 1", message("a"))));
         if (last.get().committed() == Committed.HANDED_OVER) {
           pages.add(read);
         }
@@ -246,7 +238,7 @@ class HandOverTest extends DatabaseTest {
       by.inTransaction(
           false,
           c -> {
-            execute(c, before);
+            TestDatabase.execute(c, before);
             last.set(handing.append(keeper, c, List.of(message("a"), message("a"))));
             assertThat(show(c)).describedAs("after %s", before).isEqualTo(during);
           });

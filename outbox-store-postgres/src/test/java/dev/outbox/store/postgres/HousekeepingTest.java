@@ -11,7 +11,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -22,11 +21,6 @@ import org.junit.jupiter.api.Test;
 class HousekeepingTest extends HousekeepingTests {
   HousekeepingTest() {
     super(new Postgres());
-  }
-
-  @Override
-  protected String daysAgo(int days) {
-    return "now() - interval '%d days'".formatted(days);
   }
 
   private static final String MARKS = "select count(*) from outbox_bucket where low_water > 0";
@@ -48,7 +42,7 @@ class HousekeepingTest extends HousekeepingTests {
   @Test
   @DisplayName("forgets also the mark that the holder of a lease remembers")
   void forgetsTheHoldersMark() {
-    database.inTransaction(false, c -> store.append(c, message()));
+    append(message());
     database.execute(
         """
         update outbox_bucket set low_water = 1, low_water_history = pg_relation_filenode(
@@ -72,7 +66,7 @@ class HousekeepingTest extends HousekeepingTests {
     Hooks hooks = new Hooks();
     hooks.beforeRestore =
         () -> database.execute("select from outbox_bucket for no key update nowait");
-    database.inTransaction(false, c -> store.append(c, message()));
+    append(message());
     database.execute("update outbox_message set status = 'BLOCKED'");
     new VariantStore(database.pool, hooks.of(VariantStore.right())).housekeep();
     assertThat(hooks.beforeRestore).as("it was looked").isSameAs(new Hooks().beforeRestore);
@@ -106,7 +100,7 @@ class HousekeepingTest extends HousekeepingTests {
   @Test
   @DisplayName("leaves a sequence and marks alone that do not lag")
   void sequenceDoesNotLag() {
-    database.inTransaction(false, c -> store.append(c, List.of(message(), message())));
+    append(message(), message());
     database.execute("update outbox_bucket set low_water = 1");
     store.housekeep();
     assertThat(lastValue()).isEqualTo("2");
@@ -116,14 +110,14 @@ class HousekeepingTest extends HousekeepingTests {
   @Test
   @DisplayName("does not follow a message whose sequence leaves no room for others")
   void noRoom() {
-    database.inTransaction(false, c -> store.append(c, message()));
+    append(message());
     database.execute(
         """
         insert into outbox_message (seq, aggregate_type, aggregate_id, event_type, payload)
           overriding system value values (9223372036854775807, 'order', 'a', 'e', '')
         """);
     store.housekeep();
-    database.inTransaction(false, c -> store.append(c, message()));
+    append(message());
     assertThat(lastValue()).isEqualTo("2");
     assertThat(store.claim(request()).messages()).hasSize(3);
   }
@@ -152,7 +146,7 @@ class HousekeepingTest extends HousekeepingTests {
       await().atMost(Duration.ofMinutes(1)).until(() -> database.query(waiting).equals("2"));
       lock.execute("select pg_advisory_unlock(%s::bigint)".formatted(sequence));
       await().atMost(Duration.ofMinutes(1)).until(() -> "1000".equals(lastValue()));
-      database.inTransaction(false, c -> store.append(c, List.of(message(), message())));
+      append(message(), message());
       bucket.rollback();
       both.get(60, TimeUnit.SECONDS);
     }
@@ -201,7 +195,7 @@ class HousekeepingTest extends HousekeepingTests {
   @Test
   @DisplayName("moves buckets to the front of a table that a transaction made long, and says so")
   void movesBuckets() throws SQLException {
-    database.inTransaction(false, c -> store.append(c, message()));
+    append(message());
     Claim held = store.claim(request());
     assertThat(held.messages()).hasSize(1);
     makeBucketsLong();

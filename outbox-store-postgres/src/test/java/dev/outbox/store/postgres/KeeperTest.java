@@ -10,10 +10,8 @@ import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.store.jdbc.KeeperTests;
+import dev.outbox.store.jdbc.TestDatabase;
 import dev.outbox.tck.internal.HoldingThread;
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.sql.Statement;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,14 +39,6 @@ class KeeperTest extends KeeperTests {
     return "status = 'SCHEDULED', available_at = now()";
   }
 
-  private static void execute(Connection connection, String sql) {
-    try (Statement statement = connection.createStatement()) {
-      statement.execute(sql);
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
   @Test
   @DisplayName("is found also when its producer did not wait for the disk")
   void asynchronous() {
@@ -57,7 +47,7 @@ class KeeperTest extends KeeperTests {
       database.inTransaction(
           false,
           c -> {
-            execute(c, "set local synchronous_commit = off");
+            TestDatabase.execute(c, "set local synchronous_commit = off");
             store.append(c, message());
           });
       assertThat(deliver(keeper)).hasSize(1);

@@ -14,6 +14,8 @@ import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.jdbc.Background;
+import dev.outbox.store.jdbc.DatabaseTests;
+import dev.outbox.tck.internal.Jdbc;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -58,14 +60,7 @@ class LogicalReplicationTest {
     }
 
     void execute(String... statements) {
-      try (Connection connection = pool.getConnection();
-          Statement statement = connection.createStatement()) {
-        for (String sql : statements) {
-          statement.execute(sql);
-        }
-      } catch (SQLException e) {
-        throw new IllegalStateException(e);
-      }
+      Jdbc.execute(pool, statements);
     }
 
     String query(String sql) {
@@ -117,20 +112,8 @@ class LogicalReplicationTest {
     void append(Server to, int number) {
       String text = "%06d".formatted(number);
       OutboxMessage message =
-          OutboxMessage.builder()
-              .aggregate("order", "key " + number % KEYS)
-              .eventType("Placed")
-              .payload(text)
-              .dedupKey(text)
-              .build();
-      try (Connection connection = to.pool.getConnection()) {
-        connection.setAutoCommit(false);
-        to.store.append(connection, message);
-        connection.commit();
-        connection.setAutoCommit(true);
-      } catch (SQLException e) {
-        throw new IllegalStateException(e);
-      }
+          DatabaseTests.of("key " + number % KEYS).payload(text).dedupKey(text).build();
+      Jdbc.inTransaction(to.pool, c -> to.store.append(c, message));
       synchronized (this) {
         committed.add(text);
       }

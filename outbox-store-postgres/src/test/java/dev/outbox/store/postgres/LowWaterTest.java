@@ -10,7 +10,6 @@ import dev.outbox.spi.store.StoredMessage;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
@@ -23,8 +22,7 @@ class LowWaterTest extends DatabaseTest {
   private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   private void append(int messages) {
-    database.inTransaction(
-        false, c -> store.append(c, Stream.generate(() -> message()).limit(messages).toList()));
+    append(Stream.generate(() -> message()).limit(messages).toList());
   }
 
   /** Claims and delivers until nothing is due; returns how many there were. */
@@ -96,34 +94,6 @@ class LowWaterTest extends DatabaseTest {
     assertThat(mark()).as("after the takeover").isZero();
     assertThat(lost.settle(Map.of())).hasSize(1);
     assertThat(mark()).as("after the settle of the one that was lost").isZero();
-  }
-
-  @Test
-  @DisplayName("stand still while a producer's transaction is open, and claims go on")
-  void stalledProducer() throws Exception {
-    append(1);
-    moveMark();
-    try (Connection producer = database.pool.getConnection()) {
-      producer.setAutoCommit(false);
-      store.append(producer, List.of(message()));
-      long first = mark();
-      long sequence;
-      try (Statement statement = producer.createStatement();
-          var rows = statement.executeQuery("select max(seq) from outbox_message")) {
-        rows.next();
-        sequence = rows.getLong(1);
-      }
-      for (int i = 0; i < 30; i++) {
-        append(5);
-        assertThat(deliver()).isEqualTo(5);
-      }
-      assertThat(mark()).isBetween(first, sequence);
-      producer.commit();
-      Claim late = store.claim(request());
-      assertThat(late.messages()).extracting(StoredMessage::sequence).containsExactly(sequence);
-      assertThat(late.settle(Map.of(sequence, Decision.delivered()))).isEmpty();
-    }
-    moveMark();
   }
 
   @Test

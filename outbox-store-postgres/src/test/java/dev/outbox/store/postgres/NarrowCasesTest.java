@@ -78,6 +78,13 @@ class NarrowCasesTest extends DatabaseTest {
     }
   }
 
+  @Test
+  void asManyLargeMessagesAtOnceAsTheBytesHaveRoomFor() {
+    append("key", 10, 1_000);
+    Claim.Request request = new Claim.Request("a", 100, 3_500, Duration.ofMinutes(1));
+    assertThat(store.claim(request).messages()).hasSize(3);
+  }
+
   /** What a claim reads is about what it may bring. */
   @Test
   void largeMessagesOfBlockedKeys() {
@@ -128,16 +135,9 @@ class NarrowCasesTest extends DatabaseTest {
 
   private void append(String key, int messages, int size) {
     List<OutboxMessage> list =
-        Stream.generate(
-                () ->
-                    OutboxMessage.builder()
-                        .aggregate("order", key)
-                        .partitionKey(key)
-                        .eventType("changed")
-                        .payload(new byte[size])
-                        .build())
+        Stream.generate(() -> of(key).partitionKey(key).payload(new byte[size]).build())
             .limit(messages)
             .toList();
-    database.inTransaction(false, connection -> store.append(connection, list));
+    append(list);
   }
 }

@@ -198,7 +198,7 @@ class PlanCostsTest extends DatabaseTest {
   }
 
   private static OutboxMessage.Builder own() {
-    return OutboxMessage.builder().aggregate("order", "own").eventType("Placed").payload("{}");
+    return of("own");
   }
 
   private static Map<Long, Decision> delivered(Claim claim) {
@@ -220,16 +220,6 @@ class PlanCostsTest extends DatabaseTest {
       }
     }
     return decisions;
-  }
-
-  private void insert(int messages, int keys, String status, String availableAt) {
-    database.execute(
-        """
-        insert into outbox_message (aggregate_type, aggregate_id, event_type, payload, status, available_at)
-        select 'order', 'key ' || n %% %d, 'Placed', '{}', '%s', %s
-        from generate_series(1, %d) n
-        """
-            .formatted(keys, status, availableAt, messages));
   }
 
   protected static Claim.Request request() {

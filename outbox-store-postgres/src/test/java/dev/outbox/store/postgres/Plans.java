@@ -1,16 +1,14 @@
 package dev.outbox.store.postgres;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
+import dev.outbox.store.jdbc.Intercepted;
+import java.lang.reflect.Method;
 import java.sql.Connection;
-import java.sql.SQLException;
 import java.sql.SQLWarning;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The plans of all statements that run through a data source, as the server executed them: its
@@ -44,66 +42,29 @@ final class Plans {
   private final List<String> plans = new ArrayList<>();
 
   DataSource watch(DataSource target) {
-    return (DataSource)
-        proxy(
-            DataSource.class,
-            target,
-            result -> result instanceof Connection c ? watch(c) : result,
-            () -> null);
+    return Intercepted.of(target, this::call);
   }
 
   Connection watch(Connection target) {
-    return (Connection)
-        proxy(
-            Connection.class,
-            target,
-            result -> result instanceof Statement s ? statement(s) : result,
-            () -> {
-              SQLWarning warnings = target.isClosed() ? null : target.getWarnings();
-              if (warnings != null) {
-                target.clearWarnings();
-              }
-              return warnings;
-            });
+    return Intercepted.of(target, this::call);
   }
 
-  private Object statement(Statement target) {
-    return proxy(
-        java.sql.PreparedStatement.class,
-        target,
-        result -> result,
-        () -> {
-          SQLWarning warnings = target.isClosed() ? null : target.getWarnings();
-          if (warnings != null) {
-            target.clearWarnings();
-          }
-          return warnings;
-        });
-  }
-
-  private interface Wrap {
-    @Nullable Object of(@Nullable Object result);
-  }
-
-  private interface Warnings {
-    @Nullable SQLWarning get() throws SQLException;
-  }
-
-  private Object proxy(Class<?> type, Object target, Wrap wrap, Warnings warnings) {
-    return Proxy.newProxyInstance(
-        Plans.class.getClassLoader(),
-        new Class<?>[] {type},
-        (proxy, method, arguments) -> {
-          try {
-            return wrap.of(method.invoke(target, arguments));
-          } catch (InvocationTargetException e) {
-            throw e.getCause();
-          } finally {
-            for (SQLWarning w = warnings.get(); w != null; w = w.getNextWarning()) {
-              plans.add(w.getMessage());
-            }
-          }
-        });
+  private Object call(Object target, Method method, Object[] arguments) throws Exception {
+    try {
+      return method.invoke(target, arguments);
+    } finally {
+      SQLWarning warnings = null;
+      if (target instanceof Connection connection && !connection.isClosed()) {
+        warnings = connection.getWarnings();
+        connection.clearWarnings();
+      } else if (target instanceof Statement statement && !statement.isClosed()) {
+        warnings = statement.getWarnings();
+        statement.clearWarnings();
+      }
+      for (SQLWarning w = warnings; w != null; w = w.getNextWarning()) {
+        plans.add(w.getMessage());
+      }
+    }
   }
 
   /** How many plans there were since it was asked last. */

@@ -44,17 +44,6 @@ class PlansTest extends DatabaseTest {
     database.execute("alter table outbox_message set (autovacuum_enabled = false)");
   }
 
-  /** Messages of {@code keys} keys, all of one status. */
-  private void insert(int messages, int keys, String status, String availableAt) {
-    database.execute(
-        """
-        insert into outbox_message (aggregate_type, aggregate_id, event_type, payload, status, available_at)
-        select 'order', 'key ' || n %% %d, 'Placed', '{}', '%s', %s
-        from generate_series(1, %d) n
-        """
-            .formatted(keys, status, availableAt, messages));
-  }
-
   private Claim claim() {
     return store.claim(new Claim.Request("test", BATCH, 10_000_000, Duration.ofMinutes(5)));
   }
@@ -161,6 +150,21 @@ class PlansTest extends DatabaseTest {
         .isEqualTo("0");
     keeper.close();
     holder.pool.close();
+  }
+
+  @Test
+  @DisplayName("of statistics do not read what was delivered and is not vacuumed yet")
+  void afterDeliveries() {
+    insert(20_000, 5_000, "PENDING", "null");
+    Claim.Request large = new Claim.Request("test", 1_000, 100_000_000, Duration.ofMinutes(5));
+    for (Claim claim = store.claim(large);
+        !claim.messages().isEmpty();
+        claim = store.claim(large)) {
+      assertThat(claim.settle(delivered(claim))).isEmpty();
+    }
+    insert(10, 10, "PENDING", "null");
+    assertReadsFew(2_000, () -> store.statistics(10_000));
+    assertThat(store.statistics(10_000).pending()).isEqualTo(10);
   }
 
   @Test

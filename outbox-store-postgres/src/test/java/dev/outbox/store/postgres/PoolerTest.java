@@ -11,29 +11,33 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.PermanentOutboxException;
-import dev.outbox.embedded.ChildJvm;
+import dev.outbox.TransientOutboxException;
 import dev.outbox.embedded.EmbeddedPgBouncer;
 import dev.outbox.embedded.EmbeddedPostgres;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
-import dev.outbox.store.postgres.StalledClient.Place;
-import dev.outbox.store.postgres.StalledClientTest.Other;
+import dev.outbox.store.jdbc.DatabaseTests;
+import dev.outbox.store.jdbc.StalledReader;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import javax.sql.DataSource;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -93,17 +97,15 @@ class PoolerTest {
     direct.close();
   }
 
-  private PostgresOutboxStore store(HikariDataSource pool) {
+  private PostgresOutboxStore store(DataSource pool) {
     return builder(pool).build();
   }
 
-  private PostgresOutboxStore.Builder builder(HikariDataSource pool) {
+  private PostgresOutboxStore.Builder builder(DataSource pool) {
     return PostgresOutboxStore.builder(pool).schema(direct.schema());
   }
 
-  /** By a pool on the pooler. */
-  private static void through(
-      EmbeddedPgBouncer pooler, Map<String, String> properties, Consumer<HikariDataSource> work) {
+  private static HikariConfig config(EmbeddedPgBouncer pooler, Map<String, String> properties) {
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(pooler.jdbcUrl());
     config.setUsername(pooler.user());
@@ -111,18 +113,19 @@ class PoolerTest {
     config.setMaximumPoolSize(12);
     config.setMinimumIdle(0);
     properties.forEach(config::addDataSourceProperty);
-    try (HikariDataSource pool = new HikariDataSource(config)) {
+    return config;
+  }
+
+  /** By a pool on the pooler. */
+  private static void through(
+      EmbeddedPgBouncer pooler, Map<String, String> properties, Consumer<HikariDataSource> work) {
+    try (HikariDataSource pool = new HikariDataSource(config(pooler, properties))) {
       work.accept(pool);
     }
   }
 
-  private static OutboxMessage message(int key, int number) {
-    return OutboxMessage.builder()
-        .aggregate("order", "order-" + key)
-        .partitionKey("order-" + key)
-        .eventType("Changed")
-        .payload(Integer.toString(number))
-        .build();
+  private static OutboxMessage message(int key, String payload) {
+    return DatabaseTests.of("order-" + key).partitionKey("order-" + key).payload(payload).build();
   }
 
   private static void append(
@@ -148,7 +151,7 @@ class PoolerTest {
           Map.of(),
           pool -> {
             PostgresOutboxStore store = store(pool);
-            assertRefused(() -> append(pool, store, message(1, 1)));
+            assertRefused(() -> append(pool, store, message(1, "1")));
             assertRefused(() -> store.claim(REQUEST));
             assertRefused(store::verify);
           });
@@ -160,8 +163,8 @@ class PoolerTest {
     void appendThroughAnother() {
       PostgresOutboxStore store = store(direct.pool);
       store.verify();
-      append(direct.pool, store, message(1, 1));
-      through(pooler, Map.of(), pool -> assertRefused(() -> append(pool, store, message(1, 2))));
+      append(direct.pool, store, message(1, "1"));
+      through(pooler, Map.of(), pool -> assertRefused(() -> append(pool, store, message(1, "2"))));
       assertThat(direct.query("select count(*) from outbox_message")).isEqualTo("1");
     }
 
@@ -217,7 +220,7 @@ class PoolerTest {
                   List.<ThrowingCallable>of(
                       store::verify,
                       () -> store.claim(REQUEST),
-                      () -> append(pool, store, message(1, 1)))) {
+                      () -> append(pool, store, message(1, "1")))) {
                 assertThatThrownBy(work)
                     .isInstanceOf(PermanentOutboxException.class)
                     .hasMessageContaining("use pool_mode=transaction or session")
@@ -246,7 +249,7 @@ class PoolerTest {
                       threads.submit(
                           () -> {
                             for (int i = 0; i < each; i++) {
-                              append(pool, store, message(key, i));
+                              append(pool, store, message(key, Integer.toString(i)));
                             }
                           }))
               .toList();
@@ -331,31 +334,34 @@ class PoolerTest {
 
   @Test
   @DisplayName("a client that stops while it reads is ended by housekeeping, also by Unix socket")
-  void stalled() {
-    assumeTrue(ChildJvm.canStop(), "Windows has no SIGSTOP, so no client can be stopped here");
-    try (Other other = new Other(postgres)) {
-      Set<Long> all = other.append(100, 200_000);
-      Place place = Place.CLAIM_WHILE_A_LARGE_RESULT_IS_ON_ITS_WAY;
-      try (ChildJvm client = StalledClientTest.start(other, place, pooler, "prepareThreshold=0")) {
-        StalledClientTest.standsStill(client, place);
-        client.stop();
-        String writing = "select count(*) from pg_stat_activity where wait_event = 'ClientWrite'";
-        await().atMost(Duration.ofMinutes(1)).until(() -> other.query(writing).equals("1"));
-        assertThat(other.claims()).isEmpty();
-
-        PostgresOutboxStore keeper = PostgresOutboxStore.of(other.database.pool);
-        keeper.claim(new Claim.Request("keeper", 1, 1, StalledClientTest.LEASE));
-        await()
-            .atMost(Duration.ofSeconds(60))
-            .until(
-                () -> {
-                  keeper.housekeep();
-                  return other.claims().equals(all);
-                });
-        client.go();
-        client.send("go on");
-        assertThat(client.line()).startsWith("transient ");
-      }
+  void stalled() throws Exception {
+    PostgresOutboxStore keeper = store(direct.pool); // which knows of no longer lease
+    PostgresOutboxStore other = store(direct.pool);
+    for (int i = 0; i < 100; i++) {
+      append(direct.pool, keeper, message(i % 4, "x".repeat(200_000)));
+    }
+    Claim.Request large = new Claim.Request("stalled", 1_000, 1L << 30, Duration.ofSeconds(2));
+    HikariConfig config = config(pooler, Map.of("prepareThreshold", "0"));
+    try (StalledReader client = new StalledReader(config)) {
+      CompletableFuture<Claim> claim = client.claim(pool -> builder(pool).build(), large);
+      String writing = "select count(*) from pg_stat_activity where wait_event = 'ClientWrite'";
+      await().atMost(Duration.ofMinutes(1)).until(() -> direct.query(writing).equals("1"));
+      assertThat(keeper.claim(large).messages()).isEmpty();
+      Set<Long> taken = new HashSet<>();
+      await()
+          .atMost(Duration.ofSeconds(60))
+          .until(
+              () -> {
+                keeper.housekeep();
+                other
+                    .claim(new Claim.Request("other", 1_000, 1L << 30, Duration.ofMinutes(10)))
+                    .messages()
+                    .forEach(m -> taken.add(m.sequence()));
+                return taken.size() == 100;
+              });
+      client.goOn();
+      assertThatThrownBy(() -> claim.get(1, TimeUnit.MINUTES))
+          .hasCauseInstanceOf(TransientOutboxException.class);
     }
   }
 }

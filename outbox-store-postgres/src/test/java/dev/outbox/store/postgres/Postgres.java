@@ -21,8 +21,28 @@ final class Postgres implements TestedStore {
   }
 
   @Override
-  public Database database(Consumer<HikariConfig> settings) {
-    return new Database(server(), settings);
+  public DatabaseServer start() {
+    return DatabaseServer.postgres();
+  }
+
+  @Override
+  public DatabaseServer shared() {
+    return server();
+  }
+
+  @Override
+  public Database database(DatabaseServer server, Consumer<HikariConfig> settings) {
+    return new Database(server, settings);
+  }
+
+  @Override
+  public String now() {
+    return "clock_timestamp()";
+  }
+
+  @Override
+  public String earlier(String column, long millis) {
+    return "%s - %d * interval '1 millisecond'".formatted(column, millis);
   }
 
   @Override

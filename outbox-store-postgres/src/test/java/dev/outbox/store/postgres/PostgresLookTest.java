@@ -3,10 +3,11 @@ package dev.outbox.store.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
+import dev.outbox.store.jdbc.Intercepted;
+import java.lang.reflect.Method;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -40,7 +41,7 @@ class PostgresLookTest extends DatabaseTest {
     asked.setAutoCommit(true);
     keeper =
         keeperOfAll(
-            PostgresOutboxStore.of(Watched.routed(database.pool, this::route)),
+            PostgresOutboxStore.of(Intercepted.of(database.pool, this::call)),
             database,
             Duration.ofMinutes(5));
   }
@@ -52,35 +53,18 @@ class PostgresLookTest extends DatabaseTest {
     asked.close();
   }
 
-  private Connection route(Connection target, String method, Object... arguments) {
-    if (method.equals("commit")) {
+  private Object call(Object target, Method method, Object[] arguments) throws Exception {
+    if (method.getName().equals("commit")) {
       transactions++;
     }
-    if (!method.equals("prepareStatement") || !PostgresLook.IS_FLUSHED.equals(arguments[0])) {
-      return target;
-    }
-    questions++;
-    try {
+    boolean asks = arguments != null && PostgresLook.IS_FLUSHED.equals(arguments[0]);
+    if (asks) {
+      questions++;
       if (flushes) {
         producer.commit();
       }
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
     }
-    return asksAnother ? asked : target;
-  }
-
-  private void append() {
-    database.inTransaction(
-        false,
-        c ->
-            store.append(
-                c,
-                OutboxMessage.builder()
-                    .aggregate("order", "a")
-                    .eventType("changed")
-                    .payload("{}")
-                    .build()));
+    return method.invoke(asks && asksAnother ? asked : target, arguments);
   }
 
   private Claim claim() {
@@ -99,9 +83,9 @@ class PostgresLookTest extends DatabaseTest {
         .atMost(Duration.ofMinutes(1))
         .until(
             () -> {
-              append();
+              append("a");
               deliver(claim()); // what it finds is durable, so the next look asks
-              append();
+              append("a");
               write();
               questions = 0;
               transactions = 0;

@@ -1,6 +1,5 @@
 package dev.outbox.store.postgres;
 
-import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.JdbcStoreTck;
 import dev.outbox.store.jdbc.TestDatabase;
 import dev.outbox.tck.store.ReadOnlyTransactions;
@@ -11,15 +10,12 @@ import java.util.List;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import javax.sql.DataSource;
 
 /** The TCK on PostgreSQL; also what {@code ./outbox tck} runs in a user's own database. */
-public class PostgresStoreTck extends JdbcStoreTck
-    implements OnPostgres, ReadOnlyTransactions<Connection> {
+public class PostgresStoreTck extends JdbcStoreTck implements ReadOnlyTransactions<Connection> {
 
-  @Override
-  protected JdbcOutboxStore.Builder<?, ?> builder(DataSource dataSource) {
-    return PostgresOutboxStore.builder(dataSource);
+  public PostgresStoreTck() {
+    super(new Postgres());
   }
 
   @Override
@@ -38,11 +34,6 @@ public class PostgresStoreTck extends JdbcStoreTck
   @Override
   protected String truncate() {
     return super.truncate() + " restart identity";
-  }
-
-  @Override
-  protected String now() {
-    return "clock_timestamp()";
   }
 
   @Override

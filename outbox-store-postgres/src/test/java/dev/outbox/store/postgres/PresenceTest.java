@@ -9,6 +9,7 @@ import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
 import dev.outbox.store.jdbc.PresenceTests;
+import dev.outbox.store.jdbc.TestDatabase;
 import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -27,8 +28,7 @@ import org.postgresql.PGConnection;
 @DisplayName("A relay that shows that it lives")
 class PresenceTest extends PresenceTests {
 
-  private static final OutboxMessage MESSAGE =
-      OutboxMessage.builder().aggregate("order", "k").eventType("changed").payload("{}").build();
+  private static final OutboxMessage MESSAGE = of("k").build();
 
   PresenceTest() {
     super(new Postgres());
@@ -149,11 +149,7 @@ class PresenceTest extends PresenceTests {
     database.inTransaction(
         false,
         c -> {
-          try (Statement statement = c.createStatement()) {
-            statement.execute(before);
-          } catch (SQLException e) {
-            throw new IllegalStateException(e);
-          }
+          TestDatabase.execute(c, before);
           uncommitted.set(((PostgresOutboxStore) store).append(keeper, c, List.of(MESSAGE)));
         });
     Committed committed = uncommitted.get().committed();

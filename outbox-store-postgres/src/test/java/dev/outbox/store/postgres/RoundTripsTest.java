@@ -4,24 +4,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariConfig;
+import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
-import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("Round trips")
 class RoundTripsTest extends DatabaseTest {
@@ -34,9 +34,7 @@ class RoundTripsTest extends DatabaseTest {
     return IntStream.range(0, count)
         .mapToObj(
             i ->
-                OutboxMessage.builder()
-                    .aggregate("order", "order " + i)
-                    .eventType("Placed")
+                of("order " + i)
                     .payload(new byte[1_000])
                     .header("traceparent", "00-0")
                     .dedupKey(dedup ? "key " + i : null)
@@ -88,17 +86,21 @@ class RoundTripsTest extends DatabaseTest {
   }
 
   /** A look takes more when something else has just written what is not on the disk yet. */
-  @Test
-  @DisplayName("a message of a key that is kept is two, one to find it and one to settle it")
-  void kept() {
-    Keeper keeper =
-        keeperOfAll(PostgresOutboxStore.of(database.pool), database, Duration.ofMinutes(5));
+  @ParameterizedTest
+  @EnumSource
+  @DisplayName(
+      "a message of a key that is kept is two, one to find it, one to settle and archive it")
+  void kept(Archive archive) {
+    PostgresOutboxStore keeping =
+        PostgresOutboxStore.builder(database.pool).archive(archive).build();
+    keeping.migrate();
+    Keeper keeper = keeperOfAll(keeping, database, Duration.ofMinutes(5));
     await()
         .atMost(Duration.ofMinutes(1))
         .until(
             () -> {
-              database.inTransaction(false, c -> store.append(c, messages(1, false)));
-              return CountedSockets.roundTrips(() -> deliver(keeper)) == 2;
+              append(messages(1, false));
+              return CountedSockets.roundTrips(() -> deliverOne(keeper)) == 2;
             });
     keeper.close();
   }
@@ -111,13 +113,13 @@ class RoundTripsTest extends DatabaseTest {
     Keeper keeper = keeperOfAll(handing, database, Duration.ofMinutes(5));
     database.inTransaction(
         false, c -> handing.append(c, messages(1, false))); // asks for the server
-    deliver(keeper);
+    deliverOne(keeper);
     AtomicReference<Uncommitted> uncommitted = new AtomicReference<>();
     database.inTransaction(
         false, // asks for the right to read
         c -> uncommitted.set(handing.append(keeper, c, messages(1, false))));
     Committed ignored = uncommitted.get().committed();
-    deliver(keeper);
+    deliverOne(keeper);
     await()
         .atMost(Duration.ofMinutes(1))
         .until(
@@ -132,16 +134,8 @@ class RoundTripsTest extends DatabaseTest {
                         .isEqualTo(1);
                   });
               boolean handed = uncommitted.get().committed() == Committed.HANDED_OVER;
-              return CountedSockets.roundTrips(() -> deliver(keeper)) == 1 && handed;
+              return CountedSockets.roundTrips(() -> deliverOne(keeper)) == 1 && handed;
             });
     keeper.close();
-  }
-
-  private static void deliver(Keeper keeper) {
-    Claim.Request request = new Claim.Request("worker", 100, 1_000_000, Duration.ofMinutes(5));
-    Claim claim = claimOne(keeper, request);
-    Map<Long, Decision> delivered =
-        Map.of(claim.messages().get(0).sequence(), Decision.delivered());
-    assertThat(keeper.settleAndClaim(claim, delivered, request).lost()).isEmpty();
   }
 }

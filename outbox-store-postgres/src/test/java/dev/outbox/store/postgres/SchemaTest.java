@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.OutboxException;
 import dev.outbox.PermanentOutboxException;
+import dev.outbox.store.jdbc.Intercepted;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
-import dev.outbox.store.jdbc.Rewriting;
 import dev.outbox.store.jdbc.SchemaTests;
 import dev.outbox.store.jdbc.TestDatabase;
 import java.sql.Connection;
@@ -114,12 +114,14 @@ class SchemaTest extends SchemaTests {
   void citus() {
     store.migrate();
     assertThat(Findings.wrong(store)).noneMatch(warning -> warning.contains("Citus"));
-    JdbcOutboxStore spread = builder(Rewriting.of(database.pool, citus("outbox_message"))).build();
+    JdbcOutboxStore spread =
+        builder(Intercepted.rewriting(database.pool, citus("outbox_message"))).build();
     assertThatThrownBy(spread::verify)
         .isInstanceOf(PermanentOutboxException.class)
         .hasMessageContaining("table outbox_message is spread over servers by Citus")
         .hasMessageContaining("select undistribute_table('outbox_message')");
-    JdbcOutboxStore local = builder(Rewriting.of(database.pool, citus("pg_class"))).build();
+    JdbcOutboxStore local =
+        builder(Intercepted.rewriting(database.pool, citus("pg_class"))).build();
     local.verify();
     assertThat(Findings.wrong(local)).anyMatch(warning -> warning.contains("the extension Citus"));
   }
@@ -186,7 +188,7 @@ class SchemaTest extends SchemaTests {
       store.append(caching, message());
       caching.commit();
       assertThat(delivered()).hasSize(1);
-      database.inTransaction(false, c -> store.append(c, message()));
+      append(message());
       assertThat(delivered()).as("of another session, beyond the cache").hasSize(1);
 
       store.append(caching, message());

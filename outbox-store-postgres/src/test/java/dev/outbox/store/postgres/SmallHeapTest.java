@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.ChildJvm;
+import dev.outbox.store.jdbc.DatabaseTests;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.DisplayName;
@@ -22,11 +23,7 @@ class SmallHeapTest {
       database.execute(store.ddl());
       for (int i = 0; i < MESSAGES; i++) {
         OutboxMessage message =
-            OutboxMessage.builder()
-                .aggregate("order", "order-" + i)
-                .eventType("changed")
-                .payload(new byte[OutboxMessage.MAX_PAYLOAD])
-                .build();
+            DatabaseTests.of("order-" + i).payload(new byte[OutboxMessage.MAX_PAYLOAD]).build();
         database.inTransaction(
             false,
             connection ->

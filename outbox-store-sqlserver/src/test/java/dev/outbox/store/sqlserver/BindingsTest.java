@@ -59,7 +59,7 @@ class BindingsTest {
   private static final LocalDateTime TIME = LocalDateTime.parse("2026-11-20T12:00:00.123456");
   private static final Duration LEASE = Duration.ofSeconds(10);
   private static final List<Map<String, Object>> VERSION =
-      List.of(row("version", 1, "no_count", 0, "page_locks", null));
+      List.of(row("version no_count page_locks", 1, 0, null));
 
   /** The statements as the driver gets them, and their names. */
   private final Map<String, String> names =
@@ -89,110 +89,68 @@ class BindingsTest {
     List<Map<String, Object>> answer = answers.getOrDefault(name, List.of());
     if (name != null && name.startsWith("SIZES")) {
       // From now on it comes with its payload.
-      answers.put(
-          name.replace("SIZES", "READ"), List.of(message(11, "a", "target", null, "horizon", 0L)));
+      answers.put(name.replace("SIZES", "READ"), List.of(pending(11, "a")));
     }
     return answer;
   }
 
-  private static Map<String, Object> message(long seq, String key, Object... more) {
+  /** From now on a query of this name gives a row. */
+  private void gives(String name, String columns, Object... values) {
+    answers.put(name, List.of(row(columns, values)));
+  }
+
+  private static Map<String, Object> message(
+      long seq, String key, String columns, Object... values) {
     Map<String, Object> row =
+        row("bucket seq payload attempts created_at", 3, seq, new byte[] {1}, 0, TIME);
+    row.putAll(
         row(
-            "bucket",
-            3,
-            "seq",
-            seq,
-            "payload",
-            new byte[] {1},
-            "attempts",
-            0,
-            "created_at",
-            TIME,
-            "id",
+            "id aggregate_type aggregate_id event_type partition_key",
             ID,
-            "aggregate_type",
             "order",
-            "aggregate_id",
             key,
-            "event_type",
             "Placed",
-            "partition_key",
-            null,
-            "content_type",
-            "text/plain",
-            "headers",
-            "[]",
-            "dedup_key",
-            null,
-            "correlation_id",
-            null,
-            "available_at",
-            null,
-            "max_attempts",
-            null,
-            "expires_at",
-            null,
-            "expired",
-            0);
-    row.putAll(row(more));
+            null));
+    row.putAll(
+        row("content_type headers dedup_key correlation_id", "text/plain", "[]", null, null));
+    row.putAll(row("available_at max_attempts expires_at expired", null, null, null, 0));
+    row.putAll(row(columns, values));
     return row;
   }
 
+  private static Map<String, Object> pending(long seq, String key) {
+    return message(seq, key, "target horizon", null, 0L);
+  }
+
   private static Map<String, Object> toMove(long seq, String target) {
-    Map<String, Object> row = message(seq, "moves", "target", target, "horizon", 0L);
+    Map<String, Object> row = message(seq, "moves", "target horizon", target, 0L);
     row.put("payload", null);
     return row;
   }
 
   private void answerClaims() {
-    answers.put("PLACE", List.of(row("place", "schema shop of database app")));
+    gives("PLACE", "place", "schema shop of database app");
     answers.put("SCHEMA_VERSION", VERSION);
     answers.put("BUCKETS", List.of(bucket(3, 1, 1)));
     leased(0, 1, 1);
-    answers.put(
-        "LOCKED",
-        List.of(
-            row(
-                "bucket",
-                3,
-                "left_millis",
-                5L,
-                "txid",
-                0L,
-                "history",
-                "",
-                "scheduled",
-                1,
-                "blocked",
-                1)));
+    gives("LOCKED", "bucket left_millis txid history scheduled blocked", 3, 5L, 0L, "", 1, 1);
     answers.put(
         "FIRST_PENDING", Stream.of(11L, 12L, 13L, 14L, 15L).map(seq -> row("seq", seq)).toList());
     answers.put(
         "READ_PENDING",
         List.of(
-            message(11, "a", "target", null, "horizon", 0L),
-            message(12, "b", "target", null, "horizon", 0L),
-            message(13, "c", "target", null, "horizon", 0L),
+            pending(11, "a"),
+            pending(12, "b"),
+            pending(13, "c"),
             toMove(14, "BLOCKED"),
             toMove(15, "SCHEDULED")));
-    answers.put("READ_SCHEDULED", List.of(message(21, "d", "target", null, "horizon", 0L)));
+    answers.put("READ_SCHEDULED", List.of(pending(21, "d")));
     answers.put("READ_BLOCKED", List.of(blocked(31, "blocked", 1), emptyKey()));
   }
 
   private static Map<String, Object> bucket(int bucket, int scheduled, int blocked) {
     return row(
-        "bucket",
-        bucket,
-        "leased_by",
-        null,
-        "free",
-        1,
-        "pending",
-        1,
-        "scheduled",
-        scheduled,
-        "blocked",
-        blocked);
+        "bucket leased_by free pending scheduled blocked", bucket, null, 1, 1, scheduled, blocked);
   }
 
   private static Map<String, Object> emptyKey() {
@@ -202,7 +160,7 @@ class BindingsTest {
   }
 
   private static Map<String, Object> blocked(long seq, String key, long turn) {
-    return message(seq, key, "due_bucket", 3, "due_key", key, "due_low_seq", 30L, "turn", turn);
+    return message(seq, key, "due_bucket due_key due_low_seq turn", 3, key, 30L, turn);
   }
 
   private Claim claim() {
@@ -288,22 +246,15 @@ class BindingsTest {
   }
 
   private void leased(int singles, int scheduled, int blocked) {
-    answers.put(
+    gives(
         "LEASED",
-        List.of(
-            row(
-                "bucket",
-                3,
-                "token",
-                8L,
-                "served_at",
-                TIME,
-                "singles",
-                singles,
-                "scheduled",
-                scheduled,
-                "blocked",
-                blocked)));
+        "bucket token served_at singles scheduled blocked",
+        3,
+        8L,
+        TIME,
+        singles,
+        scheduled,
+        blocked);
   }
 
   /** A bucket whose messages are handed out one at a time: attempts are counted beforehand. */
@@ -317,19 +268,18 @@ class BindingsTest {
   /** A payload that a read left out. */
   private void large() {
     answerClaims();
-    Map<String, Object> leftOut = message(11, "a", "target", null, "horizon", 0L);
+    Map<String, Object> leftOut = pending(11, "a");
     leftOut.put("payload", null);
     answers.put("READ_PENDING", List.of(leftOut));
     answers.put("READ_SCHEDULED", List.of(leftOut));
-    answers.put("SIZES_PENDING", List.of(row("bucket", 3, "size", 999_999L)));
-    answers.put("SIZES_SCHEDULED", List.of(row("bucket", 3, "size", 999_999L)));
+    gives("SIZES_PENDING", "bucket size", 3, 999_999L);
+    gives("SIZES_SCHEDULED", "bucket size", 3, 999_999L);
     store.claim(request()).settle(Map.of());
   }
 
   private void look() {
     Map<String, Object> listed =
-        message(
-            5, "k", "status", "DEAD", "last_error", "no", "last_failed_at", TIME, "halts_key", 1);
+        message(5, "k", "status last_error last_failed_at halts_key", "DEAD", "no", TIME, 1);
     List.of("LIST", "LIST_DEAD", "LIST_OF_KEY", "SHOW")
         .forEach(name -> answers.put(name, List.of(listed)));
     for (Query query :
@@ -344,21 +294,14 @@ class BindingsTest {
     }
     Map<String, Object> key =
         row(
-            "bucket",
+            "bucket key retry_at halted_by head attempts last_error waiting",
             3,
-            "key",
             "order/k",
-            "retry_at",
             TIME,
-            "halted_by",
             5L,
-            "head",
             null,
-            "attempts",
             1,
-            "last_error",
             "no",
-            "waiting",
             2);
     for (String name : List.of("KEYS_ALL", "KEYS_HALTED", "KEYS_ONE")) {
       answers.put(name, List.of(key));
@@ -388,58 +331,45 @@ class BindingsTest {
     assertThat(store.leases().orElseThrow()).isEmpty();
     answers.put(
         "DEAD_LETTERS",
-        List.of(message(5, "k", "last_error", "no", "last_failed_at", TIME, "halts_key", 1)));
+        List.of(message(5, "k", "last_error last_failed_at halts_key", "no", TIME, 1)));
     assertThat(store.deadLetters(0, 10)).singleElement().matches(DeadLetter::haltsKey);
     look();
-    answers.put("LOCK_DEAD_LETTERS", List.of(row("bucket", 3, "key", "k", "seq", 5L)));
+    gives("LOCK_DEAD_LETTERS", "bucket key seq", 3, "k", 5L);
     assertThat(store.requeue(5)).isTrue();
     assertThat(store.discard(5)).isTrue();
-    answers.put(
+    gives(
         "STATISTICS",
-        List.of(
-            row(
-                "pending",
-                1L,
-                "scheduled",
-                0L,
-                "blocked",
-                0L,
-                "dead",
-                0L,
-                "blocked_keys",
-                0L,
-                "halted_keys",
-                0L,
-                "free_millis",
-                1_500L,
-                "blocked_millis",
-                null)));
+        "pending scheduled blocked dead blocked_keys halted_keys free_millis blocked_millis",
+        1L,
+        0L,
+        0L,
+        0L,
+        0L,
+        0L,
+        1_500L,
+        null);
     Statistics statistics = store.statistics(10_000);
     assertThat(statistics.pending()).isEqualTo(1);
     assertThat(statistics.oldestFree()).isEqualTo(Duration.ofMillis(1_500));
     assertThat(statistics.oldestBlocked()).isNull();
-    answers.put(
-        "LEASES",
-        List.of(row("worker", "r", "buckets", 2, "leased_at", TIME, "lease_until", TIME)));
+    gives("LEASES", "worker buckets leased_at lease_until", "r", 2, TIME, TIME);
     assertThat(store.leases().orElseThrow()).hasSize(1);
     store.pause("order", new Who("ann", "stock taking"));
-    answers.put(
-        "PAUSES",
-        List.of(row("aggregate_type", "", "paused_at", TIME, "who", "ann", "reason", null)));
+    gives("PAUSES", "aggregate_type paused_at who reason", "", TIME, "ann", null);
     assertThat(store.pauses())
         .containsExactly(new Pause(null, TIME.toInstant(ZoneOffset.UTC), "ann", null));
     driver.timeouts.forEach(
         (sql, seconds) ->
             assertThat(seconds).as(sql).isEqualTo(sql.contains(".paused_at") ? 2 : 30));
     assertThat(store.resume("order", Who.named("bob"))).isTrue();
-    answers.put("HALTED_BY_NOTHING", List.of(row("bucket", 3, "key", "k", "halted_by", 5L)));
+    gives("HALTED_BY_NOTHING", "bucket key halted_by", 3, "k", 5L);
     SqlServerOutboxStore forgetting =
         builder(driver).deadLetterRetention(Duration.ofDays(90)).build();
-    answers.put("EXPIRED", List.of(row("seq", 5L, "expired", 1), row("seq", 6L, "expired", 0)));
+    answers.put("EXPIRED", List.of(row("seq expired", 5L, 1), row("seq expired", 6L, 0)));
     int discards = executions("DISCARD").size();
     forgetting.housekeep();
     assertThat(executions("DISCARD")).as("dead letters that expired").hasSize(discards + 1);
-    answers.put("UNDUE", List.of(row("bucket", 3, "key", "k", "seq", 5L)));
+    gives("UNDUE", "bucket key seq", 3, "k", 5L);
     assertThat(store.cancel(Set.of(5L), null)).containsExactly(5L);
   }
 
@@ -490,11 +420,7 @@ class BindingsTest {
     leased(0, 0, 0);
     List<Long> sequences = LongStream.range(100, 100 + messages).boxed().toList();
     answers.put("FIRST_PENDING", sequences.stream().map(seq -> row("seq", seq)).toList());
-    answers.put(
-        "READ_PENDING",
-        sequences.stream()
-            .map(seq -> message(seq, "k" + seq, "target", null, "horizon", 0L))
-            .toList());
+    answers.put("READ_PENDING", sequences.stream().map(seq -> pending(seq, "k" + seq)).toList());
   }
 
   @Test
@@ -577,10 +503,10 @@ class BindingsTest {
 
   private void decides() {
     Who alice = new Who("alice", "by hand");
-    answers.put("LOCK_DEAD_LETTERS", List.of(row("bucket", 3, "key", "k", "seq", 5L)));
+    gives("LOCK_DEAD_LETTERS", "bucket key seq", 3, "k", 5L);
     assertThat(store.requeue(Set.of(5L), alice)).isNotEmpty();
     assertThat(store.discard(Set.of(5L), alice)).isNotEmpty();
-    answers.put("UNDUE", List.of(row("bucket", 3, "key", "k", "seq", 5L)));
+    gives("UNDUE", "bucket key seq", 3, "k", 5L);
     assertThat(store.cancel(Set.of(5L), alice)).containsExactly(5L);
     assertThat(
             executions("ARCHIVE NOTE_DEAD_LETTER").stream()
@@ -591,19 +517,16 @@ class BindingsTest {
   }
 
   private void looks() {
-    Map<String, Object> left = message(11, "k");
-    left.putAll(
-        row(
-            "whole",
+    Map<String, Object> left =
+        message(
+            11,
+            "k",
+            "whole archived_at outcome answer last_error",
             1,
-            "archived_at",
             TIME,
-            "outcome",
             "DELIVERED",
-            "answer",
             "orders-3@1742",
-            "last_error",
-            null));
+            null);
     answers.put("ARCHIVE FIND", List.of(left));
     Search all = Search.between(Instant.EPOCH, Instant.parse("2100-01-01T00:00:00Z"));
     List<Archived> archived = store.archived(all, 10);
@@ -621,11 +544,11 @@ class BindingsTest {
     answers.put(
         "READ_PENDING",
         List.of(
-            message(11, "a", "target", null, "horizon", 0L),
-            message(12, "b", "target", null, "horizon", 0L),
-            message(13, "b", "target", null, "horizon", 0L),
-            message(14, "b", "target", null, "horizon", 0L),
-            message(15, "c", "target", null, "horizon", 0L)));
+            pending(11, "a"),
+            pending(12, "b"),
+            pending(13, "b"),
+            pending(14, "b"),
+            pending(15, "c")));
     assertThat(store.claim(request()).messages().stream().map(StoredMessage::sequence))
         .as("12 is late, and stands before 13; 14 and 15 may have one before them")
         .containsExactly(11L, 12L, 13L, 21L, 31L);
@@ -649,11 +572,7 @@ class BindingsTest {
     leased(0, scheduled, blocked);
     boolean pending = scheduled + blocked == 0;
     answers.put("FIRST_PENDING", pending ? List.of(row("seq", 11L), row("seq", 12L)) : List.of());
-    answers.put(
-        "READ_PENDING",
-        List.of(
-            message(12, "a", "target", null, "horizon", 0L),
-            message(11, "a", "target", null, "horizon", 0L)));
+    answers.put("READ_PENDING", List.of(pending(12, "a"), pending(11, "a")));
     answers.put("READ_SCHEDULED", List.of(due(21, TIME), due(22, TIME.minusNanos(1_000))));
     answers.put("READ_BLOCKED", List.of(blocked(31, "a", 2), blocked(32, "b", 1)));
     Claim.Request one = new Claim.Request("worker", 100, 1, LEASE);
@@ -662,7 +581,7 @@ class BindingsTest {
   }
 
   private static Map<String, Object> due(long seq, LocalDateTime availableAt) {
-    Map<String, Object> row = message(seq, "s" + seq, "target", null, "horizon", 0L);
+    Map<String, Object> row = pending(seq, "s" + seq);
     row.put("available_at", availableAt);
     return row;
   }

@@ -44,25 +44,21 @@ class InboxBindingsTest {
   }
 
   private void isThere(String state, String token, long leftMicros) {
-    answers.put("SCHEMA_VERSION", List.of(row("version", 1, "no_count", 0, "page_locks", null)));
-    answers.put(
+    gives("SCHEMA_VERSION", "version no_count page_locks", 1, 0, null);
+    gives(
         "FIND",
-        List.of(
-            row(
-                "state",
-                state,
-                "token",
-                token,
-                "fingerprint",
-                null,
-                "attempts",
-                1,
-                "content_type",
-                null,
-                "result",
-                null,
-                "left_micros",
-                leftMicros)));
+        "state token fingerprint attempts content_type result left_micros",
+        state,
+        token,
+        null,
+        1,
+        null,
+        null,
+        leftMicros);
+  }
+
+  private void gives(String name, String columns, Object... values) {
+    answers.put(name, List.of(row(columns, values)));
   }
 
   private List<Execution> executions(String name) {
@@ -87,9 +83,9 @@ class InboxBindingsTest {
     assertThat(lock.renew(LOCK)).isTrue();
     assertThat(lock.complete(transaction, InboxResult.of(new byte[] {3}, "text/plain"))).isTrue();
     assertThat(lock.release("no")).isTrue();
-    answers.put("EXPIRED", List.of(row("consumer", "billing", "message_id", "m-0")));
+    gives("EXPIRED", "consumer message_id", "billing", "m-0");
     inbox.housekeep();
-    answers.put("STATISTICS", List.of(row("in_progress", 1L, "expired_locks", 2L, "failed", 3L)));
+    gives("STATISTICS", "in_progress expired_locks failed", 1L, 2L, 3L);
     assertThat(inbox.statistics(10)).isEqualTo(new InboxStatistics(10, 1, 2, 3));
 
     assertThat(driver.executions.stream().map(e -> name(e.sql()))).containsAll(names.values());

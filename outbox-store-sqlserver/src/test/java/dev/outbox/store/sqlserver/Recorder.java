@@ -90,10 +90,16 @@ final class Recorder {
     this.count = count;
   }
 
-  static Map<String, Object> row(Object... namesAndValues) {
+  /**
+   * A row.
+   *
+   * @param columns their names, with spaces between
+   */
+  static Map<String, Object> row(String columns, Object... values) {
+    String[] names = columns.split(" ");
     Map<String, Object> row = new LinkedHashMap<>();
-    for (int i = 0; i < namesAndValues.length; i += 2) {
-      row.put((String) namesAndValues[i], namesAndValues[i + 1]);
+    for (int i = 0; i < values.length; i++) {
+      row.put(names[i], values[i]);
     }
     return row;
   }

@@ -8,11 +8,14 @@ import javax.sql.DataSource;
 /**
  * The TCK of inboxes on SQL Server; also what {@code ./outbox tck} runs in a user's own database.
  */
-public class SqlServerInboxTck extends JdbcInboxTck implements OnSqlServer {
+public class SqlServerInboxTck extends JdbcInboxTck {
+  public SqlServerInboxTck() {
+    super(new SqlServer());
+  }
 
   @Override
   protected JdbcInboxStore.Builder<?, ?> builder(DataSource dataSource) {
-    return SqlServerInboxStore.builder(dataSource).schema(database().schema());
+    return super.builder(dataSource).schema(database().schema());
   }
 
   /** T-SQL lets no connection choose its schema, so the tables are named with it. */

@@ -13,22 +13,20 @@ import javax.sql.DataSource;
 import org.opentest4j.TestAbortedException;
 
 /** The TCK on SQL Server; also what {@code ./outbox tck} runs in a user's own database. */
-public class SqlServerStoreTck extends JdbcStoreTck implements OnSqlServer {
+public class SqlServerStoreTck extends JdbcStoreTck {
+  public SqlServerStoreTck() {
+    super(new SqlServer());
+  }
 
   @Override
   protected JdbcOutboxStore.Builder<?, ?> builder(DataSource dataSource) {
-    return SqlServerOutboxStore.builder(dataSource).schema(database().schema());
+    return super.builder(dataSource).schema(database().schema());
   }
 
   /** T-SQL lets no connection choose its schema, so the tables are named with it. */
   @Override
   protected String named(String sql) {
     return sql.replace("outbox_", database().schema() + "." + PrefixedNames.DEFAULT_PREFIX);
-  }
-
-  @Override
-  protected String now() {
-    return "sysutcdatetime()";
   }
 
   @Override

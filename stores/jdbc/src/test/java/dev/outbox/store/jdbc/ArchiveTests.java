@@ -45,21 +45,6 @@ public abstract class ArchiveTests extends DatabaseTests {
     store.migrate();
   }
 
-  /** An expression: some days ago. */
-  protected abstract String daysAgo(int days);
-
-  protected final void append(OutboxMessage... messages) {
-    database.inTransaction(false, c -> store.append(c, List.of(messages)));
-  }
-
-  protected static OutboxMessage message(String key) {
-    return OutboxMessage.builder()
-        .aggregate("order", key)
-        .eventType("Placed")
-        .payload("{}")
-        .build();
-  }
-
   /** All that is archived, in its order. */
   protected final List<Archived> archive() {
     return store.archived(ALL, 10_000);
@@ -139,7 +124,7 @@ public abstract class ArchiveTests extends DatabaseTests {
     database.execute("update outbox_message set last_failed_at = " + daysAgo(10));
     AtomicInteger requeued = new AtomicInteger();
     DataSource between =
-        Rewriting.of(
+        Intercepted.rewriting(
             database.pool,
             sql -> {
               boolean isLock = sql.contains("DEAD'") && sql.strip().endsWith("for update");

@@ -6,13 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.OutboxException;
 import dev.outbox.TransientOutboxException;
 import java.io.IOException;
-import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
-import javax.sql.DataSource;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -30,13 +28,8 @@ public abstract class ErrorsTests extends DatabaseTests {
 
   /** A store without a pool, whose user has {@link #PASSWORD}. */
   protected final JdbcOutboxStore storeAt(String url, String user) {
-    DataSource dataSource =
-        (DataSource)
-            Proxy.newProxyInstance(
-                DataSource.class.getClassLoader(),
-                new Class<?>[] {DataSource.class},
-                (proxy, method, arguments) -> DriverManager.getConnection(url, user, PASSWORD));
-    return builder(dataSource).build();
+    return builder(Intercepted.source(() -> DriverManager.getConnection(url, user, PASSWORD)))
+        .build();
   }
 
   private static int closedPort() throws IOException {

@@ -1,17 +1,18 @@
 package dev.outbox.store.jdbc;
 
+import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Outbox;
-import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.tck.internal.HoldingThread;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.Map;
 import javax.sql.DataSource;
 
 /** Tests with relays that hold buckets. */
@@ -25,6 +26,17 @@ public abstract class HoldingTests extends DatabaseTests {
   @SuppressWarnings("unchecked") // all of these stores append in connections
   protected final KeepingStore<Connection> keeping(DataSource dataSource) {
     return (KeepingStore<Connection>) builder(dataSource).build();
+  }
+
+  protected static Claim.Request ofWorker() {
+    return new Claim.Request("worker", 100, 1_000_000, Duration.ofMinutes(5));
+  }
+
+  /** Delivers the only message that is due, and goes on. */
+  public static void deliverOne(Keeper keeper) {
+    Claim claim = claimOne(keeper, ofWorker());
+    Map<Long, Decision> delivered = all(claim, Decision.delivered());
+    assertThat(keeper.settleAndClaim(claim, delivered, ofWorker()).lost()).isEmpty();
   }
 
   /** Claims the only message that is due. */
@@ -54,17 +66,11 @@ public abstract class HoldingTests extends DatabaseTests {
 
   /** Of one session for all that workers do, and another one for the thread that holds. */
   protected static DataSource heldApart(DataSource ofWorkers, DataSource ofHolder) {
-    return (DataSource)
-        Proxy.newProxyInstance(
-            DataSource.class.getClassLoader(),
-            new Class<?>[] {DataSource.class},
-            (proxy, method, arguments) -> {
-              if (method.getName().equals("isWrapperFor")) {
-                return false; // so that nobody asks how many connections there are
-              }
-              boolean holds = Thread.currentThread().getName().equals(HoldingThread.NAME);
-              return method.invoke(holds ? ofHolder : ofWorkers, arguments);
-            });
+    return Intercepted.source(
+        () -> {
+          boolean holds = Thread.currentThread().getName().equals(HoldingThread.NAME);
+          return (holds ? ofHolder : ofWorkers).getConnection();
+        });
   }
 
   protected static void awaitHeld(Keeper keeper, TestDatabase in) {
@@ -72,9 +78,7 @@ public abstract class HoldingTests extends DatabaseTests {
         .atMost(PATIENCE)
         .until(
             () -> {
-              Claim.Request request =
-                  new Claim.Request("worker", 100, 1_000_000, Duration.ofMinutes(5));
-              assertThat(keeper.claim(request).messages()).isEmpty();
+              assertThat(keeper.claim(ofWorker()).messages()).isEmpty();
               return held(in);
             },
             "64"::equals);
@@ -89,15 +93,6 @@ public abstract class HoldingTests extends DatabaseTests {
   }
 
   protected static void append(TestDatabase database, Outbox<Connection> store, String key) {
-    database.inTransaction(
-        false,
-        c ->
-            store.append(
-                c,
-                OutboxMessage.builder()
-                    .aggregate("order", key)
-                    .eventType("changed")
-                    .payload("{}")
-                    .build()));
+    database.inTransaction(false, c -> store.append(c, of(key).build()));
   }
 }

@@ -81,6 +81,7 @@ public abstract class HostileRowsTests extends DatabaseTests {
           "<script>&lt;\r\nSet-Cookie: a=b\r\n",
           "\u001B[2J\u202Eright to left\u2066\uFEFF",
           "trailing  ",
+          "x".repeat(OutboxMessage.MAX_TEXT - 1) + " ",
           "\uD83D\uDCE6".repeat(OutboxMessage.MAX_TEXT),
           "null");
 
@@ -245,6 +246,7 @@ public abstract class HostileRowsTests extends DatabaseTests {
             "{}",
             "{\"a\":\"b\",\"a\":\"c\"}",
             "[[\"Set-Cookie\\r\\nx\",\"v\\r\\nInjected: yes\"]]",
+            "[[\"n\",\"" + "v".repeat(15_999) + "\"]]",
             "{\"${jndi:ldap://127.0.0.1/x}\":\"<a href=\\\"x\\\">\"}")) {
       rows.add(row(Fate.DELIVERED, "headers", "'" + headers.replace("\\", backslash()) + "'"));
     }
@@ -308,12 +310,21 @@ public abstract class HostileRowsTests extends DatabaseTests {
     return damages;
   }
 
+  private Stream<Hostile> all() {
+    return Stream.concat(everywhere().stream(), rows().stream());
+  }
+
+  /** The rows that the schema refuses. */
+  protected final List<Hostile> refused() {
+    return all().filter(hostile -> hostile.fate == Fate.REFUSED).toList();
+  }
+
   // ---- the tests
 
   @TestFactory
   @DisplayName("A row by plain SQL")
   Stream<DynamicTest> row() {
-    return Stream.concat(everywhere().stream(), rows().stream())
+    return all()
         .map(
             hostile ->
                 dynamicTest(
@@ -476,19 +487,13 @@ public abstract class HostileRowsTests extends DatabaseTests {
 
   private void append(String... keys) {
     for (String key : keys) {
-      OutboxMessage message =
-          OutboxMessage.builder()
-              .aggregate("order", key)
-              .partitionKey(key)
-              .eventType("e")
-              .payload(key)
-              .build();
-      database.inTransaction(false, c -> store.append(c, message));
+      OutboxMessage message = of(key).partitionKey(key).payload(key).build();
+      append(message);
     }
   }
 
   /** Whether the schema refuses it, as it is to. */
-  private boolean isRefused(Hostile hostile) {
+  protected final boolean isRefused(Hostile hostile) {
     boolean refused = false;
     try {
       execute(hostile.sql, hostile.texts);
@@ -496,7 +501,9 @@ public abstract class HostileRowsTests extends DatabaseTests {
       assertThat(e.getCause()).isInstanceOf(SQLException.class);
       refused = true;
     }
-    assertThat(refused).as("whether the schema refuses it").isEqualTo(hostile.fate == Fate.REFUSED);
+    assertThat(refused)
+        .as("whether the schema refuses %s", shown(hostile.what))
+        .isEqualTo(hostile.fate == Fate.REFUSED);
     return refused;
   }
 

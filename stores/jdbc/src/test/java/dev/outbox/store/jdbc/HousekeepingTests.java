@@ -15,9 +15,6 @@ public abstract class HousekeepingTests extends DatabaseTests {
     super(tested);
   }
 
-  /** An expression: some days ago. */
-  protected abstract String daysAgo(int days);
-
   protected final void remember(String prefix, int keys, int daysAgo) {
     database.execute(
         IntStream.rangeClosed(1, keys)

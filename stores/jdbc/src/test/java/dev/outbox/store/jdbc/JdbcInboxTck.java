@@ -17,11 +17,18 @@ import org.junit.jupiter.api.BeforeAll;
  * The TCK of inboxes on a relational database; an inbox of ours adds its server. Statements name
  * the tables with the default prefix.
  */
-public abstract class JdbcInboxTck extends JdbcInboxStoreTck
-    implements OnServer, SchemaFixture, MovesClock {
+public abstract class JdbcInboxTck extends JdbcInboxStoreTck implements SchemaFixture, MovesClock {
   private final Started started = new Started();
 
-  protected abstract JdbcInboxStore.Builder<?, ?> builder(DataSource dataSource);
+  private final TestedStore tested;
+
+  protected JdbcInboxTck(TestedStore tested) {
+    this.tested = tested;
+  }
+
+  protected JdbcInboxStore.Builder<?, ?> builder(DataSource dataSource) {
+    return tested.inbox(dataSource);
+  }
 
   /** The pool's settings; a variant changes them. */
   protected void configure(HikariConfig config) {}
@@ -39,7 +46,7 @@ public abstract class JdbcInboxTck extends JdbcInboxStoreTck
   @BeforeAll
   @Override
   protected void start() {
-    if (started.start(this, this::configure)) {
+    if (started.start(tested::start, server -> tested.database(server, this::configure))) {
       super.start();
     }
   }
@@ -97,6 +104,7 @@ public abstract class JdbcInboxTck extends JdbcInboxStoreTck
         named(
             "update inbox_message set lock_until = %s, expires_at = %s"
                 .formatted(
-                    earlier("lock_until", by.toMillis()), earlier("expires_at", by.toMillis()))));
+                    tested.earlier("lock_until", by.toMillis()),
+                    tested.earlier("expires_at", by.toMillis()))));
   }
 }

@@ -9,19 +9,18 @@ import dev.outbox.PermanentOutboxException;
 import dev.outbox.spi.store.StoreProvider.History;
 import dev.outbox.spi.store.StoreProvider.Opened;
 import dev.outbox.spi.store.StoreProvider.Settings;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.Driver;
 import java.sql.DriverManager;
-import java.sql.DriverPropertyInfo;
 import java.sql.SQLException;
-import java.sql.SQLFeatureNotSupportedException;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
-import java.util.logging.Logger;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -36,62 +35,42 @@ class JdbcStoreProviderTest {
   private volatile Properties told = new Properties();
   private volatile String refusal;
   private final AtomicInteger connected = new AtomicInteger();
-  private final Driver driver = new Told();
+  private final Driver driver = proxy(Driver.class, this::call);
 
-  private final class Told implements Driver {
-    @Override
-    public boolean acceptsURL(String url) {
-      return url.startsWith("jdbc:told:");
-    }
+  private Object call(Object proxy, Method method, Object[] a) throws SQLException {
+    boolean ours = a != null && a[0] instanceof String url && url.startsWith("jdbc:told:");
+    return switch (method.getName()) {
+      case "acceptsURL" -> ours;
+      case "connect" -> ours ? connect((Properties) a[1]) : null;
+      case "hashCode" -> System.identityHashCode(proxy);
+      case "equals" -> proxy == a[0];
+      case "getMajorVersion", "getMinorVersion" -> 1;
+      default -> null;
+    };
+  }
 
-    @Override
-    public Connection connect(String url, Properties info) throws SQLException {
-      if (!acceptsURL(url)) {
-        return null;
-      }
-      if (refusal != null) {
-        throw new SQLException(refusal);
-      }
-      Properties all = new Properties();
-      all.putAll(info);
-      told = all;
-      connected.incrementAndGet();
-      return (Connection)
-          Proxy.newProxyInstance(
-              Connection.class.getClassLoader(),
-              new Class<?>[] {Connection.class},
-              (proxy, method, a) ->
-                  method.getName().equals("isClosed")
-                      ? (Object) false
-                      : method.getReturnType() == boolean.class
-                          ? (Object) true
-                          : method.getReturnType() == int.class ? (Object) 0 : null);
+  private Connection connect(Properties info) throws SQLException {
+    if (refusal != null) {
+      throw new SQLException(refusal);
     }
+    Properties all = new Properties();
+    all.putAll(info);
+    told = all;
+    connected.incrementAndGet();
+    return proxy(
+        Connection.class,
+        (proxy, method, a) ->
+            method.getName().equals("isClosed")
+                ? (Object) false
+                : method.getReturnType() == boolean.class
+                    ? (Object) true
+                    : method.getReturnType() == int.class ? (Object) 0 : null);
+  }
 
-    @Override
-    public DriverPropertyInfo[] getPropertyInfo(String url, Properties info) {
-      return new DriverPropertyInfo[0];
-    }
-
-    @Override
-    public int getMajorVersion() {
-      return 1;
-    }
-
-    @Override
-    public int getMinorVersion() {
-      return 0;
-    }
-
-    @Override
-    public boolean jdbcCompliant() {
-      return false;
-    }
-
-    @Override
-    public Logger getParentLogger() throws SQLFeatureNotSupportedException {
-      throw new SQLFeatureNotSupportedException();
-    }
+  private static <T> T proxy(Class<T> type, InvocationHandler handler) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            JdbcStoreProviderTest.class.getClassLoader(), new Class<?>[] {type}, handler));
   }
 
   private static final class Provider extends JdbcStoreProvider {

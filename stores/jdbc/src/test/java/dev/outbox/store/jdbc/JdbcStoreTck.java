@@ -2,6 +2,7 @@ package dev.outbox.store.jdbc;
 
 import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.Archive;
+import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedServer;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
@@ -48,8 +49,7 @@ import org.opentest4j.TestAbortedException;
  * Statements name the tables with the default prefix.
  */
 public abstract class JdbcStoreTck extends JdbcOutboxStoreTck
-    implements OnServer,
-        Archives<Connection>,
+    implements Archives<Connection>,
         DedupWindows<Connection>,
         RawRows<Connection>,
         CountsWork<Connection>,
@@ -64,7 +64,25 @@ public abstract class JdbcStoreTck extends JdbcOutboxStoreTck
   private TestDatabase oneConnection;
   private Stalling stalling;
 
-  protected abstract JdbcOutboxStore.Builder<?, ?> builder(DataSource dataSource);
+  private final TestedStore tested;
+
+  protected JdbcStoreTck(TestedStore tested) {
+    this.tested = tested;
+  }
+
+  /** A server to run against. */
+  public DatabaseServer server() {
+    return tested.start();
+  }
+
+  /** A schema of its own. */
+  public TestDatabase database(DatabaseServer server, Consumer<HikariConfig> settings) {
+    return tested.database(server, settings);
+  }
+
+  protected JdbcOutboxStore.Builder<?, ?> builder(DataSource dataSource) {
+    return tested.builder(dataSource);
+  }
 
   /** Those of the archive too. */
   @Override
@@ -79,9 +97,6 @@ public abstract class JdbcStoreTck extends JdbcOutboxStoreTck
   protected String truncate() {
     return "truncate table outbox_message";
   }
-
-  /** The server's time, as the store asks for it. */
-  protected abstract String now();
 
   /** What an update of messages' times must add, where the database does not see to it itself. */
   protected String computed() {
@@ -123,7 +138,7 @@ public abstract class JdbcStoreTck extends JdbcOutboxStoreTck
   @BeforeAll
   @Override
   protected void start() {
-    if (started.start(this, this::configure)) {
+    if (started.start(this::server, server -> database(server, this::configure))) {
       stalling = new Stalling(database().pool);
       migrate();
       oneConnection = database().withOneConnection();
@@ -267,7 +282,7 @@ public abstract class JdbcStoreTck extends JdbcOutboxStoreTck
    */
   @Override
   public void moveClock(Duration by) {
-    String which = by.isNegative() ? "" : " where available_at > " + now();
+    String which = by.isNegative() ? "" : " where available_at > " + tested.now();
     moveTimes(by, Map.of("message", List.of("available_at")), which);
     Map<String, List<String>> times =
         Map.of(
@@ -283,7 +298,7 @@ public abstract class JdbcStoreTck extends JdbcOutboxStoreTck
         (table, columns) ->
             run(
                 columns.stream()
-                        .map(column -> column + " = " + earlier(column, by.toMillis()))
+                        .map(column -> column + " = " + tested.earlier(column, by.toMillis()))
                         .collect(Collectors.joining(", ", "update outbox_" + table + " set ", ""))
                     + (table.equals("message") ? computed() : "")
                     + which));

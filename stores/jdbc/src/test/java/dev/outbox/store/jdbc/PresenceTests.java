@@ -161,16 +161,6 @@ public abstract class PresenceTests extends HoldingTests {
   }
 
   @Test
-  @DisplayName("alone is killed, and the next one has what it held")
-  void replaced() {
-    Relay first = relayThatHoldsAll();
-    append("k");
-    Claim claim = first.awaitClaim();
-    first.kill();
-    assertThat(sequences(relay().awaitClaim())).isEqualTo(sequences(claim));
-  }
-
-  @Test
   @DisplayName("is known to be well, also where its workers prolong what they claim (S6)")
   void isWell() {
     relayThatHoldsAll().kill();
@@ -310,7 +300,7 @@ public abstract class PresenceTests extends HoldingTests {
     CompletableFuture<Void> vanished = new CompletableFuture<>();
     CompletableFuture<Void> comesBack = new CompletableFuture<>();
     DataSource ofHost =
-        Rewriting.of(
+        Intercepted.rewriting(
             database.pool,
             sql -> {
               if (vanished.isDone()

@@ -42,7 +42,7 @@ public abstract class SchemaTests extends DatabaseTests {
   void severalAtOnce() {
     Set<String> made = new HashSet<>();
     DataSource late =
-        Rewriting.of(
+        Intercepted.rewriting(
             database.pool,
             sql -> {
               // Another process makes each of Liquibase's own tables just before this one does.
@@ -89,7 +89,7 @@ public abstract class SchemaTests extends DatabaseTests {
 
   /** The pool, of which each statement like this fails. */
   private DataSource endingAt(String statement) {
-    return Rewriting.of(
+    return Intercepted.rewriting(
         database.pool,
         sql ->
             Pattern.compile(statement).matcher(sql).find()
@@ -105,7 +105,7 @@ public abstract class SchemaTests extends DatabaseTests {
    */
   public record Pretence(String name, Map<String, String> said, String reason) {
     private DataSource over(DataSource server, UnaryOperator<String> taken) {
-      return Rewriting.of(
+      return Intercepted.rewriting(
           server,
           sql -> {
             String changed = taken.apply(sql);

@@ -1,6 +1,10 @@
 package dev.outbox.store.jdbc;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.TransientOutboxException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 
@@ -17,7 +21,7 @@ public final class Stalling {
   }
 
   public DataSource dataSource() {
-    return Rewriting.of(
+    return Intercepted.rewriting(
         target,
         sql -> {
           Stop here = stop.get();
@@ -30,7 +34,8 @@ public final class Stalling {
 
   /**
    * Runs {@code work} in a thread of its own until it is about to run a statement that contains
-   * {@code at}. Closing the result lets it go on, into whatever the server says by then.
+   * {@code at}. Closing the result lets it go on, into whatever the server says by then: the client
+   * comes to its end all the same, or may try again.
    */
   public AutoCloseable stopAt(String at, Runnable work) {
     Stop here = new Stop(at);
@@ -47,7 +52,11 @@ public final class Stalling {
     }
     return () -> {
       here.goOn.complete(null);
-      end.handle((nothing, failure) -> null).get(1, TimeUnit.MINUTES);
+      try {
+        end.get(1, TimeUnit.MINUTES);
+      } catch (ExecutionException e) {
+        assertThat(e).hasCauseInstanceOf(TransientOutboxException.class);
+      }
     };
   }
 

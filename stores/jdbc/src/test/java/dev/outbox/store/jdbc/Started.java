@@ -1,9 +1,9 @@
 package dev.outbox.store.jdbc;
 
-import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.embedded.DatabaseServer;
 import java.util.Objects;
-import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.opentest4j.TestAbortedException;
 
 /** The server of a suite and a schema on it, from the first test to the last. */
@@ -13,14 +13,15 @@ final class Started implements AutoCloseable {
   private TestDatabase database;
 
   /** Whether there is a server. */
-  boolean start(OnServer suite, Consumer<HikariConfig> settings) {
+  boolean start(
+      Supplier<DatabaseServer> servers, Function<DatabaseServer, TestDatabase> databases) {
     try {
-      server = suite.server();
+      server = servers.get();
     } catch (TestAbortedException e) {
       noServer = e;
       return false;
     }
-    database = suite.database(server, settings);
+    database = databases.apply(server);
     return true;
   }
 

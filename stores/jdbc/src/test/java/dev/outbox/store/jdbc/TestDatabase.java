@@ -60,11 +60,8 @@ public abstract class TestDatabase implements AutoCloseable {
   /** Runs statements outside the pool. */
   protected static void administer(DatabaseServer server, String... statements) {
     try (Connection connection =
-            DriverManager.getConnection(server.jdbcUrl(), server.user(), server.password());
-        Statement statement = connection.createStatement()) {
-      for (String sql : statements) {
-        statement.execute(sql);
-      }
+        DriverManager.getConnection(server.jdbcUrl(), server.user(), server.password())) {
+      execute(connection, statements);
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }
@@ -102,6 +99,17 @@ public abstract class TestDatabase implements AutoCloseable {
 
   public final void execute(String... statements) {
     Jdbc.execute(pool, statements);
+  }
+
+  /** Runs statements in a session that the caller has. */
+  public static void execute(Connection session, String... statements) {
+    try (Statement statement = session.createStatement()) {
+      for (String sql : statements) {
+        statement.execute(sql);
+      }
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   /** Runs the work with a connection in auto-commit. */

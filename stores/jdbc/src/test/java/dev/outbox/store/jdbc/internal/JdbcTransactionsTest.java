@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import javax.sql.DataSource;
+import org.assertj.core.api.AbstractThrowableAssert;
 import org.jdbi.v3.core.HandleCallback;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
@@ -141,6 +142,10 @@ class JdbcTransactionsTest {
     };
   }
 
+  private AbstractThrowableAssert<?, ?> assertFails(HandleCallback<?, SQLException> work) {
+    return assertThatThrownBy(() -> transactions.runSql(PATIENCE, work));
+  }
+
   @Test
   @DisplayName("say that memory is used up, whatever the driver makes of it")
   void outOfMemory() {
@@ -149,13 +154,10 @@ class JdbcTransactionsTest {
             "Ran out of memory retrieving query results.",
             Trouble.UNREACHABLE.name(),
             new OutOfMemoryError("Java heap space"));
-    assertThatThrownBy(
-            () ->
-                transactions.runSql(
-                    PATIENCE,
-                    handle -> {
-                      throw driver;
-                    }))
+    assertFails(
+            handle -> {
+              throw driver;
+            })
         .isInstanceOf(TransientOutboxException.class)
         .hasMessageStartingWith("this process ran out of memory in a call of the Fake store")
         .hasMessageContaining("-Xmx");
@@ -186,8 +188,7 @@ class JdbcTransactionsTest {
     @Test
     @DisplayName("rolled back when the work fails")
     void rolledBack() {
-      assertThatThrownBy(() -> transactions.runSql(PATIENCE, failing("OTHER")))
-          .isInstanceOf(OutboxException.class);
+      assertFails(failing("OTHER")).isInstanceOf(OutboxException.class);
       assertThat(asked).isEqualTo(ROLLED_BACK);
     }
 
@@ -219,8 +220,7 @@ class JdbcTransactionsTest {
     @DisplayName("but not where it cannot be rolled back: setting auto-commit would commit")
     void cannotBeRolledBack() {
       cannotRollBack = true;
-      assertThatThrownBy(() -> transactions.runSql(PATIENCE, failing("OTHER")))
-          .hasMessageContaining("boom");
+      assertFails(failing("OTHER")).hasMessageContaining("boom");
       assertThat(asked).containsExactly("setAutoCommit false", "begin PT7S", "rollback", "close");
     }
 
@@ -244,14 +244,11 @@ class JdbcTransactionsTest {
     @Test
     @DisplayName("and where it broke, the failure that is told is the first one")
     void broken() {
-      assertThatThrownBy(
-              () ->
-                  transactions.runSql(
-                      PATIENCE,
-                      handle -> {
-                        broken = true;
-                        throw new SQLException("boom", "CUT_OFF");
-                      }))
+      assertFails(
+              handle -> {
+                broken = true;
+                throw new SQLException("boom", "CUT_OFF");
+              })
           .isInstanceOf(TransientOutboxException.class)
           .hasMessageContaining("boom");
       assertThat(asked).endsWith("close");
@@ -278,22 +275,18 @@ class JdbcTransactionsTest {
       int run = transactions.runSql(PATIENCE, losing(4));
       assertThat(run).isEqualTo(5);
       runs = 0;
-      assertThatThrownBy(() -> transactions.runSql(PATIENCE, losing(5)))
-          .isInstanceOf(TransientOutboxException.class);
+      assertFails(losing(5)).isInstanceOf(TransientOutboxException.class);
       assertThat(runs).isEqualTo(5);
     }
 
     @Test
     @DisplayName("and no longer than their patience, where each waits for a lock")
     void noLongerThanTheirPatience() {
-      assertThatThrownBy(
-              () ->
-                  transactions.runSql(
-                      PATIENCE,
-                      handle -> {
-                        now += PATIENCE.dividedBy(2).toNanos();
-                        return losing(5).withHandle(handle);
-                      }))
+      assertFails(
+              handle -> {
+                now += PATIENCE.dividedBy(2).toNanos();
+                return losing(5).withHandle(handle);
+              })
           .isInstanceOf(TransientOutboxException.class);
       assertThat(runs).isEqualTo(2);
     }
@@ -301,14 +294,11 @@ class JdbcTransactionsTest {
     @Test
     @DisplayName("and after nothing else")
     void nothingElse() {
-      assertThatThrownBy(
-              () ->
-                  transactions.runSql(
-                      PATIENCE,
-                      handle -> {
-                        runs++;
-                        throw new SQLException("boom", "CUT_OFF");
-                      }))
+      assertFails(
+              handle -> {
+                runs++;
+                throw new SQLException("boom", "CUT_OFF");
+              })
           .isInstanceOf(TransientOutboxException.class);
       assertThat(runs).isEqualTo(1);
     }
