@@ -2,11 +2,8 @@ package dev.outbox.store.mongo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.mongodb.ConnectionString;
-import com.mongodb.MongoClientSettings;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
-import com.mongodb.client.MongoClients;
 import com.mongodb.event.CommandListener;
 import com.mongodb.event.CommandStartedEvent;
 import com.mongodb.event.CommandSucceededEvent;
@@ -70,12 +67,7 @@ class CostTest {
   @BeforeAll
   void open() {
     database = TestDatabase.open();
-    counted =
-        MongoClients.create(
-            MongoClientSettings.builder()
-                .applyConnectionString(new ConnectionString(database.server.address()))
-                .addCommandListener(new Counting())
-                .build());
+    counted = database.client(new Counting());
     store = MongoOutboxStore.builder(counted, database.database.getName()).build();
     store.migrate();
     append(1, 1); // asks for the schema's version

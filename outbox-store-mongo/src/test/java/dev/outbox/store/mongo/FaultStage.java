@@ -8,8 +8,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
-import com.mongodb.client.model.Aggregates;
-import com.mongodb.client.model.Field;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.ArchiveStore.Archived;
@@ -326,19 +324,9 @@ final class FaultStage implements AutoCloseable {
   /** As if this time had passed: leases run out, and what is delayed becomes due. */
   private void moveClock(Duration by) {
     faults.endTransactions();
-    earlier(collections.bucket(), "leasedAt", by);
-    earlier(collections.bucket(), "leaseUntil", by);
-    earlier(collections.blockedKey(), "retryAt", by);
-    earlier(collections.message(), "availableAt", by);
-  }
-
-  private static void earlier(MongoCollection<Document> collection, String field, Duration by) {
-    collection.updateMany(
-        ne(field, null),
-        List.of(
-            Aggregates.set(
-                new Field<>(
-                    field, new Document("$subtract", List.of("$" + field, by.toMillis()))))));
+    MongoStoreTck.earlier(collections.bucket(), empty(), by, "leasedAt", "leaseUntil");
+    MongoStoreTck.earlier(collections.blockedKey(), empty(), by, "retryAt");
+    MongoStoreTck.earlier(collections.message(), empty(), by, "availableAt");
   }
 
   @Override

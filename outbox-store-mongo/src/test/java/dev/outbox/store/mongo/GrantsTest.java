@@ -89,6 +89,19 @@ class GrantsTest {
   }
 
   @Test
+  @DisplayName("of an inbox give a consumer no right to forget, and housekeeping none to record")
+  void inboxPrivileges() {
+    try (MongoClient client = MongoClients.create("mongodb://localhost:1")) {
+      assertThat(lines(MongoInboxStore.of(client, "app").grants("shop", "sweep")))
+          .containsExactly(
+              "shop on app.inbox_message: find, insert, update, listIndexes",
+              "shop on app.inbox_schema: find",
+              "sweep on app.inbox_message: find, remove, listIndexes",
+              "sweep on app.inbox_schema: find");
+    }
+  }
+
+  @Test
   @DisplayName("are for plain names only")
   void names() {
     assertThatThrownBy(() -> grants("shop\" });", "mail"))

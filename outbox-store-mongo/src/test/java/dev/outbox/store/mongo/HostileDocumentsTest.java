@@ -17,18 +17,25 @@ import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Date;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.bson.BsonBinary;
+import org.bson.BsonBinarySubType;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.conversions.Bson;
+import org.bson.types.Binary;
+import org.bson.types.Code;
+import org.bson.types.ObjectId;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
@@ -45,10 +52,15 @@ class HostileDocumentsTest extends StoreTests {
     /** By a validator. */
     REFUSED,
     DELIVERED,
-    DEAD
+    DEAD,
+    /** Not due while the test runs. */
+    LATER
   }
 
   private record Hostile(String what, Fate fate, Runnable write) {}
+
+  /** Of two chars, and of four bytes. */
+  private static final String EMOJI = "\uD83D\uDCE6";
 
   private static final List<String> NASTY =
       List.of(
@@ -60,7 +72,8 @@ class HostileDocumentsTest extends StoreTests {
           "'; db.dropDatabase(); //",
           "\u001B[2J\u202E\uFEFF\r\n",
           "a\u0085 ",
-          "\uD83D\uDCE6".repeat(255));
+          " \n x ",
+          EMOJI.repeat(255));
 
   private static final List<String> TEXTS =
       List.of(
@@ -253,10 +266,137 @@ class HostileDocumentsTest extends StoreTests {
     return all.stream();
   }
 
+  /** What a validator takes to the last character or byte, and nothing beyond. */
+  private Stream<Hostile> limits() {
+    List<Hostile> all = new ArrayList<>();
+    all.add(insert(Fate.DELIVERED, "tenant", List.of(1, "x")));
+    for (UUID id : List.of(new UUID(0, 0), new UUID(-1, -1))) {
+      all.add(insert(Fate.DELIVERED, "id", new BsonBinary(id)));
+    }
+    for (Object id : List.of(new ObjectId(), new BsonBinary(UUID.randomUUID()), 7, 8L)) {
+      all.add(insert(Fate.DELIVERED, "_id", id));
+    }
+    all.add(insert(Fate.DELIVERED, "maxAttempts", 1));
+    all.add(insert(Fate.DELIVERED, "lastError", "x".repeat(100_000)));
+    for (Object payload : List.of("", new Binary(new byte[1_000_000]), EMOJI.repeat(250_000))) {
+      all.add(insert(Fate.DELIVERED, "payload", payload));
+    }
+    for (Object headers :
+        List.of(List.of(), headers(100), headerMap(100), new Document("n", "v".repeat(15_999)))) {
+      all.add(insert(Fate.DELIVERED, "headers", headers));
+    }
+    all.add(insert(Fate.LATER, "availableAt", date("9998-12-31T23:59:59.999Z")));
+    String longestKey = EMOJI.repeat(511);
+    all.add(
+        document(Fate.DELIVERED, "the longest key", adopted("PENDING").append("key", longestKey)));
+    all.add(refused("a longer key", adopted("PENDING").append("key", longestKey + "x")));
+    for (String field : TestDatabase.least("").keySet()) {
+      all.add(refused("no " + field, without(least(), field)));
+    }
+    for (String field : List.of("bucket", "status", "key")) {
+      all.add(refused("adopted without " + field, without(adopted("PENDING"), field)));
+      all.add(refused("only " + field, least().append(field, adopted("PENDING").get(field))));
+    }
+    for (Object bucket : List.of(64, -1, 1L)) {
+      all.add(refused("bucket " + bucket, adopted("PENDING").append("bucket", bucket)));
+    }
+    all.add(refused("a status in lower case", adopted("pending")));
+    all.add(refused("a blank key", adopted("PENDING").append("key", " ")));
+    List<String> texts = new ArrayList<>(TEXTS.subList(0, 6));
+    texts.add("partitionKey");
+    for (String text : texts) {
+      refuse(all, text, EMOJI.repeat(256), "", " \t\r\n ", null, 1);
+    }
+    refuse(all, "seq", 1L, new Date());
+    refuse(
+        all,
+        "id",
+        UUID.randomUUID().toString(),
+        uuid(BsonBinarySubType.UUID_LEGACY, 16),
+        uuid(BsonBinarySubType.BINARY, 16),
+        uuid(BsonBinarySubType.UUID_STANDARD, 17));
+    refuse(
+        all,
+        "payload",
+        new Binary(new byte[1_000_001]),
+        EMOJI.repeat(250_000) + "x",
+        new Document("a", 1),
+        new Code("x"));
+    refuse(
+        all,
+        "headers",
+        headers(101),
+        headerMap(101),
+        "{}",
+        new Document("n", "v".repeat(100_000)),
+        Collections.nCopies(2, "v".repeat(50_000)));
+    refuse(
+        all,
+        "availableAt",
+        date("1969-12-31T23:59:59.999Z"),
+        date("9999-01-01T00:00:00Z"),
+        1L,
+        List.of(new Date(), new Date()));
+    refuse(all, "availableMicros", -1L, 253370764800000001L, 1);
+    refuse(all, "maxAttempts", 0, -1, 3L, 3.0, "3");
+    refuse(all, "attempts", -1, 1L);
+    refuse(all, "createdAt", "2026-01-31");
+    refuse(all, "lastFailedAt", "now");
+    refuse(all, "lastError", 1);
+    refuse(all, "_id", new Document("a", 1), "x");
+    refuse(all, "own", new byte[4_000_000]);
+    for (Object bucket : List.of(64, -1, "1", 1.5)) {
+      all.add(extra(Fate.REFUSED, "bucket", new Document("_id", bucket)));
+    }
+    all.add(extra(Fate.REFUSED, "dedup", new Document("_id", "x")));
+    for (Object key : List.of(EMOJI.repeat(256), 1)) {
+      all.add(
+          extra(Fate.REFUSED, "dedup", new Document("_id", key).append("createdAt", new Date())));
+    }
+    all.add(extra(Fate.REFUSED, "dedup", new Document("_id", "x").append("createdAt", "now")));
+    return all.stream();
+  }
+
+  private void refuse(List<Hostile> all, String field, Object... values) {
+    for (Object value : values) {
+      all.add(insert(Fate.REFUSED, field, value));
+    }
+  }
+
+  private Hostile refused(String what, Document document) {
+    return document(Fate.REFUSED, what, document);
+  }
+
+  private static Document without(Document document, String field) {
+    Object removed = document.remove(field);
+    return document;
+  }
+
+  private static BsonBinary uuid(BsonBinarySubType subtype, int bytes) {
+    return new BsonBinary(subtype, new byte[bytes]);
+  }
+
+  private static List<Document> headers(int count) {
+    return IntStream.range(0, count)
+        .mapToObj(i -> new Document("name", "n" + i).append("value", "v"))
+        .toList();
+  }
+
+  private static Document headerMap(int count) {
+    Document map = new Document();
+    IntStream.range(0, count).forEach(i -> map.append("n" + i, "v"));
+    return map;
+  }
+
+  private static Date date(String time) {
+    return Date.from(Instant.parse(time));
+  }
+
   @TestFactory
   @DisplayName("among the messages")
   Stream<DynamicTest> document() {
-    return documents().map(hostile -> test(hostile, () -> tryDocument(hostile)));
+    return Stream.concat(documents(), limits())
+        .map(hostile -> test(hostile, () -> tryDocument(hostile)));
   }
 
   @TestFactory
@@ -300,7 +440,9 @@ class HostileDocumentsTest extends StoreTests {
       boolean again = !store.deadLetters(0, 10).isEmpty();
       assertThat(store.discard(sequence)).as("discarded").isEqualTo(again);
     }
-    assertThat(in("message").countDocuments()).as("messages left").isZero();
+    assertThat(in("message").countDocuments())
+        .as("messages left")
+        .isEqualTo(hostile.fate == Fate.LATER ? 1 : 0);
   }
 
   private void tryDamage(Hostile hostile) {

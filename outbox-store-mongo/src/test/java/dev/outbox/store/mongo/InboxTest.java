@@ -4,14 +4,9 @@ import static com.mongodb.client.model.Updates.unset;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.mongodb.ConnectionString;
-import com.mongodb.MongoClientSettings;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
-import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
-import com.mongodb.event.CommandListener;
-import com.mongodb.event.CommandStartedEvent;
 import dev.outbox.SchemaException;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.InboxKey;
@@ -19,9 +14,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
-import org.bson.BsonDocument;
-import org.bson.BsonValue;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -43,19 +35,7 @@ class InboxTest {
   @BeforeAll
   void open() {
     database = TestDatabase.open();
-    CommandListener listener =
-        new CommandListener() {
-          @Override
-          public void commandStarted(CommandStartedEvent event) {
-            sent.add(event.getCommandName());
-          }
-        };
-    client =
-        MongoClients.create(
-            MongoClientSettings.builder()
-                .applyConnectionString(new ConnectionString(database.server.address()))
-                .addCommandListener(listener)
-                .build());
+    client = database.telling(event -> sent.add(event.getCommandName()));
     inbox = MongoInboxStore.of(client, database.database.getName());
     inbox.migrate();
   }
@@ -150,31 +130,5 @@ class InboxTest {
             () ->
                 database.collection("inbox_message").updateOne(new Document(), unset("expiresAt")))
         .hasMessageContaining("validation");
-  }
-
-  @Test
-  @DisplayName("gives a consumer no right to forget, and housekeeping none to record")
-  void grants() {
-    String prefix = database.database.getName() + ".inbox_";
-    assertThat(
-            TestDatabase.commands(inbox.grants("shop", "sweep")).stream()
-                .flatMap(role -> role.getArray("privileges").stream().map(p -> line(role, p))))
-        .containsExactly(
-            "shop on " + prefix + "message: find, insert, update, listIndexes",
-            "shop on " + prefix + "schema: find",
-            "sweep on " + prefix + "message: find, remove, listIndexes",
-            "sweep on " + prefix + "schema: find");
-  }
-
-  private static String line(BsonDocument role, BsonValue privilege) {
-    BsonDocument resource = privilege.asDocument().getDocument("resource");
-    return "%s on %s.%s: %s"
-        .formatted(
-            role.getString("createRole").getValue(),
-            resource.getString("db").getValue(),
-            resource.getString("collection").getValue(),
-            privilege.asDocument().getArray("actions").stream()
-                .map(action -> action.asString().getValue())
-                .collect(Collectors.joining(", ")));
   }
 }

@@ -6,11 +6,7 @@ import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.mongodb.ConnectionString;
-import com.mongodb.MongoClientSettings;
 import com.mongodb.client.MongoClient;
-import com.mongodb.client.MongoClients;
-import com.mongodb.event.CommandListener;
 import com.mongodb.event.CommandStartedEvent;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
@@ -145,20 +141,7 @@ class MongoArchiveTest {
   void none() {
     append(message("a"), message("b"));
     List<String> commands = new ArrayList<>();
-    CommandListener recorder =
-        new CommandListener() {
-          @Override
-          public void commandStarted(CommandStartedEvent event) {
-            BsonValue of = event.getCommand().get(event.getCommandName());
-            commands.add(
-                event.getCommandName() + (of.isString() ? " " + of.asString().getValue() : ""));
-          }
-        };
-    MongoClientSettings.Builder settings =
-        MongoClientSettings.builder()
-            .applyConnectionString(new ConnectionString(database.server.address()))
-            .addCommandListener(recorder);
-    try (MongoClient recorded = MongoClients.create(settings.build())) {
+    try (MongoClient recorded = database.telling(event -> commands.add(name(event)))) {
       MongoOutboxStore none = MongoOutboxStore.of(recorded, database.database.getName());
       Claim claim = none.claim(new Claim.Request("test", 100, 8_000_000, Duration.ofSeconds(30)));
       List<Long> sequences = claim.messages().stream().map(StoredMessage::sequence).toList();
@@ -192,6 +175,11 @@ class MongoArchiveTest {
       assertThat(commands).isNotEmpty().noneMatch(command -> command.contains("archive"));
     }
     assertThat(archived()).isEmpty();
+  }
+
+  private static String name(CommandStartedEvent event) {
+    BsonValue of = event.getCommand().get(event.getCommandName());
+    return event.getCommandName() + (of.isString() ? " " + of.asString().getValue() : "");
   }
 
   // ---- what is in it

@@ -3,13 +3,8 @@ package dev.outbox.store.mongo;
 import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.mongodb.ConnectionString;
-import com.mongodb.MongoClientSettings;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
-import com.mongodb.client.MongoClients;
-import com.mongodb.event.CommandListener;
-import com.mongodb.event.CommandStartedEvent;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.ArchiveStore.Archived;
@@ -74,20 +69,13 @@ class MongoPlansTest {
   void start() {
     database = TestDatabase.open();
     recorded =
-        MongoClients.create(
-            MongoClientSettings.builder()
-                .applyConnectionString(new ConnectionString(database.server.address()))
-                .addCommandListener(
-                    new CommandListener() {
-                      @Override
-                      public void commandStarted(CommandStartedEvent event) {
-                        if (EXPLAINED.contains(event.getCommandName())
-                            && event.getDatabaseName().equals(database.database.getName())) {
-                          commands.add(BsonDocument.parse(event.getCommand().toJson()));
-                        }
-                      }
-                    })
-                .build());
+        database.telling(
+            event -> {
+              if (EXPLAINED.contains(event.getCommandName())
+                  && event.getDatabaseName().equals(database.database.getName())) {
+                commands.add(BsonDocument.parse(event.getCommand().toJson()));
+              }
+            });
   }
 
   @AfterAll

@@ -11,10 +11,12 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.Field;
 import dev.outbox.Archive;
+import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.store.core.internal.PrefixedNames;
+import dev.outbox.store.mongo.Faults.Sent;
 import dev.outbox.tck.BreaksConnections;
 import dev.outbox.tck.LosesReplies;
 import dev.outbox.tck.MovesClock;
@@ -34,6 +36,7 @@ import java.util.Date;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.bson.BsonBinary;
 import org.bson.BsonTimestamp;
@@ -275,11 +278,14 @@ public class MongoStoreTck extends MongoOutboxStoreTck
     return stopAtCommit(() -> claim.settle(decisions));
   }
 
-  private AutoCloseable stopAtCommit(Runnable work) {
-    try {
-      return stopping.stopAt("commitTransaction", work);
-    } catch (InterruptedException e) {
-      throw new IllegalStateException(e);
-    }
+  private AutoCloseable stopAtCommit(Supplier<?> work) {
+    Stopping.Operation<?> stopped = stopping.before(new Sent("commitTransaction", 1), work);
+    return () -> {
+      try {
+        Object ignored = stopped.wake();
+      } catch (TransientOutboxException e) {
+        // as it may have to
+      }
+    };
   }
 }

@@ -9,6 +9,7 @@ import static dev.outbox.store.mongo.TestDatabase.message;
 import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.InsertOneOptions;
 import dev.outbox.Header;
@@ -26,7 +27,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.bson.BsonBinary;
@@ -157,16 +157,17 @@ class PlainInsertAdoptionTest extends StoreTests {
   @Test
   @DisplayName("inserted after a claim has looked for such: it holds back what was appended then")
   void betweenLookAndRead() {
-    try (StalledClient client = new StalledClient(database.server.address())) {
-      MongoOutboxStore stalled = MongoOutboxStore.of(client.client, database.database.getName());
+    Stopping stopping = new Stopping();
+    try (MongoClient client = database.client(stopping)) {
+      MongoOutboxStore stalled = MongoOutboxStore.of(client, database.database.getName());
       stalled.verify();
       UUID first = append("a");
-      CompletableFuture<Claim> claiming =
-          client.stopBefore(new Sent("update", 1), () -> stalled.claim(request()));
+      Stopping.Operation<Claim> claiming =
+          stopping.before(new Sent("update", 1), () -> stalled.claim(request()));
       UUID second = UUID.randomUUID();
       messages.insertOne(document("a").append("id", new BsonBinary(second)));
       UUID third = append("a");
-      Claim claim = client.wake(claiming);
+      Claim claim = claiming.wake();
       List<StoredMessage> delivered = new ArrayList<>(claim.messages());
       assertThat(claim.settle(all(claim, Decision.delivered()))).isEmpty();
       delivered.addAll(drain());

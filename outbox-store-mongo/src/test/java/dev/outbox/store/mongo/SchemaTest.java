@@ -27,13 +27,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.Date;
 import java.util.List;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
 import org.bson.BsonDocument;
@@ -62,16 +56,6 @@ class SchemaTest {
   }
 
   @Test
-  @DisplayName("migrating twice is migrating once, and the caller's client stays open")
-  void twice() {
-    schema.migrate();
-    var once = database.catalog();
-    schema.migrate();
-    assertThat(database.catalog()).isEqualTo(once);
-    assertThatCode(schema::verify).doesNotThrowAnyException();
-  }
-
-  @Test
   @DisplayName("a collection that was dropped and made anew by a producer is found, and mended")
   void dropped() {
     schema.migrate();
@@ -86,28 +70,6 @@ class SchemaTest {
     schema.migrate();
     schema.verify();
     assertThat(database.catalog()).isEqualTo(whole);
-  }
-
-  @Test
-  @DisplayName("several that migrate at once do no harm")
-  void atOnce() throws Exception {
-    ExecutorService threads = Executors.newFixedThreadPool(3);
-    try {
-      List<Callable<Void>> migrations =
-          Collections.nCopies(
-              3,
-              () -> {
-                database.schema("outbox_").migrate();
-                return null;
-              });
-      for (Future<Void> migration : threads.invokeAll(migrations)) {
-        migration.get();
-      }
-    } finally {
-      threads.shutdownNow();
-    }
-    schema.verify();
-    assertThat(database.collection("outbox_bucket").countDocuments()).isEqualTo(64);
   }
 
   @Test
@@ -208,25 +170,6 @@ class SchemaTest {
       }
     }
     assertThat(database.database.listCollectionNames()).containsExactlyInAnyOrderElementsOf(names);
-  }
-
-  @Test
-  @DisplayName("has 64 free buckets")
-  void buckets() {
-    schema.migrate();
-    List<Document> buckets = new ArrayList<>();
-    for (int i = 0; i < 64; i++) {
-      buckets.add(
-          new Document("_id", i)
-              .append("token", 0L)
-              .append("fence", 0L)
-              .append("leaseUntil", new Date(0))
-              .append("servedAt", new Date(0))
-              .append("takeovers", 0)
-              .append("singles", 0));
-    }
-    assertThat(database.collection("outbox_bucket").find().sort(new Document("_id", 1)))
-        .containsExactlyElementsOf(buckets);
   }
 
   @Test

@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
+import com.mongodb.client.MongoClient;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
@@ -21,7 +22,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -46,14 +46,15 @@ class StalledClientTest {
   private static final Duration SHORT = Duration.ofMillis(300);
 
   private FaultStage stage;
-  private StalledClient stalled;
+  private final Stopping stopping = new Stopping();
+  private MongoClient stalled;
   private MongoOutboxStore store;
 
   @BeforeAll
   void start() {
     stage = new FaultStage();
-    stalled = new StalledClient(stage.database.server.address());
-    store = MongoOutboxStore.of(stalled.client, stage.database.database.getName());
+    stalled = stage.database.client(stopping);
+    store = MongoOutboxStore.of(stalled, stage.database.database.getName());
     store.verify();
   }
 
@@ -75,14 +76,14 @@ class StalledClientTest {
   @DisplayName("a claim that is stopped")
   Stream<DynamicTest> claim() {
     stage.restoreAllDue();
-    return each(stalled.commands(() -> store.claim(request())), this::stopInClaim);
+    return each(stopping.commands(() -> store.claim(request())), this::stopInClaim);
   }
 
   private void stopInClaim(Sent command) {
-    CompletableFuture<Claim> claiming = stalled.stopBefore(command, () -> store.claim(request()));
+    Stopping.Operation<Claim> claiming = stopping.before(command, () -> store.claim(request()));
     stage.drainAsTimePasses();
     try {
-      Claim late = stalled.wake(claiming);
+      Claim late = claiming.wake();
       assertThat(late.settle(all(late, Decision.delivered())))
           .as("lost")
           .hasSameSizeAs(late.messages());
@@ -96,14 +97,14 @@ class StalledClientTest {
   Stream<DynamicTest> settle() {
     stage.restoreAllDue();
     Claim claim = store.claim(request());
-    return each(stalled.commands(() -> claim.settle(decisions(claim))), this::stopInSettle);
+    return each(stopping.commands(() -> claim.settle(decisions(claim))), this::stopInSettle);
   }
 
   private void stopInSettle(Sent command) {
     Claim claim = store.claim(request());
     Map<Long, Decision> decisions = decisions(claim);
-    CompletableFuture<Set<Long>> settling =
-        stalled.stopBefore(command, () -> claim.settle(decisions));
+    Stopping.Operation<Set<Long>> settling =
+        stopping.before(command, () -> claim.settle(decisions));
     stage.drainAsTimePasses();
     assertAllLost(claim, settling, () -> claim.settle(decisions));
   }
@@ -114,7 +115,7 @@ class StalledClientTest {
     stage.restoreAllDue();
     Claim claim = store.claim(few());
     List<Sent> commands =
-        stalled.commands(
+        stopping.commands(
             () -> store.settleAndClaim(claim, all(claim, Decision.delivered()), request()));
     // What comes then is a claim or more, which is tested above.
     return each(
@@ -130,8 +131,8 @@ class StalledClientTest {
   private void stopInSettleAndClaim(Sent command) {
     Claim claim = store.claim(few());
     claim.messages().forEach(message -> stage.promises.decided(message, Decision.delivered()));
-    CompletableFuture<Set<Long>> settling =
-        stalled.stopBefore(
+    Stopping.Operation<Set<Long>> settling =
+        stopping.before(
             command,
             () -> store.settleAndClaim(claim, all(claim, Decision.delivered()), request()).lost());
     stage.drainAsTimePasses();
@@ -143,15 +144,15 @@ class StalledClientTest {
   Stream<DynamicTest> renew() {
     stage.restoreAllDue();
     Claim claim = store.claim(request());
-    return each(stalled.commands(() -> claim.renew(SHORT)), this::stopInRenew);
+    return each(stopping.commands(() -> claim.renew(SHORT)), this::stopInRenew);
   }
 
   private void stopInRenew(Sent command) {
     Claim claim = store.claim(request());
-    CompletableFuture<Set<Long>> renewing = stalled.stopBefore(command, () -> claim.renew(SHORT));
+    Stopping.Operation<Set<Long>> renewing = stopping.before(command, () -> claim.renew(SHORT));
     stage.drainAsTimePasses();
     try {
-      assertThat(stalled.wake(renewing)).as("still ours").isEmpty();
+      assertThat(renewing.wake()).as("still ours").isEmpty();
     } catch (TransientOutboxException e) {
       assertThat(claim.renew(SHORT)).as("still ours").isEmpty();
     }
@@ -165,8 +166,8 @@ class StalledClientTest {
     stage.restoreAllDue();
     Claim claim = store.claim(few());
     assertThat(claim.messages()).isNotEmpty();
-    CompletableFuture<Set<Long>> settling =
-        stalled.stopBefore(
+    Stopping.Operation<Set<Long>> settling =
+        stopping.before(
             new Sent("commitTransaction", 1), () -> claim.settle(all(claim, Decision.delivered())));
     stage.faults.failPoint.refuse("killSessions", 13);
     try {
@@ -187,7 +188,7 @@ class StalledClientTest {
     } finally {
       stage.faults.failPoint.off();
     }
-    assertThat(stalled.wake(settling)).as("lost, though nobody took over").isEmpty();
+    assertThat(settling.wake()).as("lost, though nobody took over").isEmpty();
     claim.messages().forEach(message -> stage.promises.decided(message, Decision.delivered()));
     stage.drain();
   }
@@ -212,10 +213,10 @@ class StalledClientTest {
   }
 
   private void assertAllLost(
-      Claim claim, CompletableFuture<Set<Long>> stopped, Supplier<Set<Long>> again) {
+      Claim claim, Stopping.Operation<Set<Long>> stopped, Supplier<Set<Long>> again) {
     Set<Long> lost;
     try {
-      lost = stalled.wake(stopped);
+      lost = stopped.wake();
     } catch (TransientOutboxException e) {
       lost = again.get();
     }

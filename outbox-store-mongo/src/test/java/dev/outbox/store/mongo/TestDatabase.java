@@ -2,11 +2,15 @@ package dev.outbox.store.mongo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
+import com.mongodb.event.CommandListener;
+import com.mongodb.event.CommandStartedEvent;
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.TestServer;
 import dev.outbox.store.core.internal.PrefixedNames;
@@ -16,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.bson.BsonDocument;
@@ -34,6 +39,26 @@ final class TestDatabase implements AutoCloseable {
     this.server = server;
     client = MongoClients.create(server.address());
     database = client.getDatabase("outbox_test_" + UUID.randomUUID().toString().substring(0, 8));
+  }
+
+  /** One of which somebody is told; the caller closes it. */
+  MongoClient client(CommandListener listener) {
+    return MongoClients.create(
+        MongoClientSettings.builder()
+            .applyConnectionString(new ConnectionString(server.address()))
+            .addCommandListener(listener)
+            .build());
+  }
+
+  /** One that tells each command before it is sent; the caller closes it. */
+  MongoClient telling(Consumer<CommandStartedEvent> command) {
+    return client(
+        new CommandListener() {
+          @Override
+          public void commandStarted(CommandStartedEvent event) {
+            command.accept(event);
+          }
+        });
   }
 
   /** Skips the test when there is no server. */
