@@ -123,6 +123,12 @@ class BatchReaderTest {
     gives.put(status, rows(1, status, 1, count, 0));
   }
 
+  private Batch chosen(int maxMessages, long maxBytes, Lease... leases) {
+    BatchReader<String> reader = reader(maxMessages, maxBytes);
+    reader.read(List.of(leases));
+    return reader.choose(false);
+  }
+
   private static List<Long> sequences(Batch batch) {
     return batch.rows().stream().map(Row::sequence).toList();
   }
@@ -268,17 +274,21 @@ class BatchReaderTest {
       for (Status status : gives.keySet()) {
         gives.put(status, List.of(row(1, status.ordinal() + 1, status, 0)));
       }
-      BatchReader<String> reader = reader(1, 1_000);
-      reader.read(List.of(lease(1, token, true, true, false, batches), lease(2)));
-      assertThat(reader.choose(false).rows()).extracting(Claimable::status).containsExactly(first);
+      assertThat(chosen(1, 1_000, lease(1, token, true, true, false, batches), lease(2)).rows())
+          .extracting(Claimable::status)
+          .containsExactly(first);
+    }
+
+    private void foundInTwoBuckets() {
+      List<Row> found = new ArrayList<>(rows(9, Status.PENDING, 7, 8, 0));
+      found.addAll(rows(2, Status.PENDING, 1, 1, 0));
+      gives.put(Status.PENDING, found);
     }
 
     @Test
     @DisplayName("from the bucket first that waited longest; a bucket cut off keeps its turn")
     void cutOff() {
-      List<Row> found = new ArrayList<>(rows(9, Status.PENDING, 7, 8, 0));
-      found.addAll(rows(2, Status.PENDING, 1, 1, 0));
-      gives.put(Status.PENDING, found);
+      foundInTwoBuckets();
       BatchReader<String> reader = reader(2, 1_000);
       Lease empty = lease(5, 3, false, false, false, 1);
       reader.read(List.of(lease(9), lease(2), empty));
@@ -295,12 +305,8 @@ class BatchReaderTest {
     @Test
     @DisplayName("and claimed in sequence order, whatever the order of buckets; nothing is left")
     void inSequence() {
-      List<Row> found = new ArrayList<>(rows(9, Status.PENDING, 7, 8, 0));
-      found.addAll(rows(2, Status.PENDING, 1, 1, 0));
-      gives.put(Status.PENDING, found);
-      BatchReader<String> reader = reader(9, 1_000);
-      reader.read(List.of(lease(9), lease(2)));
-      Batch batch = reader.choose(false);
+      foundInTwoBuckets();
+      Batch batch = chosen(9, 1_000, lease(9), lease(2));
       assertThat(sequences(batch)).containsExactly(1L, 7L, 8L);
       assertThat(batch.more()).isEmpty();
       assertThat(batch.pollAgain()).isFalse();
@@ -320,9 +326,7 @@ class BatchReaderTest {
     @DisplayName("up to the bytes asked for, but at least one message")
     void bytes(long most, int messages) {
       gives.put(Status.PENDING, rows(1, Status.PENDING, 1, 3, 400));
-      BatchReader<String> reader = reader(9, most);
-      reader.read(List.of(lease(1)));
-      assertThat(reader.choose(false).rows()).hasSize(messages);
+      assertThat(chosen(9, most, lease(1)).rows()).hasSize(messages);
     }
 
     @Test
@@ -331,9 +335,8 @@ class BatchReaderTest {
       List<Row> found = new ArrayList<>(rows(1, Status.PENDING, 1, 2, 0));
       found.addAll(rows(2, Status.PENDING, 3, 4, 0));
       gives.put(Status.PENDING, found);
-      BatchReader<String> reader = reader(9, 1_000);
-      reader.read(List.of(lease(1, 3, false, false, true, 0), lease(2)));
-      assertThat(sequences(reader.choose(false))).containsExactly(1L, 3L, 4L);
+      assertThat(sequences(chosen(9, 1_000, lease(1, 3, false, false, true, 0), lease(2))))
+          .containsExactly(1L, 3L, 4L);
       assertThat(counted).extracting(Row::sequence).containsExactly(1L);
     }
   }
@@ -343,9 +346,7 @@ class BatchReaderTest {
   class More {
     private Batch batch(int maxMessages, int found, int size) {
       gives.put(Status.PENDING, rows(1, Status.PENDING, 1, found, size));
-      BatchReader<String> reader = reader(maxMessages, 1_000);
-      reader.read(List.of(lease(1)));
-      return reader.choose(false);
+      return chosen(maxMessages, 1_000, lease(1));
     }
 
     @Test
@@ -366,9 +367,7 @@ class BatchReaderTest {
     @DisplayName("when it brought messages of a blocked key, which is due again with what follows")
     void blocked() {
       gives.put(Status.BLOCKED, rows(1, Status.BLOCKED, 1, 1, 0));
-      BatchReader<String> reader = reader(9, 1_000);
-      reader.read(List.of(due(1, false, true)));
-      assertThat(reader.choose(false).more()).containsExactly(1);
+      assertThat(chosen(9, 1_000, due(1, false, true)).more()).containsExactly(1);
     }
   }
 
@@ -386,9 +385,7 @@ class BatchReaderTest {
               toMove(1, 4, "k", Status.BLOCKED),
               toMove(1, 2, "later", Status.SCHEDULED));
       gives.put(Status.PENDING, found);
-      BatchReader<String> reader = reader(9, 1_000);
-      reader.read(List.of(lease(1)));
-      Batch batch = reader.choose(false);
+      Batch batch = chosen(9, 1_000, lease(1));
       assertThat(moved).containsExactlyInAnyOrderElementsOf(found);
       assertThat(lowered).as("read from").containsExactly(new Key(1, "k", 3));
       assertThat(batch.rows()).isEmpty();
@@ -414,9 +411,7 @@ class BatchReaderTest {
   @DisplayName("keeps of each bucket the state that the database gave it after the read")
   void states() {
     gives.put(Status.PENDING, List.of(row(1, 7, Status.PENDING, 0), row(2, 30, Status.PENDING, 0)));
-    BatchReader<String> reader = reader(9, 1_000);
-    reader.read(List.of(lease(1), lease(2), lease(3)));
-    Batch batch = reader.choose(false);
+    Batch batch = chosen(9, 1_000, lease(1), lease(2), lease(3));
     assertThat(batch.leases())
         .extracting(Lease::state)
         .containsExactly("state 1 read", "state 2 read");
