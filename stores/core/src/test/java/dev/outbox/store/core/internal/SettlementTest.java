@@ -80,14 +80,6 @@ class SettlementTest {
   }
 
   @Test
-  @DisplayName("lets a blocked key go on after a dead letter that blocks nothing")
-  void dead() {
-    Map<Long, Decision> dead = Map.of(1L, Decision.dead("rejected"));
-    settle(false, List.of(row(1, Status.BLOCKED, 0)), dead);
-    assertThat(asked).containsExactly("fail 1", "advance 1");
-  }
-
-  @Test
   @DisplayName("removes what expired as a dead letter without an attempt, and only once")
   void expired() {
     List<Claimable> rows = List.of(row(1, Status.BLOCKED, 2), row(2, Status.PENDING, 0));
