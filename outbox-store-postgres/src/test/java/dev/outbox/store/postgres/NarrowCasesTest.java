@@ -42,6 +42,7 @@ class NarrowCasesTest extends DatabaseTest {
         create role %1$s;
         grant usage on schema %2$s to %1$s;
         grant all on all tables in schema %2$s to %1$s;
+        grant all on all sequences in schema %2$s to %1$s;
         create function gate() returns boolean language plpgsql volatile as
           'begin perform pg_advisory_xact_lock_shared(4711); return true; end';
         alter table outbox_message enable row level security;
