@@ -23,7 +23,7 @@ abstract class SchemaCommand extends CliCommand implements Callable<Integer> {
           "Whose statements to print without --url: ${COMPLETION-CANDIDATES}; default: postgres.")
   private @Nullable StoreProvider store;
 
-  /** The user's, or null: then it is one of some kind. */
+  /** What the options or the variables name; null: no database, but perhaps a kind of store. */
   final @Nullable DatabaseOptions database() {
     return database != null || store != null ? database : DatabaseOptions.ofVariables();
   }

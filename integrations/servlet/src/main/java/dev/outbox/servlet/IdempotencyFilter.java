@@ -57,10 +57,11 @@ import org.slf4j.LoggerFactory;
  * never run at the same time, as long as each is handled within its lock.
  *
  * <p>The answer is sent when it is whole, and has been stored: what a servlet flushes waits. One
- * that outgrows 900,000 bytes is sent as it comes, and not kept; the key is used also when the
- * client hangs up meanwhile. Asynchronous handling ({@code startAsync}) is refused with {@code
- * IllegalStateException}. The answer may come from a forward, to a JSP for example; Tomcat 11 sends
- * it empty unless its {@code Context} has {@code suspendWrappedResponseAfterForward="false"}.
+ * that outgrows {@value Answer#MAX_BODY} bytes is sent as it comes, and not kept; the key is used
+ * also when the client hangs up meanwhile. Asynchronous handling ({@code startAsync}) is refused
+ * with {@code IllegalStateException}. The answer may come from a forward, to a JSP for example;
+ * Tomcat 11 sends it empty unless its {@code Context} has {@code
+ * suspendWrappedResponseAfterForward="false"}.
  *
  * <p>Safe for use by many threads. Without Spring, register it with the servlet context; in Spring
  * Boot, by a {@code FilterRegistrationBean} with the paths that need it.

@@ -13,7 +13,7 @@ record Place(String topic, int partition) {
     return new Place(topic, ANY);
   }
 
-  boolean isPartition() {
+  private boolean isPartition() {
     return partition != ANY;
   }
 
