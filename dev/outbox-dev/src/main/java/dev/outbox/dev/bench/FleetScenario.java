@@ -32,7 +32,10 @@ final class FleetScenario {
   private static final Duration WARM_UP = Duration.ofSeconds(30);
 
   private static final int WARM_UP_RATE = 1_500;
-  private static final Duration BEFORE_IDLE = Duration.ofMinutes(1);
+
+  /** Until one relay holds all: it takes ten seconds without messages. */
+  private static final Duration BEFORE_IDLE = Duration.ofSeconds(20);
+
   private static final Duration TIME = Duration.ofSeconds(20);
 
   private static final int KILLS = 50;
@@ -96,13 +99,13 @@ final class FleetScenario {
   }
 
   private static void idle(Bench bench, String name, Fleet fleet) throws InterruptedException {
-    Thread.sleep(bench.scaled(BEFORE_IDLE).toMillis());
+    Thread.sleep(bench.unscaled(BEFORE_IDLE).toMillis());
     for (int run = 1; run <= bench.runs(); run++) {
       bench.say(name, run);
       Usage before = fleet.work();
       double serverBefore = bench.cpu().now().server();
       long begin = System.nanoTime();
-      Thread.sleep(bench.scaled(TIME).toMillis());
+      Thread.sleep(bench.unscaled(TIME).toMillis());
       Usage done = fleet.work().since(before);
       double server = bench.cpu().now().server() - serverBefore;
       double nanos = System.nanoTime() - begin;
