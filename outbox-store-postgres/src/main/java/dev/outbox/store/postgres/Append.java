@@ -303,7 +303,7 @@ final class Append implements SqlDialect.Append {
       int bound =
           single
               ? bind(statement, 0, ALL_COLUMNS, messages.get(0))
-              : bindArrays(statement, ALL_COLUMNS, messages);
+              : bindArrays(statement, messages);
       if (!dedup) {
         statement.executeUpdate();
         return Set.of();
@@ -473,14 +473,13 @@ final class Append implements SqlDialect.Append {
   }
 
   /**
-   * Binds one array for each column. The driver sends arrays of String and byte[] without turning
-   * them into text, where their Java type says what they are.
+   * Binds one array for each of {@link #ALL_COLUMNS}. The driver sends arrays of String and byte[]
+   * without turning them into text, where their Java type says what they are.
    */
-  private static int bindArrays(
-      PreparedStatement statement, List<Column> columns, List<OutboxMessage> messages)
+  private static int bindArrays(PreparedStatement statement, List<OutboxMessage> messages)
       throws SQLException {
     int bound = 0;
-    for (Column column : columns) {
+    for (Column column : ALL_COLUMNS) {
       Object[] values = messages.stream().map(column.value()).toArray();
       statement.setArray(
           ++bound,

@@ -73,8 +73,8 @@ final class PostgresFigures {
           .replace("${frontOfPending}", front(PENDING))
           .replace("${frontOfScheduled}", front(SCHEDULED))
           .replace("${frontOfBlocked}", front(BLOCKED))
-          .replace("${firstPending}", first(SINCE, PENDING))
-          .replace("${firstScheduled}", first(SINCE, SCHEDULED))
+          .replace("${firstPending}", first(PENDING))
+          .replace("${firstScheduled}", first(SCHEDULED))
           .replace("${pending}", counted("pending", PENDING))
           .replace("${scheduled}", counted("scheduled", SCHEDULED))
           .replace("${blocked}", counted("blocked", BLOCKED))
@@ -142,11 +142,11 @@ final class PostgresFigures {
         .formatted(which);
   }
 
-  private static String first(String time, String which) {
+  private static String first(String which) {
     return """
     (select %s from ${q}${p}message m
       where m.bucket = b.bucket and %s limit 1)"""
-        .formatted(time, which);
+        .formatted(SINCE, which);
   }
 
   private static String counted(String status, String which) {
