@@ -123,11 +123,7 @@ final class Listing {
   }
 
   private static <E> Page<E> page(Source<E> source, @Nullable String after, int limit) {
-    try {
-      return source.page(after, limit);
-    } catch (IllegalArgumentException e) {
-      throw new Failure("--after: " + e.getMessage(), e);
-    }
+    return Failure.whereRefused("--after: ", () -> source.page(after, limit));
   }
 
   /** All that there is, of pages of this size. */

@@ -42,15 +42,14 @@ record PageSettings(String host, int port, boolean allowChanges, @Nullable Strin
    * @throws Failure when that store has no page
    */
   OutboxPage page(Object store, String person) {
-    try {
-      return OutboxPage.builder(store)
-          .allowChanges(allowChanges)
-          .person(person)
-          .mask(Secrets::mask)
-          .build();
-    } catch (IllegalArgumentException e) {
-      throw new Failure(String.valueOf(e.getMessage()), e);
-    }
+    return Failure.whereRefused(
+        "",
+        () ->
+            OutboxPage.builder(store)
+                .allowChanges(allowChanges)
+                .person(person)
+                .mask(Secrets::mask)
+                .build());
   }
 
   /**

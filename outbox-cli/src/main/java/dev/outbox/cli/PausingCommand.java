@@ -69,12 +69,7 @@ abstract class PausingCommand extends StoreCommand {
   final int run(Object outbox, PrintWriter out) {
     PauseStore store = Stores.as(PauseStore.class, outbox);
     Stores.verify(store); // an older schema has no place for it
-    boolean changed;
-    try {
-      changed = change(store, type, person.who());
-    } catch (IllegalArgumentException e) {
-      throw new Failure("--type: " + e.getMessage(), e);
-    }
+    boolean changed = Failure.whereRefused("--type: ", () -> change(store, type, person.who()));
     if (!changed) {
       err().println("outbox: there is no such pause");
     }

@@ -24,10 +24,7 @@ final class Person {
   }
 
   Who who() {
-    try {
-      return new Who(name != null ? name : System.getProperty("user.name", "unknown"), reason);
-    } catch (IllegalArgumentException e) {
-      throw new Failure("--by: " + e.getMessage(), e);
-    }
+    String who = name != null ? name : System.getProperty("user.name", "unknown");
+    return Failure.whereRefused("--by: ", () -> new Who(who, reason));
   }
 }

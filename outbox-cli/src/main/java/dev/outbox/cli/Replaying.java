@@ -150,14 +150,12 @@ final class Replaying {
     }
     Search rest = behind(search, page);
     try {
-      var unused = store.replay(page, by);
+      var unused = Failure.whereRefused("", () -> store.replay(page, by)); // changed since counted
     } catch (TransientOutboxException e) {
       out.printf(
           "It is not known whether the next %s, up to %s, were replayed, too. If the audit has the last of them, go on with that --after.%n",
           page.size(), rest.after());
       throw e;
-    } catch (IllegalArgumentException e) { // changed since it was counted
-      throw new Failure(String.valueOf(e.getMessage()), e);
     }
     search = rest;
     count += page.size();

@@ -46,11 +46,9 @@ abstract class SchemaCommand extends CliCommand implements Callable<Integer> {
                 tables.prefix(),
                 tables.history());
     try (StoreProvider.Opened none = Stores.open(address, null, 1)) {
-      out().print(text.apply(tables.store(none)));
+      out().print(Failure.whereRefused("", () -> text.apply(tables.store(none))));
       out().flush();
       return 0;
-    } catch (IllegalArgumentException e) {
-      throw new Failure(String.valueOf(e.getMessage()), e);
     }
   }
 }

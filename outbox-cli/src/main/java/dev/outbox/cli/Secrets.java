@@ -180,7 +180,7 @@ public final class Secrets {
     return new PrintStream(new Masking(out), true, UTF_8);
   }
 
-  /** A line is printed when it is whole, or flushed after its end. */
+  /** A line is printed when it is whole. Its stream lets one thread at a time in. */
   private static final class Masking extends OutputStream {
     private final PrintStream out;
     private final ByteArrayOutputStream line = new ByteArrayOutputStream();
@@ -190,7 +190,7 @@ public final class Secrets {
     }
 
     @Override
-    public synchronized void write(int b) {
+    public void write(int b) {
       line.write(b);
       if (b == '\n') {
         print();
@@ -198,14 +198,7 @@ public final class Secrets {
     }
 
     @Override
-    public synchronized void write(byte[] bytes, int from, int length) {
-      for (int i = from; i < from + length; i++) {
-        write(bytes[i]);
-      }
-    }
-
-    @Override
-    public synchronized void close() {
+    public void close() {
       print();
     }
 

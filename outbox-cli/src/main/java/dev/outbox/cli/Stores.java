@@ -111,11 +111,8 @@ public final class Stores {
    * @param dedupWindow null: the store's own
    */
   public static Opened open(Address address, @Nullable Duration dedupWindow, int connections) {
-    try {
-      return of(address.url()).open(address.settings(dedupWindow, connections));
-    } catch (IllegalArgumentException e) {
-      throw new Failure(String.valueOf(e.getMessage()), e);
-    }
+    return Failure.whereRefused(
+        "", () -> of(address.url()).open(address.settings(dedupWindow, connections)));
   }
 
   /**
@@ -155,17 +152,12 @@ public final class Stores {
 
   /** The inbox in the database of an outbox. */
   static InboxStore<?> inbox(Opened opened, String prefix) {
-    try {
-      return opened
-          .inbox(prefix)
-          .orElseThrow(
-              () ->
-                  new Failure(
-                      "%s has no inbox beside it"
-                          .formatted(opened.store().getClass().getSimpleName())));
-    } catch (IllegalArgumentException e) {
-      throw new Failure(String.valueOf(e.getMessage()), e);
-    }
+    return Failure.whereRefused("", () -> opened.inbox(prefix))
+        .orElseThrow(
+            () ->
+                new Failure(
+                    "%s has no inbox beside it"
+                        .formatted(opened.store().getClass().getSimpleName())));
   }
 
   /** Checks the schema, where the store has one. */
