@@ -5,8 +5,8 @@
    commit another one: between them it may stall, be killed, or be overtaken. Two transactions that write one document
    do not both commit. Plain commands (the lease, adoption) take effect at once and wait for open writers.
 
-   lease     MongoLeases.take        begin(T1) FencedBuckets.fence, MongoReads, BlockedReads, MongoWrites.move
-   giveBack  FencedBuckets.giveBack  begin(T2, T3) FencedBuckets.hold, Settlement, FencedBuckets.release
+   lease     MongoLeases.take        begin(T1) MongoLeases.fence, MongoReads, BlockedReads, MongoWrites.move
+   giveBack  MongoLeases.giveBack  begin(T2, T3) MongoLeases.hold, Settlement, MongoLeases.release
    commit    MongoTransactions       adopt     PlainInsertAdoption
 
    Switches (-DNAME=value), defaults as the code is:

@@ -172,7 +172,12 @@ final class Documents {
   }
 
   static int attempts(Document document) {
-    return document.get("attempts") instanceof Number number ? number.intValue() : 0;
+    return number(document, "attempts");
+  }
+
+  /** 0 where there is none. */
+  static int number(Document document, String field) {
+    return document.get(field) instanceof Number number ? number.intValue() : 0;
   }
 
   /** When it is due, where that is a date at all. */

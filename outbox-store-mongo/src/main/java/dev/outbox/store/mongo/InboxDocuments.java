@@ -22,7 +22,6 @@ import com.mongodb.WriteConcern;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
-import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.CountOptions;
 import com.mongodb.client.model.FindOneAndDeleteOptions;
 import com.mongodb.client.model.FindOneAndUpdateOptions;
@@ -76,16 +75,15 @@ final class InboxDocuments {
       InboxResult result)
       implements InboxTaking.Known {}
 
-  final MongoCollection<Document> schema;
   private final MongoCollection<Document> messages;
   private final Duration retention;
 
   InboxDocuments(MongoClient client, String database, PrefixedNames names, Duration retention) {
     // What is reported as locked or done must not be undone by an election.
-    MongoDatabase in =
-        OutboxCollections.in(client, database).withWriteConcern(WriteConcern.MAJORITY);
-    schema = in.getCollection(names.table("schema"));
-    messages = in.getCollection(names.table("message"));
+    messages =
+        OutboxCollections.in(client, database)
+            .getCollection(names.table("message"))
+            .withWriteConcern(WriteConcern.MAJORITY);
     this.retention = retention;
   }
 

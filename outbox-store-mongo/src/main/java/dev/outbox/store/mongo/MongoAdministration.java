@@ -289,7 +289,7 @@ final class MongoAdministration implements Administration<MongoTransaction> {
   public List<Pause> pauses(MongoTransaction transaction) {
     return collections
         .pause()
-        .find(transaction.asIs())
+        .find(transaction.beforehand())
         .map(
             one ->
                 new Pause(
@@ -356,7 +356,7 @@ final class MongoAdministration implements Administration<MongoTransaction> {
   @Override
   public boolean restore(MongoTransaction transaction) {
     // Mostly there is nothing to do, and then no transaction.
-    if (missing(transaction.asIs()).isEmpty()) {
+    if (missing(transaction.beforehand()).isEmpty()) {
       return false;
     }
     clock.check(); // or collections without rules and indexes would come of it
@@ -461,7 +461,7 @@ final class MongoAdministration implements Administration<MongoTransaction> {
                 leases.add(
                     new WorkerLease(
                         String.valueOf(held.get("_id")),
-                        FencedBuckets.number(held, "buckets"),
+                        Documents.number(held, "buckets"),
                         held.getDate("since").toInstant(),
                         held.getDate("until").toInstant())));
     return leases;

@@ -65,7 +65,8 @@ final class MongoArchive {
   private final MongoCollection<Document> messages;
   private final MongoCollection<Document> archived;
   private final MongoCollection<Document> audit;
-  private final ServerClock clock;
+  private final MongoClient client;
+  private final PrefixedNames names;
 
   /**
    * @param names the outbox's
@@ -77,18 +78,18 @@ final class MongoArchive {
     messages = this.database.getCollection(names.table("message"));
     archived = this.database.getCollection(names.table("archive_message"));
     audit = this.database.getCollection(names.table("archive_audit"));
-    clock =
-        new ServerClock(
-            this.database.getCollection(names.table("archive_schema")),
-            CollectionKind.ARCHIVE,
-            found -> check(client, database, names, found));
+    this.client = client;
+    this.names = names;
   }
 
-  /** Refuses an archive that is missing or of another version. */
-  private static void check(
-      MongoClient client, String database, PrefixedNames names, @Nullable Document found) {
+  /**
+   * What the server's clock says.
+   *
+   * @throws SchemaException when the archive is missing or of another version
+   */
+  private Instant now() {
     try {
-      new Schema(client, database, CollectionKind.ARCHIVE, names.archive()).check(found);
+      return new Schema(client, database.getName(), CollectionKind.ARCHIVE, names.archive()).now();
     } catch (IllegalArgumentException e) {
       throw new SchemaException("there is no archive: " + e.getMessage(), e);
     }
@@ -125,7 +126,7 @@ final class MongoArchive {
   /** What is not delivered. */
   void removed(MongoTransaction transaction, Collection<Object> ids, Outcome outcome) {
     if (isKept()) {
-      move(transaction, ids, outcome, Date.from(clock.read()), message -> {});
+      move(transaction, ids, outcome, Date.from(now()), message -> {});
     } else {
       delete(transaction, ids);
     }
@@ -187,7 +188,7 @@ final class MongoArchive {
 
   /** Outside of transactions, since it may take longer than one may last. */
   List<Archived> archived(MongoTransaction transaction, Search search, int limit) {
-    clock.check();
+    Instant ignored = now();
     List<Bson> all = new ArrayList<>();
     all.add(gte("_id", place(Documents.roundedUp(search.from()))));
     all.add(lt("_id", place(Documents.roundedUp(search.to()))));
@@ -236,7 +237,7 @@ final class MongoArchive {
     if (messages.isEmpty()) {
       return;
     }
-    Date now = Date.from(clock.read());
+    Date now = Date.from(now());
     String user = user();
     audit.insertMany(
         transaction.session(),
@@ -277,7 +278,7 @@ final class MongoArchive {
   }
 
   List<Entry> audit(MongoTransaction transaction, Instant from, int limit) {
-    clock.check();
+    Instant ignored = now();
     List<Entry> entries = new ArrayList<>();
     audit
         .withReadConcern(ReadConcern.MAJORITY)

@@ -74,7 +74,7 @@ public final class MongoInboxStore implements InboxStore<ClientSession>, SchemaS
     documents = new InboxDocuments(b.client, b.database, names, retention);
     errors = new Errors(CollectionKind.INBOX, names);
     schema = new Schema(b.client, b.database, CollectionKind.INBOX, names);
-    clock = new ServerClock(documents.schema, CollectionKind.INBOX, schema::check);
+    clock = new ServerClock(schema);
   }
 
   /** An inbox with the default names. */

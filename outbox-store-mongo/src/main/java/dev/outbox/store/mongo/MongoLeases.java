@@ -3,35 +3,47 @@ package dev.outbox.store.mongo;
 import static com.mongodb.client.model.Filters.and;
 import static com.mongodb.client.model.Filters.eq;
 import static com.mongodb.client.model.Filters.gte;
+import static com.mongodb.client.model.Filters.in;
 import static com.mongodb.client.model.Filters.lte;
 import static com.mongodb.client.model.Updates.combine;
 import static com.mongodb.client.model.Updates.inc;
 import static com.mongodb.client.model.Updates.set;
+import static com.mongodb.client.model.Updates.unset;
+import static java.util.Objects.requireNonNull;
 
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoExecutionTimeoutException;
 import com.mongodb.MongoOperationTimeoutException;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.Field;
 import com.mongodb.client.model.FindOneAndUpdateOptions;
 import com.mongodb.client.model.ReturnDocument;
+import com.mongodb.client.model.UpdateManyModel;
+import com.mongodb.client.model.WriteModel;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.InspectionStore.Status;
+import dev.outbox.store.core.internal.Database.Leases;
+import dev.outbox.store.core.internal.Database.Release;
 import dev.outbox.store.core.internal.FairShare;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.ServedLease;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.Date;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.bson.BsonBinary;
 import org.bson.BsonValue;
 import org.bson.Document;
@@ -40,9 +52,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Who holds which buckets. Takes free ones for a claim, and ends the transactions of holders that
- * stopped in one.
+ * stopped in one. Then, in the holder's transactions, writes the documents of its buckets.
  */
-final class MongoLeases extends FencedBuckets {
+final class MongoLeases implements Leases<MongoTransaction> {
+  private static final Date LONG_AGO = new Date(0);
+
   /** So much later than this claim another may say that it served a bucket. */
   private static final Duration CLOCKS_DIFFER = Duration.ofSeconds(10);
 
@@ -56,6 +70,7 @@ final class MongoLeases extends FencedBuckets {
   private static final long PATIENCE_MILLIS = 5_000;
 
   private final MongoClient client;
+  private final OutboxCollections collections;
   private final ServerClock clock;
   private final PlainInsertAdoption adoption;
 
@@ -64,9 +79,9 @@ final class MongoLeases extends FencedBuckets {
       OutboxCollections collections,
       ServerClock clock,
       PlainInsertAdoption adoption) {
-    super(collections);
     this.adoption = adoption;
     this.client = client;
+    this.collections = collections;
     this.clock = clock;
   }
 
@@ -133,7 +148,7 @@ final class MongoLeases extends FencedBuckets {
             some -> take(session, some, claimId, request, now)));
     transaction.now(now);
     Set<Integer> ours =
-        fence(transaction, claimId, leased.stream().map(FencedBuckets::number).toList());
+        fence(transaction, claimId, leased.stream().map(MongoLeases::number).toList());
     return ServedLease.inTurn(
         leased.stream()
             .filter(bucket -> ours.contains(number(bucket)))
@@ -187,7 +202,7 @@ final class MongoLeases extends FencedBuckets {
       ClientSession session, Document bucket, UUID claimId, Claim.Request request, Date now) {
     boolean ranOut = bucket.get("claimId") != null;
     boolean crashed = ranOut && bucket.getBoolean("fenced", false);
-    boolean suspect = crashed && number(bucket, "takeovers") >= 2;
+    boolean suspect = crashed && Documents.number(bucket, "takeovers") >= 2;
     List<Bson> changes =
         new ArrayList<>(
             List.of(
@@ -202,7 +217,7 @@ final class MongoLeases extends FencedBuckets {
       changes.add(set("singles", request.maxMessages()));
     }
     if (crashed) {
-      changes.add(set("takeovers", suspect ? 0 : number(bucket, "takeovers") + 1));
+      changes.add(set("takeovers", suspect ? 0 : Documents.number(bucket, "takeovers") + 1));
     }
     long most = ranOut ? WAIT_MILLIS : PATIENCE_MILLIS;
     try {
@@ -294,7 +309,182 @@ final class MongoLeases extends FencedBuckets {
             Lease.STATELESS,
             due.scheduled().contains(number),
             due.blocked().contains(number),
-            number(bucket, "singles") > 0,
+            Documents.number(bucket, "singles") > 0,
             request.lease()));
+  }
+
+  // ---- what is held
+
+  /**
+   * Writes the buckets that are still ours, so that this transaction and another one that takes
+   * them over cannot both commit. A number that grows, because an update that changes nothing is no
+   * write.
+   */
+  private Set<Integer> fence(
+      MongoTransaction transaction, UUID claimId, Collection<Integer> buckets) {
+    if (buckets.isEmpty()) {
+      return Set.of();
+    }
+    Bson ours = ours(claimId, buckets);
+    long fenced =
+        collections
+            .bucket()
+            .updateMany(transaction.session(), ours, combine(inc("fence", 1L), set("fenced", true)))
+            .getMatchedCount();
+    return fenced == buckets.size() ? Set.copyOf(buckets) : numbers(transaction, ours);
+  }
+
+  private Set<Integer> numbers(MongoTransaction transaction, Bson filter) {
+    Set<Integer> numbers = new HashSet<>();
+    collections
+        .bucket()
+        .find(transaction.session(), filter)
+        .forEach(bucket -> numbers.add(number(bucket)));
+    return numbers;
+  }
+
+  private static Bson ours(UUID claimId, Collection<Integer> buckets) {
+    return and(in("_id", buckets), eq("claimId", new BsonBinary(claimId)));
+  }
+
+  /** Those that are still ours, written, with what their work says. */
+  @Override
+  public List<Lease> lockHeld(
+      MongoTransaction transaction, UUID claimId, Collection<Lease> leases) {
+    List<Integer> buckets = numbers(leases);
+    if (fence(transaction, claimId, buckets).isEmpty()) {
+      return List.of();
+    }
+    Map<Integer, Lease> byBucket = new HashMap<>();
+    leases.forEach(lease -> byBucket.put(lease.bucket(), lease));
+    List<Lease> held = new ArrayList<>();
+    collections
+        .bucket()
+        .aggregate(
+            transaction.session(),
+            List.of(
+                Aggregates.match(ours(claimId, buckets)),
+                earliest(
+                    collections.message(),
+                    and(eq("status", Status.SCHEDULED.name()), gte("availableAt", LONG_AGO)),
+                    "availableAt",
+                    "scheduled"),
+                earliest(collections.blockedKey(), gte("retryAt", LONG_AGO), "retryAt", "blocked"),
+                Aggregates.set(new Field<>("now", "$$NOW"))))
+        .forEach(
+            bucket -> {
+              Date now = bucket.getDate("now");
+              transaction.now(now);
+              held.add(
+                  requireNonNull(byBucket.get(number(bucket)))
+                      .goesOn(
+                          Duration.ofMillis(bucket.getDate("leaseUntil").getTime() - now.getTime()),
+                          isDue(bucket, "scheduled", "availableAt", now),
+                          isDue(bucket, "blocked", "retryAt", now),
+                          Lease.STATELESS));
+            });
+    return held;
+  }
+
+  /** The document of a bucket with the least value of a field, in a list. */
+  private static Bson earliest(
+      MongoCollection<Document> from, Bson filter, String field, String as) {
+    return OutboxCollections.lookup(
+        from,
+        "_id",
+        "bucket",
+        List.of(
+            Aggregates.match(filter),
+            Aggregates.sort(new Document(field, 1)),
+            Aggregates.limit(1),
+            Aggregates.project(new Document("_id", 0).append(field, 1))),
+        as);
+  }
+
+  private static boolean isDue(Document bucket, String list, String field, Date now) {
+    return bucket.getList(list, Document.class).stream()
+        .anyMatch(earliest -> !earliest.getDate(field).after(now));
+  }
+
+  @Override
+  public Set<Integer> renew(
+      MongoTransaction transaction, UUID claimId, Collection<Lease> leases, Duration lease) {
+    List<Integer> buckets = numbers(leases);
+    Bson ours = ours(claimId, buckets);
+    long renewed =
+        collections
+            .bucket()
+            .updateMany(
+                transaction.session(),
+                ours,
+                List.of(
+                    Aggregates.set(
+                        new Field<>("leasedAt", "$$NOW"),
+                        new Field<>(
+                            "leaseUntil",
+                            new Document("$add", List.of("$$NOW", lease.toMillis()))))))
+            .getMatchedCount();
+    return renewed == buckets.size() ? Set.copyOf(buckets) : numbers(transaction, ours);
+  }
+
+  /** Those with the same changes in one statement, and as a rule that is all. */
+  @Override
+  public void release(MongoTransaction transaction, UUID claimId, List<Release> releases) {
+    Map<Document, List<Integer>> byChange = new HashMap<>();
+    for (Release release : releases) {
+      byChange
+          .computeIfAbsent(changes(release), change -> new ArrayList<>())
+          .add(release.lease().bucket());
+    }
+    List<WriteModel<Document>> updates = new ArrayList<>();
+    byChange.forEach(
+        (change, buckets) ->
+            updates.add(
+                new UpdateManyModel<>(
+                    ours(claimId, buckets),
+                    List.of(
+                        new Document("$set", change),
+                        new Document("$unset", List.of("claimId", "session", "leasedAt"))))));
+    collections.bucket().bulkWrite(transaction.session(), updates);
+  }
+
+  /** All that was leased for a claim that failed then. */
+  private void giveBack(MongoTransaction transaction, UUID claimId) {
+    collections
+        .bucket()
+        .updateMany(
+            transaction.session(),
+            eq("claimId", new BsonBinary(claimId)),
+            combine(
+                set("leaseUntil", LONG_AGO),
+                unset("claimId"),
+                unset("session"),
+                unset("leasedAt")));
+  }
+
+  private static Document changes(Release release) {
+    Document change = new Document("leaseUntil", LONG_AGO);
+    if (!release.keepsTurn()) {
+      change.append("servedAt", "$$NOW");
+    }
+    if (release.settled()) {
+      change.append("takeovers", 0);
+    }
+    if (release.lease().single() && release.decided() > 0) {
+      change.append(
+          "singles",
+          new Document(
+              "$max",
+              List.of(0, new Document("$subtract", List.of("$singles", release.decided())))));
+    }
+    return change;
+  }
+
+  private static List<Integer> numbers(Collection<Lease> leases) {
+    return leases.stream().map(Lease::bucket).collect(Collectors.toList());
+  }
+
+  private static int number(Document bucket) {
+    return Documents.number(bucket, "_id");
   }
 }

@@ -240,8 +240,7 @@ public final class MongoOutboxStore extends BucketStore<ClientSession> {
           archive == Archive.NONE
               ? null
               : new ArchiveSchema(client, database, names.archive(), history.retention());
-      ServerClock clock =
-          new ServerClock(collections.schema(), CollectionKind.OUTBOX, schema::check);
+      ServerClock clock = new ServerClock(schema);
       MongoArchive archived = new MongoArchive(client, database, names, archive);
       PlainInsertAdoption adoption = new PlainInsertAdoption(collections.message());
       Database<MongoTransaction> outbox =

@@ -49,22 +49,9 @@ final class MongoReads implements Reads<MongoTransaction> {
   @Override
   public Pending readPending(MongoTransaction transaction, List<Lease> leases, Limits limits) {
     long end = adoption.end(transaction.session());
-    List<Row> found =
-        rows(
-            transaction,
-            Status.PENDING,
-            end,
-            limits,
-            leases,
-            first(
-                transaction,
-                leases,
-                limits,
-                List.of(
-                    Aggregates.match(
-                        and(eq("status", Status.PENDING.name()), FetchedMessages.HAS_SEQUENCE)),
-                    Aggregates.sort(ascending("seq")))));
-    return new Pending(found, leases);
+    Bson pending = and(eq("status", Status.PENDING.name()), FetchedMessages.HAS_SEQUENCE);
+    List<Found> found = first(transaction, leases, limits, pending, ascending("seq"));
+    return new Pending(rows(transaction, Status.PENDING, end, limits, leases, found), leases);
   }
 
   @Override
@@ -74,33 +61,29 @@ final class MongoReads implements Reads<MongoTransaction> {
 
   @Override
   public List<Row> readScheduled(MongoTransaction transaction, List<Lease> leases, Limits limits) {
-    return rows(
-        transaction,
-        Status.SCHEDULED,
-        Long.MAX_VALUE,
-        limits,
-        leases,
-        first(
-            transaction,
-            leases,
-            limits,
-            List.of(
-                Aggregates.match(
-                    and(
-                        eq("status", Status.SCHEDULED.name()),
-                        lte("availableAt", transaction.now()),
-                        FetchedMessages.HAS_SEQUENCE)),
-                Aggregates.sort(ascending("availableAt", "seq")))));
+    Bson due =
+        and(
+            eq("status", Status.SCHEDULED.name()),
+            lte("availableAt", transaction.now()),
+            FetchedMessages.HAS_SEQUENCE);
+    List<Found> found = first(transaction, leases, limits, due, ascending("availableAt", "seq"));
+    return rows(transaction, Status.SCHEDULED, Long.MAX_VALUE, limits, leases, found);
   }
 
   /** A message as it was found: whole when it is small, and with the number of its bucket. */
-  private record Found(Document message, long size, boolean whole, boolean anyBlocked) {}
+  private record Found(Document message, long size, boolean anyBlocked) {}
 
-  /** The first messages of each bucket that the stages find. */
+  /** The largest message that comes whole. */
+  private static long small(Limits limits) {
+    return limits.bytes() / limits.messages();
+  }
+
+  /** The first messages of each bucket: which of them there are, in which order. */
   private List<Found> first(
-      MongoTransaction transaction, List<Lease> leases, Limits limits, List<Bson> stages) {
-    List<Bson> first = new ArrayList<>(stages);
-    first.add(Aggregates.limit(limits.messages()));
+      MongoTransaction transaction, List<Lease> leases, Limits limits, Bson which, Bson order) {
+    List<Bson> first =
+        List.of(
+            Aggregates.match(which), Aggregates.sort(order), Aggregates.limit(limits.messages()));
     List<Found> found = new ArrayList<>();
     collections
         .bucket()
@@ -117,9 +100,8 @@ final class MongoReads implements Reads<MongoTransaction> {
                 lookup(collections.message(), "_id", "bucket", first, "m"),
                 Aggregates.unwind("$m"),
                 Aggregates.project(
-                    new Document("m", smallOr(limits.bytes() / limits.messages(), STUB))
+                    new Document("m", smallOrStub(small(limits)))
                         .append("size", SIZE)
-                        .append("whole", smallOr(limits.bytes() / limits.messages(), false, true))
                         .append("blocked", new Document("$ne", List.of("$blocked", List.of()))))))
         .batchSize(limits.messages() * leases.size())
         .forEach(
@@ -128,7 +110,6 @@ final class MongoReads implements Reads<MongoTransaction> {
                     new Found(
                         row.get("m", Document.class).append("bucket", row.getInteger("_id")),
                         row.get("size", Number.class).longValue(),
-                        row.getBoolean("whole"),
                         row.getBoolean("blocked"))));
     return found;
   }
@@ -142,12 +123,8 @@ final class MongoReads implements Reads<MongoTransaction> {
           .append("key", "$m.key")
           .append("availableAt", "$m.availableAt");
 
-  private static Document smallOr(long bytes, Object large) {
-    return smallOr(bytes, large, "$m");
-  }
-
-  private static Document smallOr(long bytes, Object large, Object small) {
-    return new Document("$cond", List.of(new Document("$lte", List.of(SIZE, bytes)), small, large));
+  private static Document smallOrStub(long bytes) {
+    return new Document("$cond", List.of(new Document("$lte", List.of(SIZE, bytes)), "$m", STUB));
   }
 
   /**
@@ -185,7 +162,7 @@ final class MongoReads implements Reads<MongoTransaction> {
       } else if (transaction.isFirst(Documents.sequence(message))
           && room.take(message.getInteger("bucket"), one.size())) {
         chosen.add(message);
-        if (!one.whole()) {
+        if (one.size() > small(limits)) {
           toFetch.add(message);
         }
       }

@@ -37,14 +37,6 @@ final class MongoTransaction {
 
   /** For single reads and writes before the transaction, which sees what they did. */
   ClientSession beforehand() {
-    if (session.hasActiveTransaction()) {
-      throw new IllegalStateException("the transaction has begun");
-    }
-    return session;
-  }
-
-  /** For reads that need no transaction, and are part of one that has begun. */
-  ClientSession asIs() {
     return session;
   }
 

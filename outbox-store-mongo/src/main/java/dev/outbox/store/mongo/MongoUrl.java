@@ -61,17 +61,12 @@ public record MongoUrl(
    * @param password empty: as the URL says
    */
   public MongoUrl as(String name, String password) {
-    String who = name.isEmpty() ? before(orEmpty(user), ':') : encoded(name);
+    String who = name.isEmpty() ? orEmpty(user).replaceFirst("(?s):.*", "") : encoded(name);
     if (who.isEmpty() || (name.isEmpty() && password.isEmpty())) {
       return this;
     }
     String all = password.isEmpty() ? who : who + ":" + encoded(password);
     return new MongoUrl(scheme, all, hosts, database, options);
-  }
-
-  private static String before(String text, char end) {
-    int i = text.indexOf(end);
-    return i < 0 ? text : text.substring(0, i);
   }
 
   private static String encoded(String text) {
@@ -129,7 +124,7 @@ public record MongoUrl(
   /** For people: without the password. */
   @Override
   public String toString() {
-    return text(user == null || !user.contains(":") ? user : before(user, ':') + ":***");
+    return text(user == null ? null : user.replaceFirst("(?s):.*", ":***"));
   }
 
   private String text(@Nullable String who) {

@@ -32,8 +32,7 @@ record OutboxCollections(
     MongoCollection<Document> bucket,
     MongoCollection<Document> blockedKey,
     MongoCollection<Document> dedup,
-    MongoCollection<Document> pause,
-    MongoCollection<Document> schema) {
+    MongoCollection<Document> pause) {
 
   static final Bson IN_ANY_BUCKET =
       Filters.in("bucket", IntStream.range(0, Database.BUCKETS).boxed().toList());
@@ -45,8 +44,7 @@ record OutboxCollections(
         in.getCollection(names.table("bucket")),
         in.getCollection(names.table("blocked_key")),
         in.getCollection(names.table("dedup")),
-        in.getCollection(names.table("pause")),
-        in.getCollection(names.table("schema")));
+        in.getCollection(names.table("pause")));
   }
 
   /** The database, as its collections are read and written here. */

@@ -4,16 +4,21 @@ import static com.mongodb.client.model.Filters.and;
 import static com.mongodb.client.model.Filters.eq;
 import static com.mongodb.client.model.Filters.in;
 import static com.mongodb.client.model.Filters.ne;
+import static com.mongodb.client.model.Projections.computed;
+import static com.mongodb.client.model.Projections.fields;
+import static com.mongodb.client.model.Projections.include;
 
 import com.mongodb.MongoCommandException;
 import com.mongodb.WriteConcern;
 import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import dev.outbox.OutboxException;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.SchemaException;
 import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.core.internal.SchemaVersion;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -179,6 +184,21 @@ class Schema {
   }
 
   /**
+   * What the server's clock says.
+   *
+   * @throws SchemaException when the schema is missing or of another version
+   */
+  Instant now() {
+    Document found =
+        versions()
+            .find(eq("_id", contents.word))
+            .projection(fields(include("version"), computed("now", "$$NOW")))
+            .first();
+    check(found);
+    return found.getDate("now").toInstant();
+  }
+
+  /**
    * Refuses a version that this library does not work with.
    *
    * @param found the document with the version, or null when it was not found
@@ -205,7 +225,11 @@ class Schema {
   }
 
   private @Nullable Document found(Bson which) {
-    return database.getCollection(names.table("schema")).find(which).first();
+    return versions().find(which).first();
+  }
+
+  private MongoCollection<Document> versions() {
+    return database.getCollection(names.table("schema"));
   }
 
   /** They have collections of the same names, with other validators. */
@@ -230,7 +254,7 @@ class Schema {
   }
 
   private static int version(@Nullable Document found) {
-    return found != null && found.get("version") instanceof Number version ? version.intValue() : 0;
+    return found == null ? 0 : Documents.number(found, "version");
   }
 
   private boolean exists(String collection) {

@@ -1,15 +1,7 @@
 package dev.outbox.store.mongo;
 
-import static com.mongodb.client.model.Filters.eq;
-import static com.mongodb.client.model.Projections.computed;
-import static com.mongodb.client.model.Projections.fields;
-import static com.mongodb.client.model.Projections.include;
-
-import com.mongodb.client.MongoCollection;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.function.Consumer;
-import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,21 +11,11 @@ import org.jspecify.annotations.Nullable;
 final class ServerClock {
   private static final long KEPT = Duration.ofSeconds(10).toNanos();
 
-  private final MongoCollection<Document> schema;
-  private final CollectionKind contents;
-  private final Consumer<@Nullable Document> check;
+  private final Schema schema;
   private volatile @Nullable Reading last;
 
-  /**
-   * @param check refuses a schema that this library does not work with
-   */
-  ServerClock(
-      MongoCollection<Document> schema,
-      CollectionKind contents,
-      Consumer<@Nullable Document> check) {
+  ServerClock(Schema schema) {
     this.schema = schema;
-    this.contents = contents;
-    this.check = check;
   }
 
   private record Reading(Instant time, long at) {
@@ -64,14 +46,8 @@ final class ServerClock {
    * @throws dev.outbox.SchemaException when the schema is missing or of another version
    */
   Instant read() {
-    Document found =
-        schema
-            .find(eq("_id", contents.word))
-            .projection(fields(include("version"), computed("now", "$$NOW")))
-            .first();
     last = null;
-    check.accept(found);
-    Reading reading = new Reading(found.getDate("now").toInstant(), System.nanoTime());
+    Reading reading = new Reading(schema.now(), System.nanoTime());
     last = reading;
     return reading.time();
   }

@@ -198,7 +198,7 @@ final class FaultStage implements AutoCloseable {
   }
 
   Instant now() {
-    return new ServerClock(collections.schema(), CollectionKind.OUTBOX, found -> {}).read();
+    return database.schema(PrefixedNames.DEFAULT_PREFIX).now();
   }
 
   /** Keeps what leaves. */

@@ -224,7 +224,9 @@ public class MongoStoreTck extends MongoOutboxStoreTck
    */
   @Override
   public void moveClock(Duration by) {
-    Instant now = new ServerClock(collection("schema"), CollectionKind.OUTBOX, found -> {}).read();
+    Instant now =
+        new Schema(client(), database(), CollectionKind.OUTBOX, new PrefixedNames(null, prefix()))
+            .now();
     earlier(
         collection("message"),
         by.isNegative() ? empty() : gt("availableAt", Date.from(now)),
