@@ -9,10 +9,10 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** JSON from maps, records, collections, numbers, truth values and texts. */
-public final class Json {
+final class Json {
   private Json() {}
 
-  public static String of(@Nullable Object value) {
+  static String of(@Nullable Object value) {
     if (value instanceof Map<?, ?> map) {
       return map.entrySet().stream()
           .map(
@@ -24,9 +24,6 @@ public final class Json {
     }
     if (value instanceof Collection<?> all) {
       return all.stream().map(Json::of).collect(Collectors.joining(", ", "[", "]"));
-    }
-    if (value instanceof Double number && !Double.isFinite(number)) {
-      return "null";
     }
     return value == null || value instanceof Number || value instanceof Boolean
         ? String.valueOf(value)
