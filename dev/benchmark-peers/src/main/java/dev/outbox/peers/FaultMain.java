@@ -26,7 +26,7 @@ public final class FaultMain {
     ParentJvm parent = ParentJvm.connect();
     Address address = new Address(parent.get("url"), parent.get("user"), parent.get("password"));
     Contender contender =
-        Peers.ALL.stream()
+        Faults.CONTENDERS.stream()
             .filter(one -> one.name().equals(parent.get("contender")))
             .findFirst()
             .orElseThrow();
@@ -34,7 +34,7 @@ public final class FaultMain {
     try (Deliveries deliveries =
             new Deliveries(Schema.pool(address, schema, Contender.CONNECTIONS));
         Schema.Pool pool = Schema.pool(address, schema, contender.connections());
-        App app = contender.run(pool.dataSource(), new Recorder(deliveries::add))) {
+        App app = contender.run(pool.dataSource(), Recorder.opened(deliveries::add))) {
       app.begin();
       parent.say(READY);
       int appended = 0;

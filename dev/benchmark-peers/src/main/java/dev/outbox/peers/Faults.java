@@ -112,12 +112,7 @@ final class Faults {
     try (Schema schema = new Schema(address);
         Deliveries deliveries = new Deliveries(schema.pool(Contender.CONNECTIONS));
         Schema.Pool pool = schema.pool(contender.connections())) {
-      Recorder recorder =
-          new Recorder(
-              message -> {
-                before.accept(message);
-                deliveries.add(message);
-              });
+      Recorder recorder = Recorder.opened(before.andThen(deliveries::add));
       try (App app = contender.run(pool.dataSource(), recorder)) {
         app.begin();
         happening.with(app, deliveries);
@@ -189,7 +184,7 @@ final class Faults {
         first.place(OrderPlaced.of(KEY, 0));
         second.place(OrderPlaced.of(KEY, 1));
       }
-      Recorder recorder = new Recorder(deliveries::add);
+      Recorder recorder = Recorder.opened(deliveries::add);
       try (Schema.Pool pool = schema.pool(contender.connections());
           App app = contender.run(pool.dataSource(), recorder)) {
         app.begin();

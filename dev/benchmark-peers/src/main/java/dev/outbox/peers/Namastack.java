@@ -60,7 +60,7 @@ record Namastack(String name, String setting, int connections, Map<String, Objec
   public App fill(DataSource dataSource, Clock clock) {
     Map<String, Object> idle = new HashMap<>(properties);
     idle.put(INTERVAL, "1h");
-    return new NamastackApp(idle, dataSource, clock, new Recorder(0));
+    return new NamastackApp(idle, dataSource, clock, new Recorder(m -> {}));
   }
 
   @Override

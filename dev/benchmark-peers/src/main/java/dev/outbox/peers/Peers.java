@@ -2,7 +2,6 @@ package dev.outbox.peers;
 
 import dev.outbox.cli.Address;
 import dev.outbox.dev.bench.CpuClock;
-import dev.outbox.dev.bench.WorkCounter;
 import dev.outbox.dev.common.Percentiles;
 import dev.outbox.peers.Deliveries.Outcome;
 import java.time.Clock;
@@ -12,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
@@ -21,13 +21,7 @@ import java.util.function.Consumer;
  */
 final class Peers {
   static final List<Contender> ALL =
-      List.of(
-          Ours.publisher(),
-          Ours.handlers(),
-          Namastack.defaults(),
-          Namastack.tuned(),
-          Modulith.defaults(),
-          Modulith.tuned());
+      List.of(Ours.publisher(), Ours.handlers(), Namastack.tuned(), Modulith.tuned());
 
   static final int MANY_KEYS = 10_000;
   static final int BACKLOG = 50_000;
@@ -75,7 +69,6 @@ final class Peers {
       List<Double> millis,
       CpuClock.Time cpu,
       long statements,
-      long roundTrips,
       int outOfOrder,
       int twice) {
 
@@ -101,12 +94,14 @@ final class Peers {
   /** By name, in the order in which they are done. */
   Map<String, Work> works() {
     Map<String, Work> works = new LinkedHashMap<>();
-    works.put("backlog, 10,000 keys", c -> backlog(c, scaled(BACKLOG), MANY_KEYS, 0, LIMIT));
-    works.put("backlog, 10 keys", c -> backlog(c, scaled(BACKLOG), 10, 0, LIMIT));
+    works.put("backlog, 10,000 keys", c -> backlog(c, scaled(BACKLOG), MANY_KEYS, LIMIT, m -> {}));
+    works.put("backlog, 10 keys", c -> backlog(c, scaled(BACKLOG), 10, LIMIT, m -> {}));
     works.put(RATE + "/s, 10,000 keys", this::latency);
     works.put(
         "backlog, each tenth fails once",
-        c -> backlog(c, FAILING, FAILING_KEYS, FAIL_EACH, LIMIT.multipliedBy(2)));
+        c ->
+            backlog(
+                c, FAILING, FAILING_KEYS, LIMIT.multipliedBy(2), Recorder.refusingEach(FAIL_EACH)));
     return works;
   }
 
@@ -116,7 +111,7 @@ final class Peers {
   Map<String, Map<Contender, List<Figures>>> run(int runs) throws Exception {
     for (Contender contender : ALL) {
       progress.accept(contender.name() + ": warm-up");
-      backlog(contender, scaled(WARM_UP), 100, 0, LIMIT.dividedBy(3));
+      backlog(contender, scaled(WARM_UP), 100, LIMIT.dividedBy(3), m -> {});
     }
     Map<String, Map<Contender, List<Figures>>> all = new LinkedHashMap<>();
     for (int run = 1; run <= runs; run++) {
@@ -146,9 +141,10 @@ final class Peers {
    * Messages that wait while nothing is published; then the broker takes them. The time begins when
    * it does, and ends with the last message, or when the time is over.
    */
-  private Figures backlog(Contender contender, int messages, int keys, int failEach, Duration limit)
+  private Figures backlog(
+      Contender contender, int messages, int keys, Duration limit, Consumer<OrderPlaced> before)
       throws Exception {
-    Recorder recorder = new Recorder(failEach);
+    Recorder recorder = new Recorder(before);
     try (Schema schema = new Schema(address)) {
       try (Schema.Pool pool = schema.pool(contender.connections());
           App app = contender.fill(pool.dataSource(), Clock.systemUTC())) {
@@ -189,15 +185,13 @@ final class Peers {
 
   /** What the clients, this JVM and the server have done since it was made. */
   private final class Count {
-    private final WorkCounter counter;
+    private final LongAdder counter;
     private final long statements;
-    private final long roundTrips;
     private final CpuClock.Time before = cpu.now();
 
-    Count(WorkCounter counter) {
+    Count(LongAdder counter) {
       this.counter = counter;
-      statements = counter.statements();
-      roundTrips = counter.roundTrips();
+      statements = counter.sum();
     }
 
     Figures figures(
@@ -209,8 +203,7 @@ final class Peers {
           seconds,
           millis,
           cpu.now().since(before),
-          counter.statements() - statements,
-          counter.roundTrips() - roundTrips,
+          counter.sum() - statements,
           outcome.outOfOrder(),
           outcome.twice());
     }
@@ -231,8 +224,7 @@ final class Peers {
 
   /** Transactions on a fixed schedule, with one row of the business and one message each. */
   private Figures latency(Contender contender) throws Exception {
-    Recorder recorder = new Recorder(0);
-    recorder.open();
+    Recorder recorder = Recorder.opened(m -> {});
     try (Schema schema = new Schema(address);
         Schema.Pool pool = schema.pool(contender.connections());
         App app = contender.run(pool.dataSource(), recorder);

@@ -2,22 +2,23 @@ package dev.outbox.peers;
 
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Cleanup;
-import dev.outbox.cli.DatabaseOptions;
 import dev.outbox.cli.Logs;
 import dev.outbox.dev.bench.CpuClock;
 import dev.outbox.dev.bench.Machine;
 import dev.outbox.dev.common.Resources;
 import dev.outbox.dev.database.Place;
+import dev.outbox.dev.database.ServerOptions;
 import dev.outbox.dev.database.StartedServer;
 import dev.outbox.dev.database.StoreKind;
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -45,8 +46,7 @@ final class PeersCommand implements Callable<Integer> {
               + " that stands still. Says whether order held, and how long messages waited.")
   private boolean faults;
 
-  @ArgGroup(exclusive = false, heading = "Your own PostgreSQL (schemas of its own are used):%n")
-  private @Nullable DatabaseOptions database;
+  @Mixin private final ServerOptions server = new ServerOptions(Set.of(StoreKind.POSTGRES));
 
   @Spec
   @SuppressWarnings("NullAway.Init") // set by picocli
@@ -70,10 +70,11 @@ final class PeersCommand implements Callable<Integer> {
               .formatted(times, size));
     }
     try (Cleanup ignored = Cleanup.atEnd(resources::closeAll)) {
-      StartedServer server = resources.add(open());
-      Address address = server.address();
+      StartedServer started = resources.add(server.open());
+      Address address = started.address();
+      resources.add(() -> Schema.removeAll(address));
       CpuClock cpu = new CpuClock();
-      cpu.add(server.pid());
+      cpu.add(started.pid());
       PrintWriter err = spec.commandLine().getErr();
       Consumer<String> progress = text -> err.println("bench peers: " + text);
       PrintWriter out = spec.commandLine().getOut();
@@ -95,18 +96,5 @@ final class PeersCommand implements Callable<Integer> {
       out.flush();
     }
     return 0;
-  }
-
-  private StartedServer open() {
-    DatabaseOptions own = database;
-    if (own == null) {
-      return StoreKind.POSTGRES.start();
-    }
-    if (!own.address().url().startsWith("jdbc:postgresql:")) {
-      throw new ParameterException(
-          spec.commandLine(), "the peers are compared on PostgreSQL only, not on " + own.address());
-    }
-    own.withPassword(() -> StoreKind.connect(own.address())).close();
-    return new StartedServer(own.address(), null, () -> Schema.removeAll(own.address()));
   }
 }

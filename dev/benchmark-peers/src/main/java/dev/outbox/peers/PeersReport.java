@@ -18,8 +18,8 @@ final class PeersReport {
       """
       Median of the runs. A backlog's time begins when its broker takes messages again, and ends with the last message or when the time is over. \
       p50 and p99 are from the return of a commit to the publisher; a dash where not all messages were published in time. \
-      CPU is microseconds a message, of the server's processes, of this JVM, and of both; statements and round trips are of one message, \
-      counted at the data source, commits among the round trips; of a load, all of it counts, with the transactions that append. \
+      CPU is microseconds a message, of the server's processes, of this JVM, and of both; statements are of one message, \
+      counted at the data source; of a load, all of it counts, with the transactions that append. \
       Published: of all runs, of how many. Out of order: messages, of all runs, that came after a later one of their key. Twice: that came again.""";
 
   private PeersReport() {}
@@ -51,7 +51,6 @@ final class PeersReport {
     cells.put("client CPU", median(runs, run -> run.cpuPerMessage().client()));
     cells.put("CPU", median(runs, run -> run.cpuPerMessage().sum()));
     cells.put("statements", median(runs, run -> (double) run.statements() / run.arrived()));
-    cells.put("round trips", median(runs, run -> (double) run.roundTrips() / run.arrived()));
     cells.put("published", sum(runs, Figures::arrived) + " of " + sum(runs, Figures::messages));
     cells.put("out of order", sum(runs, Figures::outOfOrder));
     cells.put("twice", sum(runs, Figures::twice));

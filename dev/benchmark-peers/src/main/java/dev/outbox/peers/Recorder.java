@@ -18,37 +18,37 @@ import java.util.function.Consumer;
  * refuses it has not got. Safe for use by many threads.
  */
 final class Recorder {
-  private final int failEach;
   private final Consumer<OrderPlaced> before;
 
   private final Queue<Seen> deliveries = new ConcurrentLinkedQueue<>();
   private final Map<String, Long> times = new ConcurrentHashMap<>();
-  private final Set<String> refused = ConcurrentHashMap.newKeySet();
   private final CountDownLatch called = new CountDownLatch(1);
   private final CountDownLatch gate = new CountDownLatch(1);
   private volatile long last;
   private volatile boolean closed;
 
   /**
-   * @param failEach refuses each so many-th message of a key, once; 0: none
-   */
-  Recorder(int failEach) {
-    this(failEach, message -> {});
-  }
-
-  /**
-   * One that is open from the beginning.
-   *
    * @param before gets each message first, each time; what it throws refuses the message
    */
   Recorder(Consumer<OrderPlaced> before) {
-    this(0, before);
-    open();
+    this.before = before;
   }
 
-  private Recorder(int failEach, Consumer<OrderPlaced> before) {
-    this.failEach = failEach;
-    this.before = before;
+  /** One that is open from the beginning. */
+  static Recorder opened(Consumer<OrderPlaced> before) {
+    Recorder recorder = new Recorder(before);
+    recorder.open();
+    return recorder;
+  }
+
+  /** Refuses each so many-th message of a key, once. */
+  static Consumer<OrderPlaced> refusingEach(int nth) {
+    Set<String> refused = ConcurrentHashMap.newKeySet();
+    return message -> {
+      if ((message.number() + 1) % nth == 0 && refused.add(message.id())) {
+        throw new Refused("on purpose");
+      }
+    };
   }
 
   /** It failed; the message has to come again. */
@@ -73,13 +73,9 @@ final class Recorder {
       throw new Refused("the run is over");
     }
     before.accept(message);
-    String id = message.id();
-    if (failEach > 0 && (message.number() + 1) % failEach == 0 && refused.add(id)) {
-      throw new Refused("on purpose");
-    }
     long now = System.nanoTime();
     deliveries.add(new Seen(message.key(), message.number(), now / 1e9));
-    if (times.putIfAbsent(id, now) == null) {
+    if (times.putIfAbsent(message.id(), now) == null) {
       last = now;
     }
   }

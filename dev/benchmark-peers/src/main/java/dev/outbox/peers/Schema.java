@@ -5,7 +5,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.OutboxException;
 import dev.outbox.cli.Address;
 import dev.outbox.dev.bench.StatementWatch;
-import dev.outbox.dev.bench.WorkCounter;
 import dev.outbox.dev.database.Jdbc;
 import dev.outbox.dev.database.JdbcKind;
 import dev.outbox.dev.database.JdbcPlace;
@@ -13,6 +12,7 @@ import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.StoreKind;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import javax.sql.DataSource;
 
 /** A schema for one contender in one run; it goes at the end, with all that is in it. */
@@ -50,12 +50,12 @@ final class Schema implements AutoCloseable {
         new Address(address.url(), address.user(), address.password(), name, address.prefix());
     HikariConfig config = Jdbc.config(JdbcKind.POSTGRES, own, "pool", connections);
     config.setJdbcUrl(config.getJdbcUrl() + "&currentSchema=" + name);
-    WorkCounter counter = new WorkCounter();
+    LongAdder counter = new LongAdder();
     HikariDataSource pool = new HikariDataSource(config);
     return new Pool(pool, StatementWatch.watch(pool, counter), counter);
   }
 
-  record Pool(HikariDataSource pool, DataSource dataSource, WorkCounter counter)
+  record Pool(HikariDataSource pool, DataSource dataSource, LongAdder counter)
       implements AutoCloseable {
     @Override
     public void close() {

@@ -8,12 +8,6 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 class RecorderTest {
-  private static Recorder open(int failEach) {
-    Recorder recorder = new Recorder(failEach);
-    recorder.open();
-    return recorder;
-  }
-
   private static void accept(Recorder recorder, String key, int... numbers) {
     for (int number : numbers) {
       recorder.accept(OrderPlaced.of(key, number));
@@ -23,7 +17,7 @@ class RecorderTest {
   @Test
   @DisplayName("what is refused has not arrived, and is taken the second time")
   void refused() {
-    Recorder recorder = open(2);
+    Recorder recorder = Recorder.opened(Recorder.refusingEach(2));
     accept(recorder, "a", 0);
     assertThatThrownBy(() -> accept(recorder, "a", 1)).isInstanceOf(Recorder.Refused.class);
     assertThat(recorder.arrived()).isEqualTo(1);
@@ -35,7 +29,7 @@ class RecorderTest {
   @Test
   @DisplayName("messages wait at the gate; after the end none is taken")
   void gate() throws InterruptedException {
-    Recorder recorder = new Recorder(0);
+    Recorder recorder = new Recorder(message -> {});
     assertThat(recorder.awaitCall(Duration.ZERO)).isFalse();
     Thread early = new Thread(() -> accept(recorder, "a", 0));
     early.start();

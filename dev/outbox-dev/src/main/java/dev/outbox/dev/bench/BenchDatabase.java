@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
@@ -164,7 +165,7 @@ final class BenchDatabase implements AutoCloseable {
   }
 
   /** The same, whose work is counted. Counting is not free. */
-  JdbcPlace open(int connections, WorkCounter counter) {
+  JdbcPlace open(int connections, LongAdder counter) {
     return pool(own, connections, counter);
   }
 
@@ -173,7 +174,7 @@ final class BenchDatabase implements AutoCloseable {
    *
    * @param own with its schema
    */
-  static JdbcPlace pool(Address own, int connections, @Nullable WorkCounter counter) {
+  static JdbcPlace pool(Address own, int connections, @Nullable LongAdder counter) {
     return JdbcPlace.ready(
         StoreKind.of(own.url()).jdbc(),
         own,

@@ -16,6 +16,7 @@ import dev.outbox.spi.store.StoredMessage;
 import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -39,7 +40,7 @@ public final class PodMain {
   private static final int MOST_CONNECTIONS = 80;
 
   private final ParentJvm parent;
-  private final WorkCounter counter = new WorkCounter();
+  private final LongAdder counter = new LongAdder();
   private final JdbcPlace place;
   private final MessagePublisher publisher;
   private List<Relay> relays = List.of();
@@ -93,7 +94,7 @@ public final class PodMain {
 
   private String work() {
     long cpu = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
-    return counter.statements() + " " + cpu;
+    return counter.sum() + " " + cpu;
   }
 
   /**

@@ -8,6 +8,7 @@ import dev.outbox.dev.bench.Throughput.Round;
 import dev.outbox.dev.database.JdbcPlace;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 
 /** What a message costs in statements and writes; nothing is timed. */
@@ -52,7 +53,7 @@ final class WorkScenario {
    *     has no line
    * @param logBytes the same
    */
-  private record Counted(double messages, WorkCounter work, double rows, double logBytes) {}
+  private record Counted(double messages, double statements, double rows, double logBytes) {}
 
   private interface Counting {
     Counted count() throws Exception;
@@ -67,7 +68,7 @@ final class WorkScenario {
   private static Counted counted(Bench bench, Side side, int connections, Task task)
       throws Exception {
     BenchDatabase database = bench.database();
-    WorkCounter counter = new WorkCounter();
+    LongAdder counter = new LongAdder();
     double rows = database.rows(side);
     double logBytes = database.logBytes();
     long messages;
@@ -75,7 +76,7 @@ final class WorkScenario {
       messages = task.through(place);
     }
     rows = database.rows(side) - rows;
-    return new Counted(messages, counter, rows, database.logBytes() - logBytes);
+    return new Counted(messages, counter.sum(), rows, database.logBytes() - logBytes);
   }
 
   /** Of the rows, the insert that brought a message is one. */
@@ -83,7 +84,7 @@ final class WorkScenario {
       throws Exception {
     round.prepare().run();
     Counted done = counted(bench, side, connections, place -> round.run().of(place).total());
-    return new Counted(done.messages, done.work, done.rows + done.messages, done.logBytes);
+    return new Counted(done.messages, done.statements, done.rows + done.messages, done.logBytes);
   }
 
   private static Counted appended(Bench bench, Side side, Append append, int messages)
@@ -113,8 +114,7 @@ final class WorkScenario {
 
   private static void add(Bench bench, String name, Function<Line, Figure> side, Counted done) {
     Map<String, Double> figures = new LinkedHashMap<>();
-    figures.put("statements", (double) done.work.statements());
-    figures.put("round trips", (double) done.work.roundTrips());
+    figures.put("statements", done.statements);
     figures.put("written", done.rows);
     figures.put("log bytes", done.logBytes);
     figures.values().removeIf(count -> count.isNaN());
