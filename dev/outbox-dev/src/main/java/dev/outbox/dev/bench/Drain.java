@@ -1,5 +1,6 @@
 package dev.outbox.dev.bench;
 
+import dev.outbox.dev.common.Load;
 import dev.outbox.dev.database.JdbcPlace;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RelayEvent;
@@ -71,43 +72,33 @@ final class Drain {
   /** So many workers of the limit, until so many messages are deleted. */
   static Meter limit(JdbcPlace place, int workers, long messages) throws InterruptedException {
     Meter meter = new Meter(messages);
-    AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
     List<Limit> loops = new ArrayList<>();
-    List<Thread> threads = new ArrayList<>();
     try {
       for (int i = 0; i < workers; i++) {
-        Limit loop = new Limit(place, Relay.Builder.DEFAULT_BATCH_SIZE);
-        loops.add(loop);
-        threads.add(new Thread(() -> run(loop, meter, failure), "limit-" + loops.size()));
+        loops.add(new Limit(place, Relay.Builder.DEFAULT_BATCH_SIZE));
       }
-      meter.begin();
-      threads.forEach(Thread::start);
-      for (Thread thread : threads) {
-        thread.join();
+      try (Load load = new Load("the limit", loops.stream().map(l -> client(l, meter)).toList())) {
+        meter.begin();
+        load.allow(Long.MAX_VALUE, Integer.MAX_VALUE);
+        while (!meter.isOver()) {
+          boolean endless = load.done(); // it fails where one of them does
+          Thread.sleep(1);
+        }
       }
     } finally {
       loops.forEach(Limit::close);
     }
-    RuntimeException problem = failure.get();
-    if (problem != null) {
-      throw problem;
-    }
     return meter;
   }
 
-  private static void run(
-      Limit loop, Meter meter, AtomicReference<@Nullable RuntimeException> failure) {
-    try {
-      while (!meter.isOver() && failure.get() == null) {
-        int count = loop.batch();
-        meter.done(count);
-        if (count == 0) {
-          LockSupport.parkNanos(NOTHING_LEFT.toNanos()); // others have the rest
-        }
+  private static Load.Client client(Limit loop, Meter meter) {
+    return () -> {
+      int count = meter.isOver() ? 0 : loop.batch();
+      meter.done(count);
+      if (count == 0) {
+        LockSupport.parkNanos(NOTHING_LEFT.toNanos()); // others have the rest
       }
-    } catch (RuntimeException e) {
-      failure.compareAndSet(null, e);
-    }
+    };
   }
 
   /** Counts what is delivered and keeps the first sign of trouble. */

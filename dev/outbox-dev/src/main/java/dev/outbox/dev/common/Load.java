@@ -67,6 +67,7 @@ public final class Load implements AutoCloseable {
   public void allow(long most, int rate) {
     this.rate = rate;
     allowed = most;
+    threads.forEach(LockSupport::unpark);
   }
 
   /**
