@@ -71,7 +71,7 @@ final class Limit implements AutoCloseable {
     session = place.session();
     sequences = new long[most];
     String ids = String.join(", ", Collections.nCopies(most, "?"));
-    Connection connection = session.begin();
+    Connection connection = session.transaction();
     try {
       connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
       take = connection.prepareStatement(place.qualified(TAKE));
@@ -102,7 +102,7 @@ final class Limit implements AutoCloseable {
         setRemoved(count);
         remove.executeUpdate();
       }
-      session.begin().commit();
+      session.transaction().commit();
       return count;
     } catch (SQLException e) {
       if (!isPostgres && e.getErrorCode() == DEADLOCK) {
@@ -127,7 +127,7 @@ final class Limit implements AutoCloseable {
   public void close() {
     try (take;
         remove) {
-      session.begin().rollback();
+      session.transaction().rollback();
     } catch (SQLException e) {
       throw new IllegalStateException("a connection cannot be given back: " + e.getMessage(), e);
     } finally {

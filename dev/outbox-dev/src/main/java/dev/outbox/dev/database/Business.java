@@ -20,38 +20,31 @@ public final class Business<T> implements AutoCloseable {
   private final Place<T> place;
   private final Appending<T> appending;
   private final Session<T> session;
-  private final T transaction;
   private final List<Uncommitted> appended = new ArrayList<>();
 
   public Business(Place<T> place, Appending<T> appending) {
     this.place = place;
     this.appending = appending;
     session = place.session();
-    try {
-      transaction = session.begin();
-    } catch (RuntimeException e) {
-      session.close();
-      throw e;
-    }
   }
 
   public T transaction() {
-    return transaction;
+    return session.transaction();
   }
 
   public int lock(String key) {
-    return place.lock(transaction, key);
+    return place.lock(transaction(), key);
   }
 
   /** Appends, and returns which are duplicates. */
   public Set<UUID> append(List<OutboxMessage> messages) {
-    Uncommitted uncommitted = appending.append(transaction, messages);
+    Uncommitted uncommitted = appending.append(transaction(), messages);
     appended.add(uncommitted);
     return uncommitted.appended().duplicates();
   }
 
   public void last(String key, int number) {
-    place.last(transaction, key, number);
+    place.last(transaction(), key, number);
   }
 
   public void commit() {

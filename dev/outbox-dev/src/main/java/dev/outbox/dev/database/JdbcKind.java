@@ -3,25 +3,16 @@ package dev.outbox.dev.database;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.store.jdbc.JdbcInboxStore;
-import dev.outbox.store.jdbc.JdbcOutboxStore;
-import dev.outbox.store.mysql.MariadbInboxStore;
-import dev.outbox.store.mysql.MariadbOutboxStore;
-import dev.outbox.store.mysql.MysqlInboxStore;
-import dev.outbox.store.mysql.MysqlOutboxStore;
-import dev.outbox.store.postgres.PostgresInboxStore;
-import dev.outbox.store.postgres.PostgresOutboxStore;
-import dev.outbox.store.sqlserver.SqlServerInboxStore;
-import dev.outbox.store.sqlserver.SqlServerOutboxStore;
+import dev.outbox.cli.Stores;
+import dev.outbox.store.jdbc.JdbcStoreProvider;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
-import java.util.function.Function;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,39 +21,13 @@ import org.jspecify.annotations.Nullable;
  * file, by name.
  */
 public enum JdbcKind {
-  POSTGRES(
-      "PostgreSQL",
-      "postgres.sql",
-      "",
-      PostgresOutboxStore::builder,
-      PostgresInboxStore::builder,
-      "ApplicationName="),
-  MYSQL(
-      "MySQL",
-      "mysql.sql",
-      "utf8mb4_0900_bin",
-      MysqlOutboxStore::builder,
-      MysqlInboxStore::builder,
-      null),
-  MARIADB(
-      "MariaDB",
-      "mysql.sql",
-      "utf8mb4_nopad_bin",
-      MariadbOutboxStore::builder,
-      MariadbInboxStore::builder,
-      null),
-  SQLSERVER(
-      "SQL Server",
-      "sqlserver.sql",
-      "",
-      SqlServerOutboxStore::builder,
-      SqlServerInboxStore::builder,
-      ";applicationName=");
+  POSTGRES("PostgreSQL", "postgres.sql", "", "ApplicationName="),
+  MYSQL("MySQL", "mysql.sql", "utf8mb4_0900_bin", null),
+  MARIADB("MariaDB", "mysql.sql", "utf8mb4_nopad_bin", null),
+  SQLSERVER("SQL Server", "sqlserver.sql", "", ";applicationName=");
 
   private final String label;
   private final Map<String, String> statements = new HashMap<>();
-  private final Function<DataSource, JdbcOutboxStore.Builder<?, ?>> stores;
-  private final Function<DataSource, JdbcInboxStore.Builder<?, ?>> inboxes;
   private final @Nullable String naming;
 
   /**
@@ -71,16 +36,8 @@ public enum JdbcKind {
    * @param naming the URL's option that gives a session a name; null: sessions have none, and are
    *     found by their database
    */
-  JdbcKind(
-      String label,
-      String file,
-      String collation,
-      Function<DataSource, JdbcOutboxStore.Builder<?, ?>> stores,
-      Function<DataSource, JdbcInboxStore.Builder<?, ?>> inboxes,
-      @Nullable String naming) {
+  JdbcKind(String label, String file, String collation, @Nullable String naming) {
     this.label = label;
-    this.stores = stores;
-    this.inboxes = inboxes;
     this.naming = naming;
     try (InputStream in = requireNonNull(JdbcKind.class.getResourceAsStream(file))) {
       String all = new String(in.readAllBytes(), UTF_8).replace("${collation}", collation);
@@ -98,14 +55,9 @@ public enum JdbcKind {
     return label;
   }
 
-  /** With its defaults; it is to be told where the tables are. */
-  public JdbcOutboxStore.Builder<?, ?> store(DataSource dataSource) {
-    return stores.apply(dataSource);
-  }
-
-  /** The same of the inbox. */
-  public JdbcInboxStore.Builder<?, ?> inbox(DataSource dataSource) {
-    return inboxes.apply(dataSource);
+  /** Makes stores and inboxes. */
+  JdbcStoreProvider provider() {
+    return (JdbcStoreProvider) Stores.named(name().toLowerCase(Locale.ROOT));
   }
 
   /** Whether there is a statement of this name. */

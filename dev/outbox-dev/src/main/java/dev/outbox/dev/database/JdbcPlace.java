@@ -11,7 +11,10 @@ import dev.outbox.cli.Stores;
 import dev.outbox.dev.database.Work.Appended;
 import dev.outbox.dev.database.Work.Archived;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
+import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
+import dev.outbox.spi.store.StoreProvider.History;
+import dev.outbox.spi.store.StoreProvider.Settings;
 import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.sql.Connection;
@@ -255,13 +258,16 @@ public final class JdbcPlace implements Tortured<Connection> {
 
   /** Another one on this pool, which may keep an archive. */
   public JdbcOutboxStore store(Archive archive) {
-    return kind.store(dataSource).schema(address.schema()).archive(archive).build();
+    Settings settings =
+        new Settings(
+            "", "", "", address.schema(), Settings.DEFAULT_PREFIX, null, 1, History.of(archive));
+    return kind.provider().store(dataSource, settings);
   }
 
   @Override
   public JdbcInboxStore inbox(@Nullable Duration retention) {
-    JdbcInboxStore.Builder<?, ?> inbox = kind.inbox(dataSource).schema(address.schema());
-    return (retention == null ? inbox : inbox.retention(retention)).build();
+    Duration time = retention == null ? InboxStore.DEFAULT_RETENTION : retention;
+    return kind.provider().inbox(dataSource, address.schema(), InboxStore.DEFAULT_PREFIX, time);
   }
 
   @Override
@@ -320,20 +326,15 @@ public final class JdbcPlace implements Tortured<Connection> {
   }
 
   /** Its connection is in a transaction, always; the pool rolls back what is left open. */
-  private record OnConnection(Connection connection) implements Session<Connection> {
-    @Override
-    public Connection begin() {
-      return connection;
-    }
-
+  private record OnConnection(Connection transaction) implements Session<Connection> {
     @Override
     public void commit() {
-      tried(connection, Connection::commit);
+      tried(transaction, Connection::commit);
     }
 
     @Override
     public void close() {
-      tried(connection, Connection::close);
+      tried(transaction, Connection::close);
     }
   }
 
@@ -453,7 +454,7 @@ public final class JdbcPlace implements Tortured<Connection> {
       Session<Connection> session = session();
       try {
         for (String sql : kind.all("snapshot")) {
-          tried(session.begin(), on -> Jdbc.execute(on, sql));
+          tried(session.transaction(), on -> Jdbc.execute(on, sql));
         }
         return Optional.of(session);
       } catch (TransientOutboxException e) {
@@ -496,14 +497,8 @@ public final class JdbcPlace implements Tortured<Connection> {
     return rows("select id, name, nth, kind, dedup, refused from torture_work").stream()
         .map(
             row ->
-                new Appended(
-                    new Work(
-                        UUID.fromString(row.get(0)),
-                        row.get(1),
-                        Integer.parseInt(row.get(2)),
-                        Work.Kind.valueOf(row.get(3))),
-                    row.get(4).equals("null") ? null : row.get(4),
-                    row.get(5).equals("1")))
+                Appended.of(
+                    row, row.get(4).equals("null") ? null : row.get(4), row.get(5).equals("1")))
         .toList();
   }
 

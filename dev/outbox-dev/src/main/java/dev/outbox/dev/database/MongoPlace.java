@@ -200,13 +200,7 @@ final class MongoPlace implements Place<ClientSession> {
     client.getDatabase(url.database()).createCollection(EFFECTS);
   }
 
-  private record InSession(ClientSession session) implements Session<ClientSession> {
-    @Override
-    public ClientSession begin() {
-      session.startTransaction(TRANSACTION);
-      return session;
-    }
-
+  private record InSession(ClientSession transaction) implements Session<ClientSession> {
     @Override
     public void commit() {
       for (int i = 1; !committed(i == TRIES); i++) {}
@@ -215,7 +209,7 @@ final class MongoPlace implements Place<ClientSession> {
     /** Whether that is known: else it is asked for again, which the server understands. */
     private boolean committed(boolean last) {
       try {
-        session.commitTransaction();
+        transaction.commitTransaction();
         return true;
       } catch (MongoException e) {
         if (!last && e.hasErrorLabel(MongoException.UNKNOWN_TRANSACTION_COMMIT_RESULT_LABEL)) {
@@ -227,9 +221,9 @@ final class MongoPlace implements Place<ClientSession> {
 
     @Override
     public void close() {
-      try (session) {
-        if (session.hasActiveTransaction()) {
-          session.abortTransaction();
+      try (transaction) {
+        if (transaction.hasActiveTransaction()) {
+          transaction.abortTransaction();
         }
       }
     }
@@ -237,7 +231,9 @@ final class MongoPlace implements Place<ClientSession> {
 
   @Override
   public Session<ClientSession> session() {
-    return new InSession(asked(client::startSession));
+    ClientSession session = asked(client::startSession);
+    session.startTransaction(TRANSACTION);
+    return new InSession(session);
   }
 
   private void insert(ClientSession session, String collection, Document document) {

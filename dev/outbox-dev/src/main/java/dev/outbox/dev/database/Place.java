@@ -72,22 +72,26 @@ public interface Place<T> extends AutoCloseable {
    */
   InboxStore<T> inbox(@Nullable Duration retention);
 
-  /** One client's transactions, one after the other. What is open at its end is rolled back. */
+  /**
+   * A client's transaction, which is open; rolled back when it is closed before it is committed.
+   */
   interface Session<T> extends AutoCloseable {
-    T begin();
+    T transaction();
 
+    /** A relational database begins another transaction then. */
     void commit();
 
     @Override
     void close();
   }
 
+  /** Begins one. */
   Session<T> session();
 
   /** Does something in a transaction. Commits where it says true, else rolls back; returns that. */
   default boolean run(Predicate<T> work) {
     try (Session<T> session = session()) {
-      boolean good = work.test(session.begin());
+      boolean good = work.test(session.transaction());
       if (good) {
         session.commit();
       }

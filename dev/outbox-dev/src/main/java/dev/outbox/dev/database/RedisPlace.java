@@ -180,11 +180,6 @@ public final class RedisPlace implements Tortured<RedisTransaction> {
   }
 
   private record InTransaction(RedisTransaction transaction) implements Session<RedisTransaction> {
-    @Override
-    public RedisTransaction begin() {
-      return transaction;
-    }
-
     /** Where one of our own commands fails, what was committed cannot be judged. */
     @Override
     public void commit() {
@@ -201,7 +196,6 @@ public final class RedisPlace implements Tortured<RedisTransaction> {
     }
   }
 
-  /** For one transaction. */
   @Override
   public Session<RedisTransaction> session() {
     return new InTransaction(RedisTransaction.begin(client));
@@ -311,17 +305,13 @@ public final class RedisPlace implements Tortured<RedisTransaction> {
   @Override
   public List<Appended> appended() {
     return list(APPENDED).stream()
-        .map(line -> line.split(" ", 6))
+        .map(line -> List.of(line.split(" ", 6)))
         .map(
             part ->
-                new Appended(
-                    new Work(
-                        UUID.fromString(part[0]),
-                        part[1],
-                        Integer.parseInt(part[2]),
-                        Work.Kind.valueOf(part[3])),
-                    part[5].isEmpty() ? null : part[5],
-                    Boolean.parseBoolean(part[4])))
+                Appended.of(
+                    part,
+                    part.get(5).isEmpty() ? null : part.get(5),
+                    Boolean.parseBoolean(part.get(4))))
         .toList();
   }
 

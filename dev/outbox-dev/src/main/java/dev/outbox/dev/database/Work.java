@@ -52,18 +52,22 @@ public record Work(UUID id, String key, int nth, Kind kind) {
   }
 
   /**
-   * One whose transaction committed.
-   *
-   * @param dedup its dedup key
-   */
-  public record Committed(Work work, @Nullable String dedup) {}
-
-  /**
    * One that a producer writes down in the transaction in which it appends it.
    *
+   * @param dedup its dedup key
    * @param refused whether it was, as a duplicate
    */
-  public record Appended(Work work, @Nullable String dedup, boolean refused) {}
+  public record Appended(Work work, @Nullable String dedup, boolean refused) {
+    static Appended of(List<String> idKeyNthKind, @Nullable String dedup, boolean refused) {
+      Work work =
+          new Work(
+              UUID.fromString(idKeyNthKind.get(0)),
+              idKeyNthKind.get(1),
+              Integer.parseInt(idKeyNthKind.get(2)),
+              Kind.valueOf(idKeyNthKind.get(3)));
+      return new Appended(work, dedup, refused);
+    }
+  }
 
   /** One that is left. */
   public record DeadLetter(UUID id, long sequence) {}

@@ -7,7 +7,7 @@ import dev.outbox.dev.common.Ledger.Commit;
 import dev.outbox.dev.common.Ledger.Publication;
 import dev.outbox.dev.database.Place.Effect;
 import dev.outbox.dev.database.Work;
-import dev.outbox.dev.database.Work.Committed;
+import dev.outbox.dev.database.Work.Appended;
 import dev.outbox.dev.database.Work.DeadLetter;
 import dev.outbox.dev.torture.Oracle;
 import dev.outbox.dev.torture.Oracle.Delivery;
@@ -102,7 +102,7 @@ final class Account {
       log = List.copyOf(arrivals);
     }
     Oracle oracle =
-        new Oracle(works.values().stream().map(work -> new Committed(work, null)).toList());
+        new Oracle(works.values().stream().map(work -> new Appended(work, null, false)).toList());
     Set<UUID> delivered = oracle.compareDeliveries(log.stream().map(this::delivery).toList());
     oracle.compareLost(
         delivered, dead.stream().map(id -> new DeadLetter(id, 0)).toList(), Set.of());

@@ -4,8 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.dev.broker.Source.Received;
 import dev.outbox.dev.database.Work;
+import dev.outbox.dev.database.Work.Appended;
 import dev.outbox.dev.database.Work.Archived;
-import dev.outbox.dev.database.Work.Committed;
 import dev.outbox.dev.database.Work.DeadLetter;
 import dev.outbox.dev.database.Work.Kind;
 import dev.outbox.dev.torture.Journal.Line;
@@ -76,7 +76,11 @@ public final class Oracle {
     }
   }
 
-  private final Map<UUID, Committed> committed = new HashMap<>();
+  private final Map<UUID, Appended> committed = new HashMap<>();
+
+  /** Dedup keys of those that were refused. */
+  private final Set<String> refused = new HashSet<>();
+
   private final List<String> violations = new ArrayList<>();
   private final Map<Wrong, Integer> counts = new EnumMap<>(Wrong.class);
 
@@ -88,8 +92,17 @@ public final class Oracle {
     OTHER
   }
 
-  public Oracle(List<Committed> committed) {
-    committed.forEach(one -> this.committed.put(one.work().id(), one));
+  /**
+   * @param appended by producers whose transactions committed
+   */
+  public Oracle(List<Appended> appended) {
+    for (Appended one : appended) {
+      if (one.refused()) {
+        refused.add(String.valueOf(one.dedup()));
+      } else {
+        committed.put(one.work().id(), one);
+      }
+    }
   }
 
   private void wrong(String sentence, @Nullable Object... details) {
@@ -118,7 +131,7 @@ public final class Oracle {
     Map<String, Integer> last = new HashMap<>();
     Set<UUID> delivered = new HashSet<>();
     for (Delivery delivery : log) {
-      Committed one = committed.get(delivery.id());
+      Appended one = committed.get(delivery.id());
       if (one == null) {
         wrong(Wrong.LEAKED, "delivered, but never committed: %s", delivery);
         continue;
@@ -145,7 +158,7 @@ public final class Oracle {
   public void compareLost(Set<UUID> delivered, List<DeadLetter> letters, Set<UUID> discarded) {
     Set<UUID> dead = new HashSet<>();
     letters.forEach(letter -> dead.add(letter.id()));
-    for (Committed one : committed.values()) {
+    for (Appended one : committed.values()) {
       Work work = one.work();
       UUID id = work.id();
       boolean expires = work.kind() == Kind.EXPIRED;
@@ -176,7 +189,7 @@ public final class Oracle {
     Set<UUID> waiting = new HashSet<>(left);
     Set<UUID> gone = new HashSet<>();
     for (Archived one : archive) {
-      Committed known = committed.get(one.id());
+      Appended known = committed.get(one.id());
       if (known == null) {
         wrong(Wrong.LEAKED, "archived, but never committed: %s", one);
       } else if (!gone.add(one.id())) {
@@ -191,7 +204,7 @@ public final class Oracle {
         wrong("archived for a reason that is none: %s", one);
       }
     }
-    for (Committed one : committed.values()) {
+    for (Appended one : committed.values()) {
       if (!gone.contains(one.work().id()) && !waiting.contains(one.work().id())) {
         wrong(Wrong.LOST, "has left, but is not in the archive: %s", one.work());
       }
@@ -236,14 +249,10 @@ public final class Oracle {
     }
   }
 
-  /**
-   * A dedup key is stored once, and what was refused because of it was stored (A4).
-   *
-   * @param refused dedup keys
-   */
-  void compareDuplicates(Set<String> refused) {
+  /** A dedup key is stored once, and what was refused because of it was stored (A4). */
+  void compareDuplicates() {
     Set<String> stored = new HashSet<>();
-    for (Committed one : committed.values()) {
+    for (Appended one : committed.values()) {
       if (one.dedup() != null && !stored.add(one.dedup())) {
         wrong("stored twice: dedup key %s", one.dedup());
       }
@@ -440,7 +449,7 @@ public final class Oracle {
         .flatMap(List::stream)
         .forEach(sequence -> failures.merge(Long.valueOf(sequence), 1, Integer::sum));
     for (long sequence : dead) {
-      Committed one = committed.get(ids.getOrDefault(sequence, new UUID(0, 0)));
+      Appended one = committed.get(ids.getOrDefault(sequence, new UUID(0, 0)));
       Kind kind = one == null ? Kind.PLAIN : one.work().kind();
       int failed = failures.getOrDefault(sequence, 0);
       if (one != null && rejected.contains(sequence) && !kind.rejected()) {

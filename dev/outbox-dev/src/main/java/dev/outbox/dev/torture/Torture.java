@@ -3,7 +3,6 @@ package dev.outbox.dev.torture;
 import static java.util.stream.Collectors.counting;
 import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.joining;
-import static java.util.stream.Collectors.toSet;
 
 import dev.outbox.Archive;
 import dev.outbox.OutboxException;
@@ -12,8 +11,6 @@ import dev.outbox.dev.common.Resources;
 import dev.outbox.dev.database.Place.Effect;
 import dev.outbox.dev.database.StoreKind;
 import dev.outbox.dev.database.Tortured.Kept;
-import dev.outbox.dev.database.Work.Appended;
-import dev.outbox.dev.database.Work.Committed;
 import dev.outbox.dev.database.Work.DeadLetter;
 import dev.outbox.dev.torture.Fleet.Role;
 import dev.outbox.dev.torture.Handling.Way;
@@ -308,13 +305,7 @@ final class Torture {
     awaitConsumers(log);
     saw(fleet.end(Role.CONSUMER));
     List<Line> lines = Journal.readAll(directory);
-    List<Appended> appended = servers.place().appended();
-    Oracle oracle =
-        new Oracle(
-            appended.stream()
-                .filter(one -> !one.refused())
-                .map(one -> new Committed(one.work(), one.dedup()))
-                .toList());
+    Oracle oracle = new Oracle(servers.place().appended());
     seen.forEach(oracle::saw);
     List<DeadLetter> letters = servers.place().deadLetters();
     Set<UUID> delivered = oracle.compareDeliveries(log);
@@ -328,8 +319,7 @@ final class Torture {
           oracle.compareAudit(lines, archive.audit());
         });
     oracle.compareCommits(lines);
-    oracle.compareDuplicates(
-        appended.stream().filter(Appended::refused).map(Appended::dedup).collect(toSet()));
+    oracle.compareDuplicates();
     oracle.compareConsumers(lines, log);
     int claims = oracle.compareClaims(lines);
     oracle.compareSettled(lines);

@@ -3,8 +3,8 @@ package dev.outbox.dev.torture;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.dev.database.Work;
+import dev.outbox.dev.database.Work.Appended;
 import dev.outbox.dev.database.Work.Archived;
-import dev.outbox.dev.database.Work.Committed;
 import dev.outbox.dev.database.Work.DeadLetter;
 import dev.outbox.dev.database.Work.Kind;
 import dev.outbox.dev.torture.Journal.Line;
@@ -22,22 +22,26 @@ import org.junit.jupiter.api.Test;
 class OracleTest {
   private static final long SECOND = 1_000_000_000L;
 
-  private final Committed first = committed("k", 1, Kind.PLAIN, null);
-  private final Committed second = committed("k", 2, Kind.PLAIN, null);
-  private final Committed delayed = committed("k", 3, Kind.DELAYED, null);
-  private final Committed fourth = committed("k", 4, Kind.PLAIN, null);
+  private final Appended first = committed("k", 1, Kind.PLAIN, null);
+  private final Appended second = committed("k", 2, Kind.PLAIN, null);
+  private final Appended delayed = committed("k", 3, Kind.DELAYED, null);
+  private final Appended fourth = committed("k", 4, Kind.PLAIN, null);
   private final Oracle oracle = new Oracle(List.of(first, second, delayed, fourth));
   private final List<Line> lines = new ArrayList<>();
 
-  private static Committed committed(String key, int nth, Kind kind, String dedup) {
-    return new Committed(new Work(UUID.randomUUID(), key, nth, kind), dedup);
+  private static Appended committed(String key, int nth, Kind kind, String dedup) {
+    return new Appended(new Work(UUID.randomUUID(), key, nth, kind), dedup, false);
   }
 
-  private static Delivery delivery(long offset, Committed one) {
+  private static Appended refused(String dedup) {
+    return new Appended(new Work(UUID.randomUUID(), "d", 1, Kind.PLAIN), dedup, true);
+  }
+
+  private static Delivery delivery(long offset, Appended one) {
     return new Delivery("t-0", offset, id(one), one.work().key(), one.work().nth());
   }
 
-  private static UUID id(Committed one) {
+  private static UUID id(Appended one) {
     return one.work().id();
   }
 
@@ -76,7 +80,7 @@ class OracleTest {
   @Test
   @DisplayName("sees what was never committed, and what came under another key")
   void leaked() {
-    Committed stranger = committed("k", 9, Kind.PLAIN, null);
+    Appended stranger = committed("k", 9, Kind.PLAIN, null);
     Delivery other = new Delivery("t-0", 1, id(first), "other", 1);
     Set<UUID> ignored = oracle.compareDeliveries(List.of(delivery(0, stranger), other));
     assertThat(oracle.violations())
@@ -96,7 +100,7 @@ class OracleTest {
   @Test
   @DisplayName("sees what expired and was delivered, or died, or was archived for another reason")
   void expired() {
-    Committed over = committed("x", 1, Kind.EXPIRED, null);
+    Appended over = committed("x", 1, Kind.EXPIRED, null);
     Oracle one = new Oracle(List.of(over));
     one.compareLost(Set.of(), List.of(), Set.of());
     one.compareArchive(
@@ -197,8 +201,10 @@ class OracleTest {
             List.of(
                 committed("a", 1, Kind.PLAIN, "d1"),
                 committed("b", 1, Kind.PLAIN, "d1"),
-                committed("c", 1, Kind.PLAIN, "d2")));
-    twice.compareDuplicates(Set.of("d2", "d3"));
+                committed("c", 1, Kind.PLAIN, "d2"),
+                refused("d2"),
+                refused("d3")));
+    twice.compareDuplicates();
     assertThat(twice.violations())
         .containsExactly(
             "stored twice: dedup key d1",
@@ -307,7 +313,7 @@ class OracleTest {
   @Test
   @DisplayName("sees a dead letter that has not failed as often as it may")
   void reasons() {
-    Committed doomed = committed("d", 1, Kind.DOOMED, null);
+    Appended doomed = committed("d", 1, Kind.DOOMED, null);
     Oracle one = new Oracle(List.of(first, doomed));
     List<DeadLetter> letters = List.of(new DeadLetter(id(first), 1));
     line("torture", 9, "letter", 2, id(doomed)); // and it was discarded
