@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.internal.Numbers;
 import java.util.ArrayList;
@@ -43,6 +44,8 @@ final class CameAssert {
       return Stream.of(message.id());
     } else if (one instanceof RawRows.RawRow row) {
       return Stream.of(row.id());
+    } else if (one instanceof InspectionStore.Listed listed) {
+      return Stream.of(UUID.fromString(listed.id()));
     }
     return Stream.of((UUID) requireNonNull(one));
   }

@@ -60,20 +60,12 @@ abstract class InspectionTests<T> extends StoreTests<T> {
     throw failed("%s has given %s pages, and each names a next one", what, MOST_PAGES);
   }
 
-  private static List<String> listedIds(List<Listed> listed) {
-    return listed.stream().map(Listed::id).toList();
-  }
-
-  private static List<String> textsOf(List<OutboxMessage> messages) {
-    return messages.stream().map(message -> message.id().toString()).toList();
-  }
-
   private static Query of(Status status) {
     return Query.first(status, ALL.limit());
   }
 
-  private void assertListed(String which, Query query, OutboxMessage... expected) {
-    expect(which, listedIds(listed(query))).isEqualTo(textsOf(List.of(expected)));
+  private void assertListed(String which, Query query, Object... expected) {
+    assertCame(which, listed(query)).inOrder(expected);
   }
 
   private static Query ofDedupKey(String dedupKey) {
@@ -185,8 +177,7 @@ abstract class InspectionTests<T> extends StoreTests<T> {
     }
     expect(
             "of a key, a status and a type",
-            listedIds(
-                listed(query(Status.BLOCKED, "order", key("retried"), null, null, null, null))))
+            listed(query(Status.BLOCKED, "order", key("retried"), null, null, null, null)))
         .hasSize(2);
     Instant first = listed(ALL).get(0).appendedAt();
     Query earlier = query(null, null, null, null, null, null, first.minusSeconds(1));
@@ -202,22 +193,21 @@ abstract class InspectionTests<T> extends StoreTests<T> {
       tck.prepare();
       committed("early", 3);
       List<OutboxMessage> messages = committed(10, i -> "k" + i % 3);
-      List<String> found = new ArrayList<>();
+      List<Listed> found = new ArrayList<>();
       String after = null;
       do {
         Page<Listed> page = page(Query.first(limit).after(after));
         assertThat(page.found()).as("a page of at most %s", limit).hasSizeLessThanOrEqualTo(limit);
-        found.addAll(listedIds(page.found()));
+        found.addAll(page.found());
         after = page.next();
         if (after != null && found.size() < 5) {
           committed("later", 1);
           decideAboutOne();
         }
       } while (after != null);
-      assertThat(found)
-          .as("what came in pages of %s", limit)
-          .doesNotHaveDuplicates()
-          .containsAll(textsOf(messages));
+      String pages = "what came in pages of " + limit;
+      assertCame(pages, found).contains(messages);
+      assertThat(found).extracting(Listed::sequence).as(pages).doesNotHaveDuplicates();
     }
   }
 
@@ -329,7 +319,7 @@ abstract class InspectionTests<T> extends StoreTests<T> {
       append(open, message("open").build());
       Claim claim = awaitClaim("what is looked at while it is claimed");
       Query ofTheKey = query(null, null, key("k"), null, null, null, null);
-      assertListed("what is listed of it", ofTheKey, messages.toArray(OutboxMessage[]::new));
+      assertListed("what is listed of it", ofTheKey, messages);
       expect("waiting keys", keys(false, 10)).isEmpty();
       release(claim);
     }

@@ -21,7 +21,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 
 /** C8 and C9, and what their tests say. */
@@ -103,7 +102,8 @@ abstract class KeeperTests<T> extends StoreTests<T> {
   }
 
   /** Delivers until these have come, in this order. */
-  void assertDelivered(String what, Keeper keeper, List<UUID> ids) {
+  void assertDelivered(String what, Keeper keeper, Object... messages) {
+    List<UUID> ids = idsOf(messages);
     assertCame(what, awaitDelivered(what, keeper, ids.size())).inOrder(ids);
   }
 
@@ -164,20 +164,17 @@ abstract class KeeperTests<T> extends StoreTests<T> {
       Claim claim = awaitClaim("a message", keeper, 1);
       settleAndGoOn(keeper, claim, all(claim, Decision.retry(soon(), "refused")));
       List<OutboxMessage> later = committed("k", 1);
-      assertDelivered(
-          "a message that is due again, and those behind it",
-          keeper,
-          Stream.concat(idsOf(failing).stream(), idsOf(later).stream()).toList());
+      assertDelivered("a message that is due again, and those behind it", keeper, failing, later);
       OutboxMessage delayed = committed(message("k").deliverAfter(soon()));
-      assertDelivered("a message that was delayed", keeper, List.of(delayed.id()));
+      assertDelivered("a message that was delayed", keeper, delayed);
     }
 
     @Sentence("of a key that is kept comes at once what was given back without a decision")
     void undecided() {
       Keeper keeper = keeperOfKey();
-      List<UUID> ids = idsOf(committed("k", 2));
+      List<OutboxMessage> messages = committed("k", 2);
       settleAndGoOn(keeper, awaitClaim("two messages", keeper, 100), Map.of());
-      assertDelivered("what was given back", keeper, ids);
+      assertDelivered("what was given back", keeper, messages);
     }
 
     @Sentence("others have a key at once when the relay let go of what it keeps")
@@ -258,7 +255,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
         assertThat(first(claim).message()).isEqualTo(first);
         Set<Long> lost = settleAndGoOn(keeper, claim, delivered(claim));
         expect("lost by those to whom it was handed over", lost).isEmpty();
-        assertDelivered("what was appended with it", keeper, List.of(second.id()));
+        assertDelivered("what was appended with it", keeper, second);
       }
       assertNothingIsLeft(keeper);
     }
@@ -274,7 +271,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
       Keeper keeper = keeperOfKey();
       OutboxMessage message = message();
       Uncommitted ignored = append(keeper, message);
-      assertDelivered("a message of which nobody said more", keeper, List.of(message.id()));
+      assertDelivered("a message of which nobody said more", keeper, message);
       assertNothingIsLeft(keeper);
     }
 
@@ -292,7 +289,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
       OutboxMessage message = message();
       commit(List.of(older));
       handOver(keeper, message);
-      assertDelivered("both", keeper, idsOf(older, message));
+      assertDelivered("both", keeper, older, message);
       assertNothingIsLeft(keeper);
     }
 
@@ -318,7 +315,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
       expect("expired", first(claim).expired()).isTrue();
       Set<Long> lost = settleAndGoOn(keeper, claim, all(claim, Decision.expired()));
       expect("lost by those for whom the key is kept", lost).isEmpty();
-      assertDelivered("what was appended behind it", keeper, List.of(next.id()));
+      assertDelivered("what was appended behind it", keeper, next);
       assertNothingIsLeft(keeper);
     }
 
@@ -327,7 +324,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
       Keeper keeper = keeperOfKey();
       OutboxMessage message = message();
       Uncommitted slow = append(keeper, message);
-      assertDelivered("the message", keeper, List.of(message.id()));
+      assertDelivered("the message", keeper, message);
       Committed ignored = slow.committed();
       assertNothingIsLeft(keeper);
     }

@@ -31,7 +31,6 @@ import java.util.function.IntFunction;
 import java.util.function.IntPredicate;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opentest4j.TestAbortedException;
 
@@ -385,12 +384,9 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
     return ids(claim.messages());
   }
 
-  static List<UUID> idsOf(List<OutboxMessage> messages) {
-    return messages.stream().map(OutboxMessage::id).toList();
-  }
-
-  static List<UUID> idsOf(OutboxMessage... messages) {
-    return Stream.of(messages).map(OutboxMessage::id).toList();
+  /** Of messages, or lists of them. */
+  static List<UUID> idsOf(Object... messages) {
+    return CameAssert.ids(messages);
   }
 
   /** Waits until time has come. */
