@@ -30,7 +30,7 @@ import picocli.CommandLine.Spec;
     description = {
       "Measure other outboxes beside this one: the same work, on the same PostgreSQL, in one run.",
       "A server is started for it, unless you name your own; what is made there is removed again."
-          + " One run at full size takes about 20 minutes, one with --faults as long."
+          + " One run at full size takes about 15 minutes, one with --faults 20."
     })
 final class PeersCommand implements Callable<Integer> {
   @Option(names = "--runs", description = "How often; default: 1.")

@@ -6,6 +6,7 @@ import dev.outbox.tck.Rule;
 import dev.outbox.tck.SchemaFixture;
 import dev.outbox.tck.internal.Sentence;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /** E1. */
 @Rule("E1")
@@ -15,18 +16,18 @@ abstract class InboxSchemaTests<T> extends InboxTests<T> {
     expect("firstTime, after the schema was made whole", firstTime(key("after"))).isTrue();
   }
 
-  private void assertSaidByNew(String what) {
-    assertSaid(what + ", by a new inbox's begin", () -> tck.createStore().begin(KEY, LONG));
+  /** That an inbox says a sentence for each verb. */
+  private void assertSaid(String what, Supplier<InboxStore<T>> by) {
+    assertSaid(what + ", by begin", () -> by.get().begin(KEY, LONG));
     assertSaid(
-        what + ", by a new inbox's firstTime",
+        what + ", by firstTime",
         () -> {
-          InboxStore<T> store = tck.createStore();
+          InboxStore<T> store = by.get();
           tck.inTransaction(t -> store.firstTime(t, KEY));
         });
-    assertSaid(what + ", by a new inbox's housekeep", () -> tck.createStore().housekeep());
+    assertSaid(what + ", by housekeep", () -> by.get().housekeep());
     if (store() instanceof SchemaStore) {
-      assertSaid(
-          what + ", by a new inbox's verify", () -> ((SchemaStore) tck.createStore()).verify());
+      assertSaid(what + ", by verify", () -> ((SchemaStore) by.get()).verify());
     }
   }
 
@@ -36,20 +37,20 @@ abstract class InboxSchemaTests<T> extends InboxTests<T> {
     whileDamaged(
         SchemaFixture::dropSchema,
         () -> {
-          assertSaidByNew("a missing schema");
-          assertSaid("a schema gone missing, by begin", () -> store().begin(KEY, LONG));
-          assertSaid(
-              "a schema gone missing, by firstTime",
-              () -> tck.inTransaction(t -> store().firstTime(t, KEY)));
+          assertSaid("a missing schema", tck::createStore);
+          assertSaid("a schema gone missing", this::store);
         });
   }
 
   @Sentence("an older or newer schema, and one without a version, is said in a sentence")
   void otherVersion() {
-    whileDamaged(SchemaFixture::makeSchemaOlder, () -> assertSaidByNew("an older schema"));
-    whileDamaged(SchemaFixture::makeSchemaNewer, () -> assertSaidByNew("a newer schema"));
     whileDamaged(
-        SchemaFixture::emptyInternalRows, () -> assertSaidByNew("a schema without its version"));
+        SchemaFixture::makeSchemaOlder, () -> assertSaid("an older schema", tck::createStore));
+    whileDamaged(
+        SchemaFixture::makeSchemaNewer, () -> assertSaid("a newer schema", tck::createStore));
+    whileDamaged(
+        SchemaFixture::emptyInternalRows,
+        () -> assertSaid("a schema without its version", tck::createStore));
   }
 
   @Sentence("migrate of a schema that is there changes nothing; verify finds it whole")

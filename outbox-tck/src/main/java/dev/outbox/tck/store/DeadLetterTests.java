@@ -281,8 +281,7 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
         fixture.breakingAtWrite(
             write,
             () -> {
-              Set<Long> ignored =
-                  requeue ? letters().requeue(all, null) : letters().discard(all, null);
+              Set<Long> ignored = decide(requeue, all);
             });
     List<Long> left = sequences(listedDead());
     assertThat(left.size())
