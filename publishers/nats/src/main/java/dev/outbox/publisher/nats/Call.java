@@ -174,7 +174,7 @@ final class Call {
         return;
       }
       subject = outgoing.subject();
-      place = Subjects.place(subject);
+      place = outgoing.place();
       if (parts.quiet().isStuck(place) || parts.quiet().isSlow(place) && isTried(place)) {
         stop(notAcknowledged(place));
         return;
@@ -211,7 +211,7 @@ final class Call {
         }
         return;
       } catch (RuntimeException e) {
-        stop(UndeliveredResults.result(e, subject));
+        stop(UndeliveredResults.result(e, subject, place));
         return;
       }
       CompletableFuture<?> unused =
@@ -240,7 +240,7 @@ final class Call {
       } else if (cause instanceof Link.NoPermissionException e && e.everywhere) {
         lost(link, String.valueOf(e.getMessage()));
       } else {
-        stop(UndeliveredResults.result(cause, subject));
+        stop(UndeliveredResults.result(cause, subject, place));
       }
     }
 

@@ -34,8 +34,12 @@ final class Mapping {
   private final Destination destination;
   private final @Nullable URI cloudEventsSource;
 
-  /** A message as it is sent. */
-  record Outgoing(String subject, Headers headers, byte[] body) {
+  /**
+   * A message as it is sent.
+   *
+   * @param place as {@link Subjects#place}
+   */
+  record Outgoing(String subject, String place, Headers headers, byte[] body) {
     long size() {
       return (long) headers.serializedLength() + body.length;
     }
@@ -75,7 +79,7 @@ final class Mapping {
           source,
           (name, value) -> headers.put("ce-" + name, PercentEncoding.encodeHeader(value)));
     }
-    return new Outgoing(subject, headers, message.payload());
+    return new Outgoing(subject, Subjects.place(subject, message), headers, message.payload());
   }
 
   /** All as JSON, because clients lose the order of names; short and plain ones as they are too. */

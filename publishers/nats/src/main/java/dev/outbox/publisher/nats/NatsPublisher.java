@@ -49,8 +49,9 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>rejected: larger than the server's {@code max_payload} or the stream's {@code
  *       max_msg_size}, headers larger than 64 KiB, a destination that is no subject;
- *   <li>unavailable, with the subject and {@code *} in place of its last token: no stream has it,
- *       the stream is full, has no leader or does not acknowledge, or we may not publish there;
+ *   <li>unavailable, with the subject, and with {@code *} in it where its last token is the
+ *       message's key: no stream has it, the stream is full, has no leader or does not acknowledge,
+ *       or we may not publish there;
  *   <li>unavailable, as a whole: no connection, no sign of life, or a client's queue that stays
  *       full;
  *   <li>failed: anything else.

@@ -2,6 +2,7 @@ package dev.outbox.publisher.nats;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.outbox.OutboxMessage;
 import dev.outbox.publisher.core.PercentEncoding;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -61,11 +62,15 @@ final class Subjects {
   }
 
   /**
-   * What is in trouble when a subject is: where the last token is a key, all keys beside it,
-   * because a stream takes them all or none.
+   * What is in trouble when a subject is: where the last token is the message's key, all keys
+   * beside it, because a stream takes them all or none. Beside another token, as the aggregate
+   * type, lies what other streams have.
    */
-  static String place(String subject) {
+  static String place(String subject, OutboxMessage message) {
     int last = subject.lastIndexOf('.');
-    return last < 0 ? subject : subject.substring(0, last) + ".*";
+    String token = subject.substring(last + 1);
+    boolean isKey =
+        token.equals(token(message.recordKey())) || token.equals(token(message.aggregateId()));
+    return last >= 0 && isKey ? subject.substring(0, last) + ".*" : subject;
   }
 }

@@ -36,10 +36,10 @@ final class UndeliveredResults {
    * What a message's error means, where the connection is as it was.
    *
    * @param error a {@link #cause}
+   * @param place as {@link Subjects#place}
    */
-  static Result result(Throwable error, String subject) {
+  static Result result(Throwable error, String subject, String place) {
     String text = "%s: %s".formatted(subject, words(error));
-    String place = Subjects.place(subject);
     if (error instanceof JetStreamApiException e) {
       if (TOO_LARGE.contains(e.getApiErrorCode())) {
         return Result.rejected(text);

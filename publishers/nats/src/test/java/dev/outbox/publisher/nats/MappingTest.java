@@ -157,8 +157,13 @@ class MappingTest {
   @Test
   @DisplayName("what is in trouble is named without the key")
   void place() {
-    assertThat(Subjects.place("order.4711")).isEqualTo("order.*");
-    assertThat(Subjects.place("shop.order.4711")).isEqualTo("shop.order.*");
-    assertThat(Subjects.place("order")).isEqualTo("order");
+    assertThat(place("shop.{aggregateType}.{recordKey}")).isEqualTo("shop.order.*");
+    assertThat(place("shop.{aggregateType}.{aggregateId}")).isEqualTo("shop.order.*");
+    assertThat(place("shop.{aggregateType}")).isEqualTo("shop.order");
+    assertThat(place("{recordKey}")).isEqualTo("a%2Eb");
+  }
+
+  private static String place(String pattern) {
+    return of(Destination.pattern(pattern), order().partitionKey("a.b")).place();
   }
 }

@@ -187,6 +187,30 @@ class NatsPublisherTest {
     }
   }
 
+  @Test
+  @DisplayName("to who listens to all subjects, one subject without a stream stops none beside it")
+  void silentBesideOthers() throws Exception {
+    String name = TestNats.name();
+    String stream =
+        TestNats.stream(TestNats.url(), name, settings -> settings.subjects(name + ".order"));
+    try (NatsPublisher publisher =
+            TestNats.publisher()
+                .destination(Destination.pattern(name + ".{aggregateType}"))
+                .build();
+        Connection listener = TestNats.connect(TestNats.url())) {
+      listener.createDispatcher(message -> {}).subscribe(name + ".>");
+      listener.flush(Duration.ofSeconds(30));
+      StoredMessage silent = TestMessages.stored(message("invoice", "a"));
+      for (String key : List.of("b", "c")) { // the second time the first is still on its way
+        List<Result> results =
+            publisher.publish(List.of(silent, TestMessages.stored(message("order", key))));
+        assertThat(destination(results.get(0))).isEqualTo(name + ".invoice");
+        assertThat(results.get(1)).isEqualTo(Result.delivered());
+      }
+    }
+    assertThat(TestNats.read(stream)).hasSize(2);
+  }
+
   /** How many messages the listener got. */
   private static int publishTo(
       NatsPublisher publisher,
