@@ -112,7 +112,7 @@ final class Sender {
   Endpoint endpoint(StoredMessage message) {
     Endpoint endpoint = Endpoint.of(destination.of(message));
     origins.use(endpoint.origin());
-    endpoints.use(endpoint.name());
+    endpoints.use(endpoint.place());
     return endpoint;
   }
 

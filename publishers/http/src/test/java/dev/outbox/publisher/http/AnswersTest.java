@@ -107,18 +107,19 @@ class AnswersTest {
     assertThat(receiver.requests).hasSize(1);
   }
 
-  @Test
+  @ParameterizedTest
+  @ValueSource(strings = {"/bad", "/order"})
   @DisplayName("one endpoint of several is unavailable by its name, without what may be secret")
-  void oneOfSeveral() throws InterruptedException {
-    receiver.answer = request -> Reply.of(request.path().equals("/bad") ? 404 : 204);
-    HttpPublisher publisher = toTwo(receiver.url("/bad?token=s3cret"));
+  void oneOfSeveral(String path) throws InterruptedException {
+    receiver.answer = request -> Reply.of("b".equals(request.field("ce-subject")) ? 404 : 204);
+    HttpPublisher publisher = toTwo(receiver.url(path + "?token=s3cret"));
     List<Result> results =
         publisher.publish(
             List.of(stored(message("a")), stored(message("b").aggregateType("other"))));
     assertThat(results)
         .containsExactly(
             Result.delivered(),
-            Result.unavailable(receiver.url("/bad") + " answered 404", receiver.url("/bad")));
+            Result.unavailable(receiver.url(path) + " answered 404", receiver.url(path)));
   }
 
   @Test
