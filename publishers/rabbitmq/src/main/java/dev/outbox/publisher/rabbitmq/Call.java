@@ -129,6 +129,8 @@ final class Call {
       if (!lane.isOpen()) {
         closed(via, lane.closeReason());
       }
+    } catch (Link.NoChannelException e) {
+      decideAll(Result.unavailable(String.valueOf(e.getMessage())));
     } catch (IOException | ShutdownSignalException e) {
       broken(via, e);
     } finally {

@@ -31,6 +31,15 @@ final class Link implements Reconnecting.Connection {
   /** That the broker takes nothing now, as when it is short of memory. */
   record Block(String why, long since) {}
 
+  /** The connection has as many channels as it may; they are of use to whoever has them. */
+  static final class NoChannelException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    private NoChannelException(String message) {
+      super(message);
+    }
+  }
+
   Link(Connection connection, Socket socket) {
     this.connection = connection;
     this.socket = socket;
@@ -63,7 +72,8 @@ final class Link implements Reconnecting.Connection {
   private Channel channel() throws IOException {
     Channel channel = connection.createChannel();
     if (channel == null) {
-      throw new IOException("the connection has no channel left: raise its channel_max");
+      throw new NoChannelException(
+          "the connection to RabbitMQ has no channel left: raise its channel_max");
     }
     return channel;
   }

@@ -26,6 +26,7 @@ import java.util.Date;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -437,6 +438,42 @@ class RabbitPublisherTest {
       assertThatThrownBy(() -> wrapped.publish(List.of(to(exchange, "bad"))))
           .hasMessage("not this one");
       assertAll(wrapped.publish(many(KEYS)), Result.delivered());
+    }
+  }
+
+  @Test
+  @DisplayName("a call that gets no channel fails alone, and ends no other")
+  void channels() throws Exception {
+    ConnectionFactory two = new ConnectionFactory();
+    two.setUri(TestRabbit.uri());
+    two.setRequestedChannelMax(2); // one of them asks for exchanges
+    List<Result> beside = new ArrayList<>();
+    AtomicReference<RabbitPublisher> self = new AtomicReference<>();
+    try (RabbitPublisher limited =
+        RabbitPublisher.builder()
+            .connectionFactory(two)
+            .aroundSend(
+                (m, send) -> {
+                  if (beside.isEmpty()) {
+                    beside.addAll(publishBeside(self.get()));
+                  }
+                  send.run();
+                })
+            .build()) {
+      self.set(limited);
+      assertAll(limited.publish(many(1)), Result.delivered());
+      assertThat(destination(beside.get(0))).isNull();
+      assertThat(error(beside.get(0))).contains("has no channel left: raise its channel_max");
+      assertAll(limited.publish(many(1)), Result.delivered());
+    }
+    assertThat(sequences(exchange)).hasSize(2);
+  }
+
+  private List<Result> publishBeside(RabbitPublisher same) {
+    try {
+      return same.publish(List.of(to(exchange, "beside")));
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
     }
   }
 
