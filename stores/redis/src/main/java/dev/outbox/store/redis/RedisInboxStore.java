@@ -149,11 +149,10 @@ public final class RedisInboxStore extends RedisStore implements InboxStore<Redi
   @Override
   public Begin<RedisTransaction> begin(InboxKey key, Duration lock, Fingerprint fingerprint) {
     Duration checked = InboxStore.checkedLock(lock);
-    server.verifyOnce();
     String token = UUID.randomUUID().toString();
     Arguments arguments =
         arguments(key).add(token).addMicros(checked).addMicros(retention).add(fingerprint.bytes());
-    Server.Done done = server.runReplicated(BEGIN, arguments);
+    Server.Done done = server.runVerified(BEGIN, arguments);
     Reply reply = Reply.of(done.reply());
     if (done.lacking() != null && reply.text(0).equals("started")) {
       // At once: nobody has the lock, and all others would wait for its end.
@@ -250,7 +249,6 @@ public final class RedisInboxStore extends RedisStore implements InboxStore<Redi
 
   @Override
   public void housekeep() {
-    server.verifyOnce();
     long stay = 0;
     Reply reply;
     do {

@@ -183,7 +183,6 @@ public final class RedisOutboxStore extends RedisStore
 
   @Override
   public Claim claim(Claim.Request request) {
-    server.verifyOnce();
     String token = UUID.randomUUID().toString();
     Arguments arguments =
         Server.arguments()
@@ -191,7 +190,7 @@ public final class RedisOutboxStore extends RedisStore
             .add(request.maxMessages())
             .add(request.maxBytes())
             .addMicros(request.lease());
-    Server.Done done = server.runReplicated(CLAIM, arguments);
+    Server.Done done = server.runVerified(CLAIM, arguments);
     Reply reply = Reply.of(done.reply());
     Instant now = Messages.instant(reply.number(2));
     List<Found> found = reply.list(1).lists().map(one -> Messages.read(one).at(now)).toList();

@@ -3,8 +3,12 @@ package dev.outbox.store.redis;
 import static java.util.stream.Collectors.toMap;
 
 import dev.outbox.SchemaException;
+import dev.outbox.TransientOutboxException;
 import dev.outbox.store.core.internal.SchemaVersion;
+import java.util.Collections;
 import java.util.Map;
+import java.util.Set;
+import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandObjects;
 import redis.clients.jedis.Connection;
@@ -26,7 +30,11 @@ final class Schema {
   private final String prefix;
   private final String key;
   private final boolean checksDurability;
-  private volatile boolean verified;
+
+  /** Behind each other one there may be another server, or one that has other settings now. */
+  private final Set<Connection> verified =
+      Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+
   private volatile boolean mayUseMulti;
 
   Schema(String prefix, boolean checksDurability) {
@@ -44,16 +52,18 @@ final class Schema {
     String unused =
         connection.executeCommand(
             commands(connection).set(key, VERSION, SetParams.setParams().nx()));
-    verified = false;
   }
 
   String key() {
     return key;
   }
 
-  /** Only once: the scripts, and the guard of a transaction, ask for the version each time. */
+  /**
+   * Only once for each connection: the scripts, and the guard of a transaction, ask for the version
+   * each time.
+   */
   void verifyOnce(Connection connection) {
-    if (!verified) {
+    if (!verified.contains(connection)) {
       verify(connection);
     }
   }
@@ -67,10 +77,6 @@ final class Schema {
     mayUseMulti = true;
   }
 
-  boolean isVerified() {
-    return verified;
-  }
-
   void verify(Connection connection) {
     checkServer(connection);
     if (checksDurability) {
@@ -82,7 +88,7 @@ final class Schema {
     if (!VERSION.equals(found)) {
       throw wrong(prefix, found);
     }
-    verified = true;
+    boolean unused = verified.add(connection);
   }
 
   private static CommandObjects commands(Connection connection) {
@@ -97,7 +103,7 @@ final class Schema {
     }
     if (!info(connection, "replication").getOrDefault("role", "master").equals("master")) {
       connection.setBroken(); // another one may lead to the primary
-      throw new SchemaException(
+      throw new TransientOutboxException(
           "this Redis is a replica, and nothing can be written there: connect to the primary");
     }
     String policy = info(connection, "memory").getOrDefault("maxmemory_policy", "unknown");

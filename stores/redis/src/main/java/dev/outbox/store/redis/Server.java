@@ -76,12 +76,6 @@ final class Server {
     run(schema::verify);
   }
 
-  void verifyOnce() {
-    if (!schema.isVerified()) {
-      verify();
-    }
-  }
-
   private void run(Consumer<Connection> work) {
     boolean unused =
         on(
@@ -150,11 +144,21 @@ final class Server {
    * read, or have been waited for.
    */
   Done runReplicated(Script script, Arguments arguments) {
+    return on(connection -> runReplicated(connection, script, arguments));
+  }
+
+  /** The same on a server that is as it must be: what begins something. */
+  Done runVerified(Script script, Arguments arguments) {
     return on(
         connection -> {
-          Object reply = script.run(connection, keys(), arguments.list());
-          return new Done(reply, awaitReplicas(connection));
+          schema.verifyOnce(connection);
+          return runReplicated(connection, script, arguments);
         });
+  }
+
+  private Done runReplicated(Connection connection, Script script, Arguments arguments) {
+    Object reply = script.run(connection, keys(), arguments.list());
+    return new Done(reply, awaitReplicas(connection));
   }
 
   /** For what this connection has written, and all that was written before. */

@@ -129,6 +129,32 @@ class ServerTest {
   }
 
   @Test
+  @DisplayName("a server that comes back with other settings is refused by who knew it, too")
+  void otherSettingsAfterRestart() {
+    on(
+        (redis, client) -> {
+          String unused = client.configSet("appendfsync", "always"); // which its file does not say
+          RedisOutboxStore store = store(client);
+          RedisOutboxStore appending = RedisOutboxStore.of(client, NAME);
+          append(client, appending, new byte[0]);
+          assertThat(store.claim(REQUEST).messages()).hasSize(1);
+          redis.kill();
+          redis.restart();
+          for (ThrowingCallable work :
+              List.<ThrowingCallable>of(
+                  () -> append(client, appending, new byte[0]), () -> store.claim(REQUEST))) {
+            await()
+                .untilAsserted(
+                    () ->
+                        assertThatThrownBy(work)
+                            .hasMessageContaining("appendfsync of this Redis is everysec"));
+          }
+        },
+        "--appendfsync",
+        "everysec");
+  }
+
+  @Test
   @DisplayName("with replicas asked for nothing is handed out before they have it")
   void replicas() {
     on(
