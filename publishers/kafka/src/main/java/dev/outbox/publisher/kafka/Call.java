@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
@@ -46,7 +47,7 @@ final class Call {
 
   private final ProducerHolder producer;
   private final ProducerHolder singles;
-  private final Records records;
+  private final BiConsumer<StoredMessage, Runnable> aroundSend;
   private final Topics topics;
   private final SilentPlaces<Place> places;
   private final Timing timing;
@@ -69,7 +70,7 @@ final class Call {
       List<StoredMessage> messages) {
     this.producer = producer;
     this.singles = singles;
-    this.records = parts.records();
+    this.aroundSend = parts.records().aroundSend();
     this.topics = parts.topics();
     this.places = parts.places();
     this.timing = parts.timing();
@@ -194,7 +195,7 @@ final class Call {
     run.inFlight++;
     inFlight.add(sending);
     try {
-      records.send(
+      aroundSend.accept(
           item.message(),
           () -> {
             var unused =

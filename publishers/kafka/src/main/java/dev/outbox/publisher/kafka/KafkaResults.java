@@ -45,12 +45,8 @@ final class KafkaResults {
     return stored == null ? Result.delivered() : Result.delivered(stored::toString);
   }
 
-  /**
-   * The result that an exception means.
-   *
-   * @param brokerAnswers whether the broker answers otherwise: then a timeout is the place's fault
-   */
-  static Result result(Throwable error, Place place, boolean brokerAnswers) {
+  /** The result that an exception means while a broker answers: then a timeout is the place's. */
+  static Result result(Throwable error, Place place) {
     String text = text(error, place);
     if (isAboutTime(error)) {
       return Result.unavailable(
@@ -63,12 +59,11 @@ final class KafkaResults {
     if (isProducersFault(error)) {
       return Result.unavailable(text);
     }
-    if (error instanceof RetriableException && !(error instanceof CorruptRecordException)) {
-      return brokerAnswers
-          ? Result.unavailable(text, place.destination())
-          : Result.unavailable(text);
-    }
-    return isWeather(error) ? Result.unavailable(text, place.destination()) : Result.failed(text);
+    boolean passes =
+        error instanceof RetriableException && !(error instanceof CorruptRecordException);
+    return passes || isWeather(error)
+        ? Result.unavailable(text, place.destination())
+        : Result.failed(text);
   }
 
   /**

@@ -75,10 +75,9 @@ final class Liveness {
 
   /** The result of an exception of Kafka's client. */
   Result result(Throwable error, Place place) {
-    boolean answers = answers();
-    Result result = KafkaResults.result(error, place, answers);
+    Result result = KafkaResults.result(error, place);
     boolean timeout = error instanceof RetriableException && result instanceof Result.Unavailable;
-    return timeout && !answers ? silent(KafkaResults.text(error, place)) : result;
+    return timeout && !answers() ? silent(KafkaResults.text(error, place)) : result;
   }
 
   private Result silent(String text) {

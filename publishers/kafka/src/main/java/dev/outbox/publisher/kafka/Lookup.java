@@ -29,7 +29,7 @@ final class Lookup {
   Found find(Item item, Connection via) {
     try {
       if (item.topic == null) {
-        item.topic = parts.records().topicOf(item.message());
+        item.topic = parts.records().destination().of(item.message());
       }
       Found is =
           item.alone

@@ -44,11 +44,6 @@ record Records(
     send.run();
   }
 
-  /** Gives a message's record to Kafka's client, in whatever surroundings the user chose. */
-  void send(StoredMessage message, Runnable send) {
-    aroundSend.accept(message, send);
-  }
-
   /** Where the record goes. */
   static Place place(ProducerRecord<?, ?> record) {
     return new Place(record.topic(), record.partition());
@@ -72,21 +67,12 @@ record Records(
     return record;
   }
 
-  /**
-   * The topic.
-   *
-   * @throws Destination.MissingException when there is none
-   */
-  String topicOf(StoredMessage stored) {
-    return destination.of(stored);
-  }
-
   /** The topics of messages that have one, each once, by name. */
   Set<String> topicsOf(List<StoredMessage> messages) {
     Set<String> topics = new TreeSet<>();
     for (StoredMessage message : messages) {
       try {
-        topics.add(topicOf(message));
+        topics.add(destination.of(message));
       } catch (Destination.MissingException e) {
         // a relay says so of the message itself
       }

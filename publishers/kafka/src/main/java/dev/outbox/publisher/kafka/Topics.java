@@ -77,9 +77,9 @@ final class Topics {
       if (cause instanceof RetriableException) {
         return missing(topic, cause);
       }
-      return new Found.Refused(KafkaResults.result(cause, Place.topic(topic), true));
+      return new Found.Refused(KafkaResults.result(cause, Place.topic(topic)));
     } catch (KafkaException | IllegalStateException e) {
-      Result result = KafkaResults.result(e, Place.topic(topic), true);
+      Result result = KafkaResults.result(e, Place.topic(topic));
       // Nothing was sent, so what is not the topic's fault is the producer's or the broker's.
       boolean ofTopic =
           result instanceof Result.Rejected

@@ -103,7 +103,7 @@ class ExceptionsTest {
   }
 
   private static String saying(Throwable error) {
-    Result result = KafkaResults.result(error, PLACE, true);
+    Result result = KafkaResults.result(error, PLACE);
     if (result instanceof Result.Unavailable unavailable) {
       if (unavailable.destination() != null) {
         assertThat(unavailable.destination()).isEqualTo("orders/3");

@@ -82,13 +82,12 @@ class KafkaPublisherTest {
     String text = "Timestamp 1 of message with offset 0 is out of range.";
     for (Exception e :
         List.of(new InvalidTimestampException(text), new InvalidRecordException(text))) {
-      assertThat(KafkaResults.result(e, Place.topic("orders"), true))
+      assertThat(KafkaResults.result(e, Place.topic("orders")))
           .isInstanceOfSatisfying(
               Result.Unavailable.class,
               unavailable -> assertThat(unavailable.destination()).isEqualTo("orders"));
     }
-    assertThat(
-            KafkaResults.result(new InvalidRecordException("no key"), Place.topic("orders"), true))
+    assertThat(KafkaResults.result(new InvalidRecordException("no key"), Place.topic("orders")))
         .isInstanceOf(Result.Rejected.class);
   }
 

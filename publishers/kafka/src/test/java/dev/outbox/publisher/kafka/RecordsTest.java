@@ -52,7 +52,7 @@ class RecordsTest {
   }
 
   private static ProducerRecord<byte[], byte[]> of(Records records, StoredMessage message) {
-    return records.of(message, records.topicOf(message), PARTITIONS);
+    return records.of(message, records.destination().of(message), PARTITIONS);
   }
 
   private static Records choosing(
