@@ -27,11 +27,14 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.FencedInstanceIdException;
+import org.apache.kafka.common.errors.GroupAuthorizationException;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.InvalidGroupIdException;
 import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.errors.RebalanceInProgressException;
 import org.apache.kafka.common.errors.RecordDeserializationException;
+import org.apache.kafka.common.errors.UnreleasedInstanceIdException;
+import org.apache.kafka.common.errors.UnsupportedAssignorException;
 import org.apache.kafka.common.errors.UnsupportedVersionException;
 import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.header.Header;
@@ -99,6 +102,8 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
           InvalidGroupIdException.class,
           InvalidOffsetException.class,
           FencedInstanceIdException.class,
+          UnreleasedInstanceIdException.class,
+          UnsupportedAssignorException.class,
           UnsupportedVersionException.class);
 
   private final Consumer<K, V> consumer;
@@ -166,7 +171,8 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
    * @throws RuntimeException what Kafka's consumer throws where trying again cannot help; it was
    *     logged, too. That is an invalid name of a topic or group, no offset to begin at with {@code
    *     auto.offset.reset=none}, another member with the same {@code group.instance.id}, a broker
-   *     that is too old, and everything that is no {@link KafkaException}
+   *     that is too old, with {@code group.protocol=consumer} an unknown assignor or a right to the
+   *     group that has gone, and everything that is no {@link KafkaException}
    * @throws Error what a poll of Kafka's consumer throws, from a deserializer or an interceptor for
    *     example; it was logged, too
    * @throws IllegalStateException when it was run before
@@ -215,10 +221,11 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
   }
 
   private void roundOrWait() {
+    boolean wasMember = member;
     try {
       round();
     } catch (KafkaException | Error e) {
-      if (e instanceof Error ? unsure : LASTING.stream().anyMatch(type -> type.isInstance(e))) {
+      if (e instanceof Error ? unsure : isLasting(e, wasMember)) {
         throw e;
       }
       condition.waiting(e);
@@ -230,6 +237,15 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
     if (member) {
       condition.running();
     }
+  }
+
+  /**
+   * With {@code group.protocol=consumer} a member whose right has gone loses its partitions, and
+   * never joins again.
+   */
+  private boolean isLasting(Throwable e, boolean wasMember) {
+    return LASTING.stream().anyMatch(type -> type.isInstance(e))
+        || e instanceof GroupAuthorizationException && wasMember && !member;
   }
 
   private void waitFor(Duration delay) {

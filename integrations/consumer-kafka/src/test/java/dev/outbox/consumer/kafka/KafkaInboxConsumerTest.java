@@ -1,8 +1,10 @@
 package dev.outbox.consumer.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.outbox.consumer.kafka.ConsumerStatus.State;
 import dev.outbox.embedded.ChildJvm;
 import java.sql.Connection;
 import java.time.Duration;
@@ -19,6 +21,7 @@ import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.errors.UnreleasedInstanceIdException;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.AfterEach;
@@ -270,6 +273,29 @@ class KafkaInboxConsumerTest {
     awaitEffects(0, ids("a", 50));
     awaitCommitted(Map.of(0, 50L));
     assertThat(effects.ids()).hasSize(50);
+  }
+
+  @Test
+  @DisplayName("ends where another has its place and the client would never join again")
+  void samePlace() {
+    Map<String, Object> settings =
+        new HashMap<>(Servers.newProtocol(Servers.bootstrapServers(), group));
+    settings.put("group.instance.id", "1");
+    KafkaInboxConsumer<?, ?, ?> first = start(member(settings));
+    eventually(() -> assertThat(first.status().state()).isEqualTo(State.RUNNING));
+    KafkaInboxConsumer<?, ?, ?> second = member(settings);
+    running.add(second);
+    assertThatThrownBy(second::run).isInstanceOf(UnreleasedInstanceIdException.class);
+    assertThat(second.status().state()).isEqualTo(State.FAILED);
+    assertThat(first.status().state()).isEqualTo(State.RUNNING);
+  }
+
+  private KafkaInboxConsumer<?, ?, ?> member(Map<String, Object> settings) {
+    return effects
+        .consumer(
+            new KafkaConsumer<>(settings, new StringDeserializer(), new StringDeserializer()),
+            topic)
+        .build();
   }
 
   @Test

@@ -1,6 +1,7 @@
 package dev.outbox.consumer.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.consumer.kafka.ConsumerStatus.State;
@@ -9,7 +10,9 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.ScramCredentialInfo;
@@ -59,7 +62,7 @@ class RightsTest {
       Servers.send(kafka.bootstrapServers(), TOPIC, 0, List.of("a", "b"));
       try (KafkaInboxConsumer<?, ?, ?> consumer =
           effects
-              .consumer(user(kafka), TOPIC)
+              .consumer(user(Servers.settings(kafka.scramBootstrapServers(), GROUP)), TOPIC)
               .firstDelay(Duration.ofMillis(1))
               .maxDelay(Duration.ofMillis(50))
               .listener(told::add)
@@ -83,6 +86,16 @@ class RightsTest {
         awaitState(consumer, State.RUNNING);
         assertThat(told).map(ConsumerStatus::state).containsExactly(State.WAITING, State.RUNNING);
       }
+      KafkaConsumer<String, String> giving =
+          user(Servers.newProtocol(kafka.scramBootstrapServers(), GROUP));
+      try (KafkaInboxConsumer<?, ?, ?> consumer = effects.consumer(giving, TOPIC).build()) {
+        CompletableFuture<Void> running = CompletableFuture.runAsync(consumer);
+        awaitState(consumer, State.RUNNING);
+        change(admin, false, ResourceType.GROUP, GROUP);
+        assertThatThrownBy(() -> running.get(1, TimeUnit.MINUTES))
+            .hasCauseInstanceOf(GroupAuthorizationException.class);
+        assertThat(consumer.status().state()).isEqualTo(State.FAILED);
+      }
     }
   }
 
@@ -99,9 +112,8 @@ class RightsTest {
                     && error.isInstance(told.get(told.size() - 1).error()));
   }
 
-  private static KafkaConsumer<String, String> user(EmbeddedKafka kafka) {
-    Map<String, Object> settings =
-        new HashMap<>(Servers.settings(kafka.scramBootstrapServers(), GROUP));
+  private static KafkaConsumer<String, String> user(Map<String, Object> given) {
+    Map<String, Object> settings = new HashMap<>(given);
     settings.put("security.protocol", "SASL_PLAINTEXT");
     settings.put("sasl.mechanism", "SCRAM-SHA-256");
     settings.put(

@@ -9,6 +9,7 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -89,6 +90,14 @@ final class Servers {
         "session.timeout.ms", "6000", // the least that a broker allows
         "heartbeat.interval.ms", "500",
         "fetch.max.wait.ms", "20");
+  }
+
+  /** The same for {@code group.protocol=consumer}, where the broker says when to be heard. */
+  static Map<String, Object> newProtocol(String bootstrapServers, String group) {
+    Map<String, Object> settings = new HashMap<>(settings(bootstrapServers, group));
+    settings.keySet().removeAll(Set.of("session.timeout.ms", "heartbeat.interval.ms"));
+    settings.put("group.protocol", "consumer");
+    return settings;
   }
 
   static KafkaConsumer<String, String> consumer(String group) {
