@@ -61,7 +61,8 @@ import org.slf4j.LoggerFactory;
  * also when the client hangs up meanwhile. Asynchronous handling ({@code startAsync}) is refused
  * with {@code IllegalStateException}. The answer may come from a forward, to a JSP for example;
  * Tomcat 11 sends it empty unless its {@code Context} has {@code
- * suspendWrappedResponseAfterForward="false"}.
+ * suspendWrappedResponseAfterForward="false"}. What a request is forwarded to, and an error's page,
+ * are parts of it: there this filter passes by.
  *
  * <p>Safe for use by many threads. Without Spring, register it with the servlet context; in Spring
  * Boot, by a {@code FilterRegistrationBean} with the paths that need it.
@@ -81,6 +82,10 @@ public final class IdempotencyFilter implements Filter {
 
   private final Inbox<?> inbox;
   private final String name;
+
+  /** An attribute of requests that have come by: what they are dispatched to is a part of them. */
+  private final String seen;
+
   private final Set<String> methods;
   private final boolean required;
   private final Function<HttpServletRequest, @Nullable String> user;
@@ -92,6 +97,7 @@ public final class IdempotencyFilter implements Filter {
   private IdempotencyFilter(Builder b) {
     this.inbox = b.inbox;
     this.name = b.name;
+    this.seen = IdempotencyFilter.class.getName() + "." + name;
     this.methods = b.methods;
     this.required = b.required;
     this.user = b.user;
@@ -118,8 +124,10 @@ public final class IdempotencyFilter implements Filter {
       throws IOException, ServletException {
     if (request instanceof HttpServletRequest http
         && response instanceof HttpServletResponse answer
+        && http.getAttribute(seen) == null
         && methods.contains(http.getMethod())
         && (required || http.getHeader(HEADER) != null)) {
+      http.setAttribute(seen, true);
       handle(http, answer, chain);
     } else {
       chain.doFilter(request, response);

@@ -45,6 +45,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.eclipse.jetty.ee11.servlet.ErrorPageErrorHandler;
 import org.eclipse.jetty.ee11.servlet.FilterHolder;
 import org.eclipse.jetty.ee11.servlet.ServletContextHandler;
 import org.eclipse.jetty.ee11.servlet.ServletHolder;
@@ -107,6 +108,9 @@ class IdempotencyFilterTest {
     add(context, "/others/*", IdempotencyFilter.builder(inbox, "orders"));
     add(context, "/optional/*", IdempotencyFilter.builder(inbox, "optional").optional());
     context.addServlet(new ServletHolder(new Handling()), "/*");
+    ErrorPageErrorHandler errors = new ErrorPageErrorHandler();
+    errors.addErrorPage(404, "/orders/error");
+    context.setErrorHandler(errors);
     server.setHandler(context);
     server.start();
     url = "http://127.0.0.1:" + connector.getLocalPort();
@@ -117,7 +121,7 @@ class IdempotencyFilterTest {
     context.addFilter(
         new FilterHolder(filter.maxRequest(MAX).maxAnswer(MAX).build()),
         path,
-        EnumSet.of(DispatcherType.REQUEST));
+        EnumSet.allOf(DispatcherType.class));
   }
 
   /** In the place of a login; and as Tomcat, which reads a form only when it is posted. */
@@ -428,6 +432,30 @@ class IdempotencyFilterTest {
     assertThat(post("/orders/", "tea").statusCode()).isEqualTo(500);
     created();
     assertThat(text(post("/orders/", "tea"))).isEqualTo("Bestellung ü 1\0tea");
+  }
+
+  @Test
+  @DisplayName("is one with what it is forwarded to, and with an error's page")
+  void dispatched() throws Exception {
+    handler =
+        (request, response) -> {
+          if (request.getDispatcherType() == DispatcherType.REQUEST) {
+            response.sendError(404);
+          } else {
+            response.getWriter().print("no tea");
+          }
+        };
+    assertThat(text(post("/orders/", "tea"))).isEqualTo("no tea");
+    handler =
+        (request, response) -> {
+          if (request.getDispatcherType() == DispatcherType.REQUEST) {
+            request.getRequestDispatcher("/orders/inner").forward(request, response);
+          } else {
+            response.getWriter().print("tea " + effects.incrementAndGet());
+          }
+        };
+    assertThat(text(post("/orders/", "tea"))).isEqualTo("tea 1");
+    assertThat(text(post("/orders/", "tea"))).isEqualTo("tea 1");
   }
 
   @Test
