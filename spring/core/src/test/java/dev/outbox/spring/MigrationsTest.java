@@ -9,12 +9,21 @@ import dev.outbox.testing.RecordingPublisher;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.boot.sql.init.DatabaseInitializationSettings;
 import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.init.ScriptUtils;
 
 /**
  * The application's own migrations beside the outbox's. That an application without any starts,
@@ -79,6 +88,56 @@ class MigrationsTest {
             "--outbox.inbox.enabled=true",
             "--outbox.schema-mode=verify")) {
       assertThat(shop.messages()).isZero();
+      assertThat(shop.bean(OutboxRelay.class).isAlive()).isTrue();
+    }
+  }
+
+  /** The application makes the tables of a further data source by a script of its own. */
+  @SpringBootConfiguration
+  @EnableAutoConfiguration
+  static class Further {
+    @Qualifier("billing")
+    @Bean(defaultCandidate = false)
+    DataSourceOutbox billingOutbox(
+        OutboxFactory outboxes, @Qualifier("billing") DataSource dataSource) {
+      return outboxes.of(dataSource);
+    }
+
+    @Bean
+    DataSourceScriptDatabaseInitializer billingTables(@Qualifier("billing") DataSource dataSource) {
+      DatabaseInitializationSettings script = new DatabaseInitializationSettings();
+      script.setSchemaLocations(List.of("file:../../../docs/sql/outbox-postgres.sql"));
+      script.setMode(DatabaseInitializationMode.ALWAYS);
+      script.setSeparator(ScriptUtils.EOF_STATEMENT_SEPARATOR);
+      return new DataSourceScriptDatabaseInitializer(dataSource, script);
+    }
+
+    @Qualifier("billing")
+    @Bean(defaultCandidate = false)
+    DataSource billing(@Value("${billing.url}") String url, Environment environment) {
+      return new DriverManagerDataSource(
+          url,
+          environment.getRequiredProperty("spring.datasource.username"),
+          environment.getRequiredProperty("spring.datasource.password"));
+    }
+
+    @Bean
+    RecordingPublisher publisher() {
+      return new RecordingPublisher();
+    }
+  }
+
+  @Test
+  void furtherOutboxesWaitForTheirTablesToo(Servers servers) throws Exception {
+    Schema schema = servers.schema();
+    Application.start(schema, List.of(Early.class), Application.WITHOUT_JPA).close();
+    try (Application shop =
+        Application.start(
+            schema,
+            List.of(Further.class),
+            Application.WITHOUT_JPA,
+            "--billing.url=" + servers.schema().url(),
+            "--outbox.schema-mode=verify")) {
       assertThat(shop.bean(OutboxRelay.class).isAlive()).isTrue();
     }
   }

@@ -21,10 +21,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.NoneNestedConditions;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
-import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.PriorityOrdered;
 import org.springframework.jdbc.datasource.DataSourceUtils;
@@ -41,7 +39,6 @@ import org.springframework.transaction.PlatformTransactionManager;
 @ConditionalOnBean(DataSource.class)
 @Conditional({OutboxOrInbox.class, OutboxJdbcAutoConfiguration.NotMongo.class})
 @EnableConfigurationProperties(OutboxProperties.class)
-@ImportRuntimeHints(OutboxRuntimeHints.class)
 final class OutboxJdbcAutoConfiguration {
 
   /** The value of {@code outbox.store} that means MongoDB. */
@@ -68,11 +65,9 @@ final class OutboxJdbcAutoConfiguration {
     return new JdbcStores(properties, beans, marked, all);
   }
 
-  /** After what Boot itself does to the database, as with Flyway. */
   @Bean(STORE_BEAN)
   @ConditionalOnBooleanProperty(name = "outbox.enabled", matchIfMissing = true)
   @ConditionalOnMissingBean(OutboxStore.class)
-  @DependsOnDatabaseInitialization
   OutboxStore<Connection> outboxJdbcStore(OutboxProperties properties, JdbcStores stores) {
     return properties.schemaMode().applyTo(stores.store(stores.dataSource()));
   }
@@ -80,7 +75,6 @@ final class OutboxJdbcAutoConfiguration {
   @Bean(INBOX_BEAN)
   @ConditionalOnBooleanProperty("outbox.inbox.enabled")
   @ConditionalOnMissingBean(InboxStore.class)
-  @DependsOnDatabaseInitialization
   InboxStore<Connection> outboxJdbcInbox(OutboxProperties properties, JdbcStores stores) {
     return properties.schemaMode().applyTo(stores.inbox(stores.dataSource()));
   }

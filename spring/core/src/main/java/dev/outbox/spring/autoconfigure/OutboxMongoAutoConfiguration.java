@@ -18,7 +18,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
-import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 
 /**
@@ -39,7 +38,6 @@ import org.springframework.data.mongodb.MongoDatabaseFactory;
     matchIfMissing = true)
 @ConditionalOnBean({MongoClient.class, MongoDatabaseFactory.class})
 @EnableConfigurationProperties(OutboxProperties.class)
-@ImportRuntimeHints(OutboxRuntimeHints.class)
 final class OutboxMongoAutoConfiguration {
 
   /** Refuses before any bean is made, and so before a database is changed. */

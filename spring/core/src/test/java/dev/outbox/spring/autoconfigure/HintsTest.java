@@ -15,8 +15,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aot.hint.ExecutableHint;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.annotation.ReflectiveRuntimeHintsRegistrar;
 import org.springframework.aot.test.generate.TestGenerationContext;
+import org.springframework.beans.factory.aot.AotServices;
 import org.springframework.boot.autoconfigure.AutoConfigurationPackages;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.aot.ApplicationContextAotGenerator;
@@ -34,7 +36,9 @@ class HintsTest {
         "dev/outbox/store/mongo/grants.js"
       })
   void resourcesOfStores(String name) {
-    new OutboxRuntimeHints().registerHints(hints, null);
+    AotServices.factories().load(RuntimeHintsRegistrar.class).stream()
+        .filter(OutboxRuntimeHints.class::isInstance)
+        .forEach(ours -> ours.registerHints(hints, null));
     assertThat(resource().forResource(name)).accepts(hints);
     assertThat(resource().forResource("application.properties")).rejects(hints);
   }
