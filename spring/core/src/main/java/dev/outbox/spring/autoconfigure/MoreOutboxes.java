@@ -57,57 +57,73 @@ record MoreOutboxes(
       handOver.wakes(relay::wake);
     }
     return new Made(
-        name,
-        outbox,
-        relay,
-        state,
-        new OutboxHealth(store, () -> relay, state),
-        metered == null ? null : metered.reading(),
-        own);
+        new Parts(
+            name,
+            outbox,
+            relay,
+            state,
+            new OutboxHealth(store, () -> relay, state),
+            metered == null ? null : metered.reading(),
+            own));
   }
 
-  /** One of them. */
-  record Made(
+  /**
+   * What one of them is made of.
+   *
+   * @param publisher its own
+   */
+  record Parts(
       String name,
       JoinedOutbox outbox,
       @Nullable OutboxRelay relay,
       RelayState state,
       OutboxHealth health,
       @Nullable LastReading reading,
-      @Nullable MessagePublisher publisher)
-      implements DataSourceOutbox {
+      @Nullable MessagePublisher publisher) {}
+
+  /** One of them; not final, as {@link OutboxAutoConfiguration.Spied}. */
+  static class Made implements DataSourceOutbox {
+    private final Parts parts;
+
+    Made(Parts parts) {
+      this.parts = parts;
+    }
+
+    Parts parts() {
+      return parts;
+    }
 
     @Override
     public Appended append(List<OutboxMessage> messages) {
-      return outbox.append(messages);
+      return parts.outbox().append(messages);
     }
 
     @Override
     public void start() {
-      if (relay != null) {
-        relay.start();
+      if (parts.relay() != null) {
+        parts.relay().start();
       }
     }
 
     @Override
     public void stop() {
-      if (relay != null) {
-        relay.stop();
+      if (parts.relay() != null) {
+        parts.relay().stop();
       }
     }
 
     @Override
     public void stop(Runnable callback) {
-      if (relay == null) {
+      if (parts.relay() == null) {
         callback.run();
       } else {
-        relay.stop(callback);
+        parts.relay().stop(callback);
       }
     }
 
     @Override
     public boolean isRunning() {
-      return relay != null && relay.isRunning();
+      return parts.relay() != null && parts.relay().isRunning();
     }
 
     @Override
@@ -118,8 +134,8 @@ record MoreOutboxes(
     @Override
     public void close() {
       stop();
-      if (publisher != null) {
-        publisher.close();
+      if (parts.publisher() != null) {
+        parts.publisher().close();
       }
     }
   }

@@ -11,6 +11,8 @@ import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spring.OutboxRelay;
 import dev.outbox.spring.RelayCustomizer;
+import dev.outbox.tracing.OutboxTracing;
+import io.opentelemetry.api.OpenTelemetry;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,10 +23,12 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -35,11 +39,33 @@ import org.springframework.transaction.PlatformTransactionManager;
       OutboxJdbcAutoConfiguration.class,
       OutboxMongoAutoConfiguration.class,
       OutboxPublisherAutoConfiguration.class
+    },
+    afterName = {
+      "org.springframework.boot.actuate.autoconfigure.opentelemetry.OpenTelemetryAutoConfiguration",
+      "org.springframework.boot.opentelemetry.autoconfigure.OpenTelemetrySdkAutoConfiguration"
     })
 @ConditionalOnBooleanProperty(name = "outbox.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(OutboxProperties.class)
 final class OutboxAutoConfiguration {
   private static final Logger log = LoggerFactory.getLogger(OutboxAutoConfiguration.class);
+
+  /** Traces that go through the outbox, where the application has OpenTelemetry. */
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass({OpenTelemetry.class, OutboxTracing.class})
+  @ConditionalOnBooleanProperty(name = "outbox.append.trace", matchIfMissing = true)
+  @ConditionalOnSingleCandidate(OpenTelemetry.class)
+  static class Tracing {
+    @Bean
+    @ConditionalOnMissingBean
+    OutboxTracing outboxTracing(OpenTelemetry openTelemetry) {
+      return OutboxTracing.of(openTelemetry);
+    }
+
+    @Bean
+    Traces outboxTraces(OutboxTracing tracing) {
+      return new Traces(tracing::outbox, tracing::publisher, tracing::send);
+    }
+  }
 
   @Bean
   @ConditionalOnMissingBean
@@ -68,8 +94,11 @@ final class OutboxAutoConfiguration {
     return new Spied(relays.traced(join(handOver.outbox(store), transaction)));
   }
 
-  /** A class: tests cannot spy on a lambda, as by {@code @MockitoSpyBean}. */
-  static final class Spied implements JoinedOutbox {
+  /**
+   * A class: tests cannot spy on a lambda, as by {@code @MockitoSpyBean}. Not final, so that Spring
+   * can put an aspect around it, which Boot makes by a subclass.
+   */
+  static class Spied implements JoinedOutbox {
     private final JoinedOutbox outbox;
 
     Spied(JoinedOutbox outbox) {

@@ -39,7 +39,7 @@ final class OutboxHealth {
     Checked first = check();
     Map<String, Object> details = new TreeMap<>(first.details());
     boolean up = first.isUp();
-    for (MoreOutboxes.Made other : Relays.others(beans)) {
+    for (MoreOutboxes.Parts other : Relays.others(beans)) {
       Checked checked = other.health().check();
       details.put(other.name(), checked.details());
       up &= checked.isUp();

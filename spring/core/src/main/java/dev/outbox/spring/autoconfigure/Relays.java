@@ -29,10 +29,10 @@ record Relays(
   }
 
   /** Those that the application has made of further data sources by an {@code OutboxFactory}. */
-  static List<MoreOutboxes.Made> others(ListableBeanFactory beans) {
+  static List<MoreOutboxes.Parts> others(ListableBeanFactory beans) {
     return beans.getBeansOfType(DataSourceOutbox.class, true, false).values().stream()
         .filter(MoreOutboxes.Made.class::isInstance)
-        .map(MoreOutboxes.Made.class::cast)
+        .map(made -> ((MoreOutboxes.Made) made).parts())
         .toList();
   }
 

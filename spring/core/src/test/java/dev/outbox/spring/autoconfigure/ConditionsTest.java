@@ -15,6 +15,8 @@ import dev.outbox.relay.RelayState;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spring.DataSourceOutbox;
+import dev.outbox.spring.OutboxFactory;
 import dev.outbox.spring.OutboxRelay;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.memory.MemoryInboxStore;
@@ -29,6 +31,8 @@ import java.util.Set;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -47,8 +51,7 @@ class ConditionsTest {
                   OutboxInboxAutoConfiguration.class,
                   OutboxJdbcAutoConfiguration.class,
                   OutboxMongoAutoConfiguration.class,
-                  OutboxPublisherAutoConfiguration.class,
-                  OutboxTracingAutoConfiguration.class))
+                  OutboxPublisherAutoConfiguration.class))
           .withBean("orders", DataSource.class, DriverManagerDataSource::new)
           .withClassLoader(Jars.of(KafkaPublisher.class))
           .withPropertyValues("outbox.store=postgres", "outbox.schema-mode=none");
@@ -89,6 +92,27 @@ class ConditionsTest {
         .withPropertyValues("outbox.relay.enabled=false")
         .withBean(JoinedOutbox.class, () -> own)
         .run(context -> assertThat(context.getBean(JoinedOutbox.class)).isSameAs(own));
+  }
+
+  /** As Boot makes aspects: by a subclass. */
+  @Test
+  void anAspectMayStandAroundAnOutbox() {
+    runner
+        .withPropertyValues("outbox.relay.enabled=false", "outbox.inbox.enabled=true")
+        .run(
+            context -> {
+              DataSourceOutbox further =
+                  context.getBean(OutboxFactory.class).of(new DriverManagerDataSource());
+              for (Object outbox :
+                  List.of(
+                      context.getBean(JoinedOutbox.class),
+                      context.getBean(JoinedInbox.class),
+                      further)) {
+                ProxyFactory aspect = new ProxyFactory(outbox);
+                aspect.setProxyTargetClass(true);
+                assertThat(AopUtils.isAopProxy(aspect.getProxy())).isTrue();
+              }
+            });
   }
 
   @Test

@@ -13,6 +13,8 @@ import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -31,7 +33,7 @@ class ConsumerHealthTest {
           .build();
   private final ApplicationContextRunner runner =
       new ApplicationContextRunner()
-          .withConfiguration(AutoConfigurations.of(OutboxHealthAutoConfiguration.class));
+          .withConfiguration(AutoConfigurations.of(OutboxActuatorAutoConfiguration.class));
 
   /** Without the client's own mock, which differs between the versions that Boot brings. */
   @SuppressWarnings("unchecked")
@@ -81,6 +83,15 @@ class ConsumerHealthTest {
                   .startsWith("failed since 20")
                   .contains("no group any more", "restart the application");
             });
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"inboxConsumers", "inbox-consumers"})
+  void itIsSwitchedOffByItsName(String name) {
+    runner
+        .withBean(KafkaInboxConsumer.class, () -> consumer)
+        .withPropertyValues("management.health.%s.enabled=false".formatted(name))
+        .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(INDICATOR));
   }
 
   @Test

@@ -37,7 +37,8 @@ class LifecycleTest {
 
   /** As that of a further data source. */
   private static SmartLifecycle further(OutboxRelay relay) {
-    return new MoreOutboxes.Made("billing", null, relay, null, null, null, null);
+    return new MoreOutboxes.Made(
+        new MoreOutboxes.Parts("billing", null, relay, null, null, null, null));
   }
 
   /** Of its own, because the common pool may have one alone. */

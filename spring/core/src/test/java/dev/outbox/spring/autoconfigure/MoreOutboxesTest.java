@@ -78,7 +78,7 @@ class MoreOutboxesTest {
   void aPublisherOfTheApplicationIsSharedAndLeftOpen() {
     beans.registerSingleton("publisher", new Closing());
     DataSourceOutbox made = outboxes.of(new DriverManagerDataSource());
-    assertThat(((MoreOutboxes.Made) made).relay()).isNotNull();
+    assertThat(((MoreOutboxes.Made) made).parts().relay()).isNotNull();
     made.close();
     assertThat(closed).isFalse();
   }

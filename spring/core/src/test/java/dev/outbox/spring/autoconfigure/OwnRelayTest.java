@@ -33,9 +33,7 @@ class OwnRelayTest {
       new ApplicationContextRunner()
           .withConfiguration(
               AutoConfigurations.of(
-                  OutboxAutoConfiguration.class,
-                  OutboxHealthAutoConfiguration.class,
-                  OutboxEndpointAutoConfiguration.class))
+                  OutboxAutoConfiguration.class, OutboxActuatorAutoConfiguration.class))
           .withPropertyValues("management.endpoints.web.exposure.include=outbox")
           .withBean(OutboxStore.class, () -> store)
           .withBean(OutboxRelay.class, () -> new OutboxRelay(this::relay));
