@@ -21,8 +21,13 @@ import org.jspecify.annotations.Nullable;
 final class MysqlServer extends Server {
   private static final String SCHEMA_VERSION = "select version from ${q}${p}schema";
 
+  /** Comes back otherwise where texts of the connection cannot have every character. */
+  private static final String FAR_CHARACTER = "\uD83D\uDCEE";
+
   /** A proxy or a setting may name another version; the comment stays. */
-  private static final String IDENTITY = "select version(), @@version_comment";
+  private static final String IDENTITY =
+      "select version(), @@version_comment, convert('%s' using utf8mb4), @@character_set_client"
+          .formatted(FAR_CHARACTER);
 
   private static final String PLACE =
       "select concat('database ', coalesce(nullif(substring_index('${q}', '.', 1), ''), database()))";
@@ -152,6 +157,11 @@ final class MysqlServer extends Server {
         throw new PermanentOutboxException(
             "the server is %s, and this is the store for %s: use %s"
                 .formatted(server, flavor.title, flavor.other));
+      }
+      if (!FAR_CHARACTER.equals(rows.getString(3))) {
+        throw new PermanentOutboxException(
+            "the connection's texts are in %s, which would lose characters of keys and headers: take characterEncoding, connectionCollation and set names out of the URL and the pool's settings, or make them UTF-8 and utf8mb4"
+                .formatted(rows.getString(4)));
       }
     }
   }

@@ -3,9 +3,13 @@ package dev.outbox.store.mysql;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.OutboxException;
+import dev.outbox.PermanentOutboxException;
 import dev.outbox.store.jdbc.ErrorsTests;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
+import dev.outbox.tck.internal.Jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -14,7 +18,9 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @ParameterizedClass
 @EnumSource
@@ -86,6 +92,34 @@ class MysqlErrorsTest extends ErrorsTests {
                     .formatted(database.schema())))
         .as("tables")
         .isEqualTo("0");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "characterEncoding=latin1",
+        "connectionCollation=latin1_swedish_ci",
+        "connectionCollation=utf8mb3_general_ci"
+      })
+  @DisplayName("a connection that would lose characters")
+  void losesCharacters(String setting) {
+    HikariConfig config = new HikariConfig();
+    database.pool.copyStateTo(config);
+    config.setJdbcUrl(
+        config.getJdbcUrl() + (config.getJdbcUrl().contains("?") ? "&" : "?") + setting);
+    try (HikariDataSource pool = new HikariDataSource(config)) {
+      JdbcOutboxStore loses = builder(pool).build();
+      for (ThrowingCallable call :
+          List.<ThrowingCallable>of(
+              loses::verify,
+              () -> loses.claim(request()),
+              () -> Jdbc.inTransaction(pool, c -> loses.append(c, message())))) {
+        assertThatThrownBy(call)
+            .isInstanceOf(PermanentOutboxException.class)
+            .hasMessageContaining("would lose characters");
+      }
+    }
+    assertThat(database.query("select count(*) from outbox_message")).isEqualTo("0");
   }
 
   private JdbcOutboxStore wrong() {
