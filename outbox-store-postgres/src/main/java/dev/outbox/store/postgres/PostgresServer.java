@@ -12,7 +12,9 @@ import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.jdbi.v3.core.Handle;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.util.PSQLException;
@@ -82,6 +84,15 @@ final class PostgresServer extends Server {
           and (s.seqcache <> 1 or s.seqincrement <> 1))
       """;
 
+  /** Where policies hide rows from a user with a right; one that lets all pass hides none. */
+  private static final String HIDDEN =
+      """
+      select string_agg(t, ', ') from unnest(array[%s]) t
+      where row_security_active(t) and has_table_privilege(t, '%s') and not exists (
+        select from pg_catalog.pg_policy p where p.polrelid = t::regclass and p.polpermissive
+          and p.polcmd = '*' and pg_get_expr(p.polqual, p.polrelid) = 'true')
+      """;
+
   private final Pooler pooler;
 
   /** Runs the statements of each batch. */
@@ -107,7 +118,7 @@ final class PostgresServer extends Server {
       case "25006" -> Trouble.READ_ONLY;
       case "25P02" -> Trouble.FAILED_BEFORE;
       case "28000", "28P01", "3D000" -> Trouble.REFUSED;
-      case "42501" -> Trouble.FORBIDDEN;
+      case "42501" -> isByPolicy(failure) ? Trouble.OTHER : Trouble.FORBIDDEN;
       // Starting up or shutting down, no connection left.
       case "57P03", "53300", "08001", "08004" -> Trouble.UNREACHABLE;
       // No disk space, no memory, a limit of the configuration.
@@ -125,6 +136,11 @@ final class PostgresServer extends Server {
             : Trouble.OTHER;
       }
     };
+  }
+
+  /** Whether a policy refused a row: no grant would help. */
+  private static boolean isByPolicy(SQLException failure) {
+    return String.valueOf(failure.getMessage()).contains("row-level security");
   }
 
   /**
@@ -151,6 +167,9 @@ final class PostgresServer extends Server {
     }
     if (Pooler.isMixedUp(failure)) {
       return "is there a pooler between, as PgBouncer in transaction mode? then " + Pooler.REMEDY;
+    }
+    if (isByPolicy(failure)) {
+      return "let its policies pass all rows of this user, or disable row level security on it";
     }
     // Wrong syntax: of our statements only the names are not ours.
     return "42601".equals(failure.getSQLState())
@@ -204,6 +223,7 @@ final class PostgresServer extends Server {
     try (PreparedStatement statement = connection.prepareStatement(sql);
         ResultSet rows = statement.executeQuery()) {
       if (!rows.next()) {
+        refuseHidden(connection, "select", "schema");
         return 0;
       }
       String encoding = rows.getString("encoding");
@@ -221,6 +241,30 @@ final class PostgresServer extends Server {
         throw new PermanentOutboxException(sequence);
       }
       return rows.getInt("version");
+    }
+  }
+
+  /** Or else it would find no messages, and say nothing. */
+  @Override
+  public void checkRows(Connection connection) throws SQLException {
+    if (tables() != TableKind.INBOX && tables() != TableKind.ARCHIVE) {
+      refuseHidden(connection, "update", "message", "bucket", "blocked_key");
+    }
+  }
+
+  private void refuseHidden(Connection connection, String right, String... tables)
+      throws SQLException {
+    String names =
+        Arrays.stream(tables)
+            .map(table -> "'${q}${p}%s'".formatted(table))
+            .collect(Collectors.joining(", "));
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(fill(HIDDEN.formatted(names, right)))) {
+      if (row.next() && row.getString(1) != null) {
+        throw new PermanentOutboxException(
+            "row level security hides rows of %s from this user: let its policies pass all rows of this user, or disable it (alter table … disable row level security)"
+                .formatted(row.getString(1)));
+      }
     }
   }
 

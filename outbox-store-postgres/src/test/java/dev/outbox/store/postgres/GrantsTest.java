@@ -2,10 +2,12 @@ package dev.outbox.store.postgres;
 
 import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.outbox.OutboxException;
+import dev.outbox.PermanentOutboxException;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
@@ -33,6 +35,8 @@ import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class GrantsTest extends GrantsTests {
   GrantsTest() {
@@ -153,6 +157,36 @@ class GrantsTest extends GrantsTests {
         .isInstanceOf(OutboxException.class)
         .hasMessageContaining("run: grant insert (id, ")
         .hasMessageContaining("on outbox_message to this user");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"schema", "message", "bucket", "blocked_key"})
+  @DisplayName("do not help where row level security hides rows, and a relay says so")
+  void hidden(String table) {
+    database.execute("alter table outbox_%s enable row level security".formatted(table));
+    PostgresOutboxStore store = PostgresOutboxStore.of(as(relay));
+    String sentence = "row level security hides rows of outbox_%s from this user".formatted(table);
+    assertThatThrownBy(store::verify)
+        .isInstanceOf(PermanentOutboxException.class)
+        .hasMessageContaining(sentence);
+    database.execute("create policy mine on outbox_%s using (random() < 2)".formatted(table));
+    if (!table.equals("schema")) { // which has its row
+      assertThatThrownBy(store::verify).hasMessageContaining(sentence);
+    }
+    database.execute("create policy all_rows on outbox_%s using (true)".formatted(table));
+    assertThatCode(store::verify).doesNotThrowAnyException();
+  }
+
+  @Test
+  @DisplayName("are not named where a policy refuses a producer's rows")
+  void refusedByPolicy() {
+    database.execute("alter table outbox_message enable row level security");
+    PostgresOutboxStore store = PostgresOutboxStore.of(as(producer));
+    assertThatCode(store::verify).as("it need not see messages").doesNotThrowAnyException();
+    assertThatThrownBy(() -> Jdbc.inTransaction(as(producer), c -> store.append(c, message("1"))))
+        .isInstanceOf(PermanentOutboxException.class)
+        .hasMessageContaining("let its policies pass all rows of this user")
+        .hasMessageNotContaining("grant insert");
   }
 
   @Test

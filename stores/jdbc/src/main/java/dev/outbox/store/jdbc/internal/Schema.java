@@ -51,7 +51,12 @@ public record Schema(DataSource dataSource, JdbcTransactions transactions) {
   private int version() {
     try {
       return transactions.runSql(
-          PATIENCE, handle -> server().schemaVersion(handle.getConnection()));
+          PATIENCE,
+          handle -> {
+            int version = server().schemaVersion(handle.getConnection());
+            server().checkRows(handle.getConnection());
+            return version;
+          });
     } catch (PermanentOutboxException e) {
       identify();
       throw e;

@@ -176,6 +176,13 @@ public abstract class Server {
   public abstract int schemaVersion(Connection connection) throws SQLException;
 
   /**
+   * Refuses a user that may change messages and from whom the database hides some.
+   *
+   * @throws dev.outbox.OutboxException then
+   */
+  public void checkRows(Connection connection) throws SQLException {}
+
+  /**
    * Asks a server that has failed at something else whether it is one that the store does not work
    * with, and refuses it then.
    *
