@@ -84,13 +84,14 @@ final class PostgresServer extends Server {
           and (s.seqcache <> 1 or s.seqincrement <> 1))
       """;
 
-  /** Where policies hide rows from a user with a right; one that lets all pass hides none. */
+  /** Where a user with a right sees no row, because no policy is for it. */
   private static final String HIDDEN =
       """
       select string_agg(t, ', ') from unnest(array[%s]) t
       where row_security_active(t) and has_table_privilege(t, '%s') and not exists (
-        select from pg_catalog.pg_policy p where p.polrelid = t::regclass and p.polpermissive
-          and p.polcmd = '*' and pg_get_expr(p.polqual, p.polrelid) = 'true')
+        select from pg_catalog.pg_policy p, unnest(p.polroles) role
+        where p.polrelid = t::regclass and p.polpermissive and p.polcmd in ('*', 'r')
+          and case when role = 0 then true else pg_has_role(role, 'usage') end)
       """;
 
   private final Pooler pooler;
@@ -262,7 +263,7 @@ final class PostgresServer extends Server {
         ResultSet row = statement.executeQuery(fill(HIDDEN.formatted(names, right)))) {
       if (row.next() && row.getString(1) != null) {
         throw new PermanentOutboxException(
-            "row level security hides rows of %s from this user: let its policies pass all rows of this user, or disable it (alter table … disable row level security)"
+            "row level security hides all rows of %s from this user: make a policy that lets them pass, or disable it (alter table … disable row level security)"
                 .formatted(row.getString(1)));
       }
     }

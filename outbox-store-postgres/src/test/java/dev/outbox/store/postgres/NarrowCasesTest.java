@@ -45,6 +45,8 @@ class NarrowCasesTest extends DatabaseTest {
         grant all on all sequences in schema %2$s to %1$s;
         create function gate() returns boolean language plpgsql volatile as
           'begin perform pg_advisory_xact_lock_shared(4711); return true; end';
+        alter table outbox_message enable row level security;
+        create policy gate on outbox_message using (gate());
         """
             .formatted(role, database.schema()));
     try (Connection gate = database.pool.getConnection();
@@ -52,9 +54,6 @@ class NarrowCasesTest extends DatabaseTest {
       PostgresOutboxStore slowStore =
           PostgresOutboxStore.of(RoleDataSource.of(database.pool, role));
       slowStore.verify();
-      database.execute(
-          "alter table outbox_message enable row level security",
-          "create policy gate on outbox_message using (gate())");
       close.execute("select pg_advisory_lock(4711)");
       CompletableFuture<Claim> late =
           CompletableFuture.supplyAsync(() -> slowStore.claim(request(100)), Background.THREADS);
