@@ -3,6 +3,7 @@ package dev.outbox.cli;
 import static java.util.Objects.requireNonNullElseGet;
 
 import dev.outbox.OutboxException;
+import dev.outbox.Texts;
 import dev.outbox.micrometer.OutboxMetrics;
 import dev.outbox.publisher.core.BackgroundTasks;
 import dev.outbox.relay.Relay;
@@ -237,22 +238,29 @@ final class DatabaseRelay implements AutoCloseable {
     var ignored =
         thread.scheduleWithFixedDelay(
             () -> {
-              try {
-                inbox.housekeep();
-              } catch (RuntimeException e) {
-                if (!thread.isShutdown()) { // which interrupts it
-                  log.warn(
-                      "The inbox {}* was not purged, the next try is in {}: {}",
-                      prefix,
-                      PURGE_PAUSE,
-                      e.getMessage());
-                }
+              String error = purge(inbox);
+              if (error != null && !thread.isShutdown()) { // which interrupts it
+                log.warn(
+                    "The inbox {}* was not purged, the next try is in {}: {}",
+                    prefix,
+                    Texts.time(PURGE_PAUSE),
+                    error);
               }
             },
             0,
             PURGE_PAUSE.toSeconds(),
             TimeUnit.SECONDS);
     return thread;
+  }
+
+  /** Returns what went wrong, or null. Throws nothing, or it would not be called again. */
+  static @Nullable String purge(InboxStore<?> inbox) {
+    try {
+      inbox.housekeep();
+      return null;
+    } catch (Throwable e) {
+      return String.valueOf(e instanceof OutboxException ? e.getMessage() : e);
+    }
   }
 
   /** Why it has not started; null when it has. */

@@ -9,6 +9,7 @@ import dev.outbox.relay.Relay;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.store.memory.MemoryInboxStore;
 import dev.outbox.store.memory.MemoryOutboxStore;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import java.io.StringReader;
@@ -63,6 +64,21 @@ class RelayConfigTest {
         .contains("this relay keeps nothing", "store.archive", "full", "none");
     assertThat(DatabaseRelay.gap(config(LEAST + "store.archive=none\n"), archive)).isNull();
     assertThat(DatabaseRelay.gap(config(LEAST), new MemoryOutboxStore())).isNull();
+  }
+
+  @Test
+  @DisplayName("an inbox is purged again after an error, of which the log says what it was")
+  void purgeThrows() {
+    Error error = new NoClassDefFoundError("dev/outbox/Gone");
+    MemoryInboxStore inbox =
+        new MemoryInboxStore() {
+          @Override
+          public void housekeep() {
+            throw error;
+          }
+        };
+    assertThat(DatabaseRelay.purge(inbox)).isEqualTo(error.toString());
+    assertThat(DatabaseRelay.purge(new MemoryInboxStore())).isNull();
   }
 
   @Test
