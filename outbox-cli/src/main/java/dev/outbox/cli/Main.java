@@ -210,12 +210,8 @@ public final class Main extends CliCommand implements Runnable {
       return NOT_DONE;
     }
     PrintWriter err = command.getErr();
-    boolean verbose =
-        parsed != null
-            && parsed.asCommandLineList().stream()
-                .anyMatch(one -> one.getParseResult().hasMatchedOption("--verbose"));
     err.println("outbox: " + sentence(e));
-    if (verbose) {
+    if (command.getCommandSpec().root().userObject() instanceof Main main && main.verbose) {
       StringWriter trace = new StringWriter();
       e.printStackTrace(new PrintWriter(trace));
       err.print(Secrets.mask(trace.toString()));

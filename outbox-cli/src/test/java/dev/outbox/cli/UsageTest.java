@@ -69,6 +69,11 @@ class UsageTest {
         .startsWith("outbox: java.lang.NoClassDefFoundError: org/example/Driver?password=***")
         .contains("--verbose")
         .hasLineCount(2);
+    err.getBuffer().setLength(0);
+    assertThat(line.execute("broken", "--verbose")).isEqualTo(Main.NOT_DONE);
+    assertThat(err.toString())
+        .contains("at " + Broken.class.getName() + ".run")
+        .doesNotContain("geheim");
   }
 
   @Test
