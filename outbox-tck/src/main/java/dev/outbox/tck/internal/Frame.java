@@ -90,12 +90,8 @@ public abstract class Frame
     return enabled("nothing keeps it from running");
   }
 
-  private static boolean all(ExtensionContext context) {
-    return context.getConfigurationParameter(ALL).map(Boolean::parseBoolean).orElse(false);
-  }
-
   private static Duration limit(ExtensionContext context) {
-    return all(context)
+    return context.getConfigurationParameter(ALL).map(Boolean::parseBoolean).orElse(false)
         ? Duration.ofDays(1)
         : context.getConfigurationParameter(FAILING).map(Duration::parse).orElse(FOR_FAILURES);
   }
@@ -105,7 +101,7 @@ public abstract class Frame
     began = System.nanoTime();
     patience.begin();
     try {
-      Tested current = tested(context.getRequiredTestInstances(), patience, all(context));
+      Tested current = tested(context.getRequiredTestInstances(), patience);
       tested = current;
       numbers = current.numbers();
       current.prepare();
@@ -137,9 +133,8 @@ public abstract class Frame
    * Makes it known to a test.
    *
    * @param patience of the whole run
-   * @param all whether all tests are to run, however long they take
    */
-  protected abstract Tested tested(TestInstances tests, Patience patience, boolean all);
+  protected abstract Tested tested(TestInstances tests, Patience patience);
 
   // ---- failures
 

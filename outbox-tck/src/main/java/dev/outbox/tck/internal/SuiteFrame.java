@@ -6,7 +6,7 @@ import org.junit.jupiter.api.extension.TestInstances;
 public final class SuiteFrame extends Frame {
   @Override
   @SuppressWarnings({"unchecked", "rawtypes"})
-  protected Tested tested(TestInstances tests, Patience patience, boolean all) {
+  protected Tested tested(TestInstances tests, Patience patience) {
     Patient<?, ?> patient = tests.findInstance(Suite.class).orElseThrow().patient(patience);
     tests.findInstance(SuiteTests.class).ifPresent(test -> test.tck = patient);
     return patient;

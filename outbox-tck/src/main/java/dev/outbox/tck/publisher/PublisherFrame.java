@@ -9,8 +9,7 @@ final class PublisherFrame extends Frame {
   private final PublisherRun run = new PublisherRun();
 
   @Override
-  protected Tested tested(TestInstances tests, Patience patience, boolean all) {
-    run.all = all;
+  protected Tested tested(TestInstances tests, Patience patience) {
     PublisherTck fixture = tests.findInstance(PublisherTck.class).orElseThrow();
     PatientPublisher tck = new PatientPublisher(fixture, patience, run);
     tests.findInstance(PublisherTests.class).ifPresent(test -> test.tck = tck);
