@@ -20,8 +20,8 @@ public final class EmbeddedRegistry extends EmbeddedServer {
           "Apicurio Registry 3.0.9",
           "io/apicurio/apicurio-registry-app/3.0.9/apicurio-registry-app-3.0.9-all.tar.gz",
           108_860_403,
-          "2b28181501a20cbf6efcd77f9b7153908fc01f3d3a7c32024c0bd9e1b04c8a43");
-  private static final int KEPT_MEGABYTES = 120;
+          "2b28181501a20cbf6efcd77f9b7153908fc01f3d3a7c32024c0bd9e1b04c8a43",
+          120);
 
   private final Path home = unpacked();
 
@@ -69,7 +69,7 @@ public final class EmbeddedRegistry extends EmbeddedServer {
     try {
       return Cache.get(
           ARCHIVE.name().replace(' ', '-'),
-          path -> ARCHIVE.with(path, KEPT_MEGABYTES, archive -> unpack(archive, path)));
+          path -> ARCHIVE.with(path, archive -> unpack(archive, path)));
     } catch (IOException e) {
       throw new UncheckedIOException("the registry could not be unpacked: " + e.getMessage(), e);
     }

@@ -20,21 +20,31 @@ import java.util.HexFormat;
  * @param path in a Maven repository
  * @param bytes its size
  * @param sha256 its SHA-256 in hexadecimal digits
+ * @param keptMegabytes what its user keeps of it
  */
-record MavenArchive(String name, String path, long bytes, String sha256) {
+record MavenArchive(String name, String path, long bytes, String sha256, int keptMegabytes) {
   private static final int TIMEOUT_MS = 60_000;
 
   interface User {
     void use(Path archive) throws IOException;
   }
 
+  /** As {@code 11.4.5}. */
+  String version() {
+    return name.substring(name.lastIndexOf(' ') + 1);
+  }
+
+  /** How it is asked for, as {@code 11.4}: any of its version's last number. */
+  String series() {
+    return version().replaceFirst("\\.\\d+$", "");
+  }
+
   /**
    * Gives the archive to its user.
    *
    * @param scratch a directory for a downloaded one, which is deleted when the user is done
-   * @param keptMegabytes what the user keeps of it, for people
    */
-  void with(Path scratch, int keptMegabytes, User user) throws IOException {
+  void with(Path scratch, User user) throws IOException {
     Path local = localRepository().resolve(path);
     if (isWhole(local)) {
       user.use(local);

@@ -84,7 +84,7 @@ record MysqlInstallation(Path program, String version, Optional<Path> home) {
     return Optional.empty();
   }
 
-  private static MysqlInstallation unpacked(MysqlKind kind, MysqlKind.Release release)
+  private static MysqlInstallation unpacked(MysqlKind kind, MavenArchive release)
       throws IOException {
     if (!Machine.isLinuxX64()) {
       throw new UnsupportedOperationException(
@@ -93,11 +93,8 @@ record MysqlInstallation(Path program, String version, Optional<Path> home) {
     }
     Path home =
         Cache.get(
-            release.archive().name().replace(' ', '-'),
-            path ->
-                release
-                    .archive()
-                    .with(path, release.keptMegabytes(), zip -> unpack(kind, zip, path)));
+            release.name().replace(' ', '-'),
+            path -> release.with(path, zip -> unpack(kind, zip, path)));
     return of(kind, home.resolve("bin").resolve(kind.program));
   }
 

