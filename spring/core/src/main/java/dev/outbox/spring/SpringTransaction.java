@@ -145,7 +145,7 @@ public final class SpringTransaction implements CurrentTransaction<Connection> {
             .filter(DataSource.class::isInstance)
             .map(key -> "the DataSource " + names.apply((DataSource) key))
             .collect(Collectors.joining(" and "));
-    return others.isEmpty() ? "a transaction manager without a DataSource" : others;
+    return others.isEmpty() ? "a transaction manager without a DataSource, as JTA's" : others;
   }
 
   /** Never manages anything: it is asked for the transaction of its data source. */
