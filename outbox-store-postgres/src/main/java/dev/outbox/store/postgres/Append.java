@@ -253,10 +253,11 @@ final class Append implements SqlDialect.Append {
                 where d.created_at < excluded.created_at - ? * interval '1 millisecond'
               returning d.dedup_key
             ), duplicate as (
-              select i.id, i.position from input i
-              where i.dedup_key is not null
-                and (i.dedup_key not in (select f.dedup_key from fresh f)
-                  or i.position > (select min(j.position) from input j where j.dedup_key = i.dedup_key))
+              select i.id, i.position from (
+                select i.id, i.position, i.dedup_key,
+                  row_number() over (partition by i.dedup_key order by i.position) as nth
+                from input i where i.dedup_key is not null) i
+              where i.nth > 1 or i.dedup_key not in (select f.dedup_key from fresh f)
             ), stored as (
             """
             + insert("where i.position not in (select d.position from duplicate d)")

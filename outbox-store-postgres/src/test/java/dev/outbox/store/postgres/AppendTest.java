@@ -3,10 +3,12 @@ package dev.outbox.store.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.store.jdbc.TestDatabase;
 import java.time.Instant;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -32,6 +34,22 @@ class AppendTest extends DatabaseTest {
         IntStream.range(0, count).mapToObj(i -> message(i, dedup, times)).toList();
     append(messages);
     assertThat(delivered()).isEqualTo(messages);
+  }
+
+  /** A statement that compared each with each would take minutes. */
+  @Test
+  @DisplayName("Many dedup keys in one append are compared once")
+  void manyDedupKeys() {
+    List<OutboxMessage> messages =
+        IntStream.range(0, 50_000).mapToObj(i -> of("1").dedupKey("d" + i / 2).build()).toList();
+    database.inTransaction(
+        false,
+        c -> {
+          TestDatabase.execute(c, "set local statement_timeout = '60s'");
+          assertThat(store.append(c, messages).duplicates())
+              .hasSize(25_000)
+              .contains(messages.get(1).id(), messages.get(49_999).id());
+        });
   }
 
   /** Every second one leaves out what may be left out. */
