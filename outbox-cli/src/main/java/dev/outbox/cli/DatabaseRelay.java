@@ -70,15 +70,8 @@ final class DatabaseRelay implements AutoCloseable {
     schema = new SchemaProbe(outbox.store());
     Relay.Builder builder = Relay.builder(outbox.store(), publisher).listener(state);
     metrics = config.server() == null ? null : metrics(builder);
-    try {
-      config.configure(builder);
-      relay = (isOnly() ? builder : builder.oneOfSeveral(name, databases)).build();
-    } catch (RuntimeException e) {
-      if (metrics != null) {
-        metrics.close();
-      }
-      throw e;
-    }
+    config.configure(builder);
+    relay = (isOnly() ? builder : builder.oneOfSeveral(name, databases)).build();
   }
 
   private OutboxMetrics metrics(Relay.Builder builder) {
@@ -97,6 +90,7 @@ final class DatabaseRelay implements AutoCloseable {
    * @param databases how many the process has
    * @throws Failure when a setting is refused
    */
+  @SuppressWarnings("try")
   static DatabaseRelay open(String name, RelayConfig config, int databases) {
     try {
       Opened outbox = Stores.open(config.address(), config.dedupWindow(), connections(config));
@@ -105,12 +99,10 @@ final class DatabaseRelay implements AutoCloseable {
         publisher = config.publisher();
         return new DatabaseRelay(name, config, databases, outbox, publisher);
       } catch (RuntimeException e) {
-        try (Opened pool = outbox) {
-          if (publisher != null) {
-            publisher.close();
-          }
+        try (Opened pool = outbox;
+            MessagePublisher broker = publisher) {
+          throw e;
         }
-        throw e;
       }
     } catch (IllegalArgumentException | Failure | OutboxException e) {
       throw new Failure(RelayConfig.of(name, String.valueOf(e.getMessage())), e);
