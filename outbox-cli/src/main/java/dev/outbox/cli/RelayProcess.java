@@ -13,7 +13,9 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -42,6 +44,7 @@ public final class RelayProcess implements AutoCloseable {
    *
    * @throws Failure when a setting is refused or no database answers
    */
+  @SuppressWarnings("try")
   public static RelayProcess start(Properties properties) {
     Logs.toStandardError(RelayConfig.logLevel(properties, System::getenv));
     Map<String, RelayConfig> configs = RelayConfig.all(properties, System::getenv);
@@ -54,8 +57,9 @@ public final class RelayProcess implements AutoCloseable {
       process.start();
       return process;
     } catch (RuntimeException | Error e) {
-      process.close();
-      throw e;
+      try (RelayProcess begun = process) {
+        throw e;
+      }
     }
   }
 
@@ -142,8 +146,8 @@ public final class RelayProcess implements AutoCloseable {
   /** Stops the relays, all at the same time, then what they used, whatever one of them throws. */
   @Override
   public void close() {
-    List<Runnable> steps = new ArrayList<>();
-    steps.add(
+    Deque<Closing> steps = new ArrayDeque<>();
+    steps.push(
         () -> {
           List<Boolean> ignored =
               ofEach(
@@ -153,21 +157,23 @@ public final class RelayProcess implements AutoCloseable {
                   });
         });
     if (server != null) {
-      steps.add(server::close);
+      steps.push(server::close);
     }
-    databases.forEach(one -> steps.add(one::close));
-    List<RuntimeException> thrown = new ArrayList<>();
-    for (Runnable step : steps) {
-      try {
-        step.run();
-      } catch (RuntimeException e) {
-        thrown.add(e);
+    databases.forEach(one -> steps.push(one::close));
+    close(steps);
+  }
+
+  private interface Closing extends AutoCloseable {
+    @Override
+    void close();
+  }
+
+  @SuppressWarnings("try")
+  private static void close(Deque<Closing> lastFirst) {
+    if (!lastFirst.isEmpty()) {
+      try (Closing last = lastFirst.pop()) {
+        close(lastFirst);
       }
-    }
-    if (!thrown.isEmpty()) {
-      RuntimeException first = thrown.get(0);
-      thrown.stream().skip(1).forEach(first::addSuppressed);
-      throw first;
     }
   }
 }

@@ -7,12 +7,19 @@ import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.relay.Relay;
 import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.PublisherProvider;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.memory.MemoryInboxStore;
 import dev.outbox.store.memory.MemoryOutboxStore;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import java.io.StringReader;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -20,9 +27,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.postgresql.ds.PGSimpleDataSource;
@@ -79,6 +89,66 @@ class RelayConfigTest {
         };
     assertThat(DatabaseRelay.purge(inbox)).isEqualTo(error.toString());
     assertThat(DatabaseRelay.purge(new MemoryInboxStore())).isNull();
+  }
+
+  /** Of a jar whose classes are gone by the time it is closed. */
+  public static final class Gone implements PublisherProvider {
+    private static final AtomicInteger CLOSED = new AtomicInteger();
+
+    @Override
+    public String name() {
+      return "gone";
+    }
+
+    @Override
+    public Set<String> properties() {
+      return Set.of();
+    }
+
+    @Override
+    public MessagePublisher open(Map<String, String> properties, Duration timeout) {
+      return new MessagePublisher() {
+        @Override
+        public List<Result> publish(List<StoredMessage> messages) {
+          return messages.stream().map(m -> Result.delivered()).toList();
+        }
+
+        @Override
+        public void close() {
+          CLOSED.incrementAndGet();
+          throw new NoClassDefFoundError("dev/outbox/Gone");
+        }
+      };
+    }
+  }
+
+  @Test
+  @DisplayName("why a process does not start is said, and all is closed, also when that fails")
+  void startFails(@TempDir Path jar) throws Exception {
+    Path services = Files.createDirectories(jar.resolve("META-INF/services"));
+    Files.writeString(services.resolve(PublisherProvider.class.getName()), Gone.class.getName());
+    Thread thread = Thread.currentThread();
+    ClassLoader before = thread.getContextClassLoader();
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        URLClassLoader plugins = new URLClassLoader(new URL[] {jar.toUri().toURL()}, before)) {
+      thread.setContextClassLoader(plugins);
+      Properties properties =
+          properties(
+              """
+              databases=one,two
+              store.url=jdbc:postgresql://127.0.0.1:1/d
+              database.two.store.prefix=two_
+              publisher=gone
+              server.port=%s
+              """
+                  .formatted(taken.getLocalPort()));
+      assertThatThrownBy(() -> RelayProcess.start(properties).close())
+          .isInstanceOf(Failure.class)
+          .hasMessageContaining("the server cannot listen at 127.0.0.1, port");
+      assertThat(Gone.CLOSED).hasValue(2);
+    } finally {
+      thread.setContextClassLoader(before);
+    }
   }
 
   @Test
