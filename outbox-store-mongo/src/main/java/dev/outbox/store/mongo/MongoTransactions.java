@@ -105,7 +105,8 @@ final class MongoTransactions implements Transactions<MongoTransaction> {
             .build();
     for (int attempt = 1; ; attempt++) {
       try {
-        return once(session, new MongoTransaction(session, options, attempt, this::toUndo), work);
+        return once(
+            session, new MongoTransaction(session, options, attempt, later -> undo = later), work);
       } catch (MongoException e) {
         if (!isToRunAgain(e) || attempt == TRIES) {
           throw errors.translate(e);
@@ -125,10 +126,6 @@ final class MongoTransactions implements Transactions<MongoTransaction> {
   /** So that those that met do not meet again, also where each takes long. */
   private static void pause(int attempt) {
     LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(PAUSE_NANOS << attempt));
-  }
-
-  private void toUndo(Consumer<MongoTransaction> giveBack) {
-    undo = giveBack;
   }
 
   private static <R extends @Nullable Object> R once(
