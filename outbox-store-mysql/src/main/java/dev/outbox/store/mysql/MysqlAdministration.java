@@ -222,8 +222,15 @@ final class MysqlAdministration extends SqlAdministration {
             where m.bucket = b.bucket and m.status = 'BLOCKED' limit 1) is not null
         """;
 
+  private static final String PURGE_ARCHIVE =
+      """
+      delete from ${q}${p}archive_message
+      where archived_at < utc_timestamp(6) - interval :millis * 1000 microsecond
+      order by archived_at, seq limit :most
+      """;
+
   /** So many archived messages are deleted in one transaction. */
-  private static final int PURGE_ARCHIVE = 1_000;
+  private static final int MOST_ARCHIVED_PURGED = 1_000;
 
   MysqlAdministration(MessageRows rows, MysqlArchive archive) {
     super(
@@ -282,16 +289,6 @@ final class MysqlAdministration extends SqlAdministration {
 
   @Override
   public boolean keepArchive(Handle handle, Duration retention) {
-    return handle
-            .createUpdate(
-                """
-                delete from ${q}${p}archive_message
-                where archived_at < utc_timestamp(6) - interval :millis * 1000 microsecond
-                order by archived_at, seq limit :most
-                """)
-            .bind("millis", retention.toMillis())
-            .bind("most", PURGE_ARCHIVE)
-            .execute()
-        == PURGE_ARCHIVE;
+    return deleteOld(handle, PURGE_ARCHIVE, retention.toMillis(), MOST_ARCHIVED_PURGED);
   }
 }

@@ -69,7 +69,7 @@ final class PostgresAdministration extends SqlAdministration {
       """
       delete from ${q}${p}dedup where dedup_key in (
         select dedup_key from ${q}${p}dedup
-        where created_at < statement_timestamp() - :windowMillis * interval '1 millisecond'
+        where created_at < statement_timestamp() - :millis * interval '1 millisecond'
         order by created_at
         limit :most
         for update skip locked)
@@ -303,11 +303,6 @@ final class PostgresAdministration extends SqlAdministration {
 
   @Override
   public boolean purgeDedup(Handle handle, Duration window) {
-    return handle
-            .createUpdate(PURGE_DEDUP)
-            .bind("windowMillis", window.toMillis())
-            .bind("most", PURGE)
-            .execute()
-        == PURGE;
+    return deleteOld(handle, PURGE_DEDUP, window.toMillis(), PURGE);
   }
 }

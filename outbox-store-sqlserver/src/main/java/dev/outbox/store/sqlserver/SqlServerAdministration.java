@@ -35,7 +35,7 @@ final class SqlServerAdministration extends SqlAdministration {
       delete top (:most) from ${q}${p}dedup ${past}
       where created_at < ${ago}
       """
-          .replace("${ago}", SqlServerText.later(":windowMillis"));
+          .replace("${ago}", SqlServerText.later(":millis"));
 
   /**
    * A count reads the front of a range for each bucket, and ends at the cap. Each bucket is asked
@@ -287,21 +287,11 @@ final class SqlServerAdministration extends SqlAdministration {
 
   @Override
   public boolean purgeDedup(Handle handle, Duration window) {
-    return handle
-            .createUpdate(PURGE_DEDUP)
-            .bind("most", PURGE)
-            .bind("windowMillis", -window.toMillis())
-            .execute()
-        == PURGE;
+    return deleteOld(handle, PURGE_DEDUP, -window.toMillis(), PURGE);
   }
 
   @Override
   public boolean keepArchive(Handle handle, Duration retention) {
-    return handle
-            .createUpdate(SqlServerArchive.PURGE)
-            .bind("millis", -retention.toMillis())
-            .bind("most", MOST_ARCHIVED_PURGED)
-            .execute()
-        == MOST_ARCHIVED_PURGED;
+    return deleteOld(handle, SqlServerArchive.PURGE, -retention.toMillis(), MOST_ARCHIVED_PURGED);
   }
 }

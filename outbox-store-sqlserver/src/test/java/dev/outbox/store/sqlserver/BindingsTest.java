@@ -630,14 +630,13 @@ class BindingsTest {
         .deadLetterRetention(centuries)
         .build()
         .housekeep();
-    Map.of("PURGE_DEDUP", "windowMillis", "ARCHIVE PURGE", "millis", "EXPIRED", "millis")
-        .forEach(
-            (name, bound) ->
-                assertThat(executions(name))
-                    .as(name)
-                    .isNotEmpty()
-                    .extracting(e -> (Long) parameter(e, bound).value() / 1_000)
-                    .allMatch(seconds -> Math.abs(seconds) < Integer.MAX_VALUE));
+    for (String name : List.of("PURGE_DEDUP", "ARCHIVE PURGE", "EXPIRED")) {
+      assertThat(executions(name))
+          .as(name)
+          .isNotEmpty()
+          .extracting(e -> (Long) parameter(e, "millis").value() / 1_000)
+          .allMatch(seconds -> Math.abs(seconds) < Integer.MAX_VALUE);
+    }
   }
 
   @Test

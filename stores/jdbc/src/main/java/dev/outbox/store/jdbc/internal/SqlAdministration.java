@@ -338,6 +338,16 @@ public abstract class SqlAdministration extends SqlArchive {
         .list();
   }
 
+  /**
+   * Deletes what is old.
+   *
+   * @param sql with {@code :millis, :most}
+   * @return whether it deleted the most, so that there may be more
+   */
+  protected static boolean deleteOld(Handle handle, String sql, long millis, int most) {
+    return handle.createUpdate(sql).bind("millis", millis).bind("most", most).execute() == most;
+  }
+
   @Override
   public final boolean restore(Handle handle) {
     return handle.createUpdate(texts.restoreBuckets()).execute() > 0;
