@@ -49,20 +49,9 @@ record Ours(String name, String what, Class<?> running) implements Contender {
     return new OurApp(running, true, dataSource, Clock.systemUTC(), recorder);
   }
 
-  private static final String OURS = "dev.outbox.spring.autoconfigure.Outbox";
-
-  /** The publishers for brokers are on the class path of this program only. */
   @Configuration(proxyBeanMethods = false)
   @EnableAutoConfiguration(
-      excludeName = {
-        Modulith.PUBLICATION,
-        Modulith.EXTERNALIZATION,
-        Modulith.JDBC,
-        OURS + "HttpAutoConfiguration",
-        OURS + "KafkaAutoConfiguration",
-        OURS + "NatsAutoConfiguration",
-        OURS + "RabbitAutoConfiguration"
-      })
+      excludeName = {Modulith.PUBLICATION, Modulith.EXTERNALIZATION, Modulith.JDBC})
   static class Filling {}
 
   static class Publishing extends Filling {
