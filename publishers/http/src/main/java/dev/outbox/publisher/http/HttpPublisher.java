@@ -245,7 +245,8 @@ public final class HttpPublisher implements MessagePublisher {
     /**
      * How many requests may be on their way to one host, with those that no call waits for; default
      * {@link #DEFAULT_MAX_IN_FLIGHT}, at least 1. With HTTP/1.1 each has a connection of its own.
-     * With HTTP/2 all share one, and the server allows so many, often 100.
+     * With HTTP/2 all share one, and the server allows so many, often 100; where it is fewer, the
+     * publisher keeps to that.
      */
     public Builder maxInFlight(int maxInFlight) {
       this.maxInFlight = maxInFlight;

@@ -14,12 +14,20 @@ import org.jspecify.annotations.Nullable;
  * <p>A request that its call no longer waits for keeps no slot, so a message on which an endpoint
  * hangs does not stop those behind it. Only when all requests that may be on their way are such,
  * the others wait: an origin that hangs gets no more.
+ *
+ * <p>With HTTP/2 the origin says how many it takes at once, and the client refuses more. It tells
+ * nobody the number, so the most is what the refusal shows, and tried again after many answers.
  */
 final class RequestSlots {
   /** After this the connections may be closed. */
   static final Duration IDLE = Duration.ofSeconds(5);
 
-  private final int most;
+  /** With so many answers since the last refusal, one more is tried. */
+  private static final int TRY_AFTER = 1_000;
+
+  private final int given;
+  private int most;
+  private int answersSince;
   private final Timing timing;
   private final LongSupplier clock;
   private final Queue<User> line = new ArrayDeque<>();
@@ -41,6 +49,7 @@ final class RequestSlots {
   private long usual;
 
   RequestSlots(int most, Timing timing, LongSupplier clock) {
+    given = most;
     this.most = most;
     this.timing = timing;
     this.clock = clock;
@@ -58,6 +67,7 @@ final class RequestSlots {
   final class Slot {
     private final long since = clock.getAsLong();
     private final boolean mayReuse = hasAnswered();
+    private final int beside = beside();
     private boolean isLeft;
     private boolean isFree;
 
@@ -101,6 +111,16 @@ final class RequestSlots {
       serve();
     }
 
+    /** The request was not sent: so many at once as are on their way beside it are enough. */
+    void refused() {
+      synchronized (RequestSlots.this) {
+        most = Math.max(1, Math.min(most, beside));
+        answersSince = 0;
+        giveBack(this);
+      }
+      serve();
+    }
+
     /** Whether it may be sent on a connection that was used before. */
     boolean mayReuse() {
       return mayReuse;
@@ -139,6 +159,10 @@ final class RequestSlots {
     return left >= most;
   }
 
+  private synchronized int beside() {
+    return taken + left - 1;
+  }
+
   private synchronized boolean hasAnswered() {
     return answers;
   }
@@ -171,6 +195,10 @@ final class RequestSlots {
   }
 
   private void answered(long time) {
+    if (most < given && ++answersSince >= TRY_AFTER) {
+      most++;
+      answersSince = 0;
+    }
     allowed = Math.min(most, allowed + 1);
     answers = true;
     silent = false;

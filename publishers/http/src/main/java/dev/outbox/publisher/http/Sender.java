@@ -196,6 +196,9 @@ final class Sender {
                 error -> mayBeStale(sent, error) ? exchange(request) : failed(error))
             .handle(
                 (answer, error) -> {
+                  if (error != null && isOneTooMany(cause(error))) {
+                    return refused(sent);
+                  }
                   sent.slot().free(error == null);
                   return error == null ? result(sent, answer) : broken(sent, error);
                 })
@@ -302,6 +305,22 @@ final class Sender {
     };
   }
 
+  /** It was not sent, and comes again soon: nobody is to blame. */
+  private Result refused(Sent sent) {
+    Endpoint endpoint = sent.endpoint();
+    sent.slot().refused();
+    gates.unknown(endpoint.places());
+    return new Result.Unavailable(
+        "not sent for now: %s takes no more requests at once".formatted(endpoint.name()),
+        endpoint.name(),
+        Timing.IMPATIENCE);
+  }
+
+  /** The client has nothing but these words for it. */
+  private static boolean isOneTooMany(Throwable cause) {
+    return "too many concurrent streams".equals(cause.getMessage());
+  }
+
   private Blame blame(Sent sent) {
     return suspects.blame(sent.message(), sent.endpoint().place());
   }
@@ -375,6 +394,7 @@ final class Sender {
     Throwable cause = cause(error);
     return cause instanceof IOException
         && !isUnreachable(cause)
+        && !isOneTooMany(cause)
         && sent.slot().mayReuse()
         && !suspects.has(sent.message())
         && !closed;
