@@ -65,11 +65,17 @@ final class RequestSlots {
 
   /** One request's. */
   final class Slot {
+    private final User user;
     private final long since = clock.getAsLong();
-    private final boolean mayReuse = hasAnswered();
-    private final int beside = beside();
+    private final boolean mayReuse = answers;
+    private final int beside = taken + left - 1;
     private boolean isLeft;
     private boolean isFree;
+
+    /** Is taken already. */
+    private Slot(User user) {
+      this.user = user;
+    }
 
     /**
      * No call waits for the request any more, which may have ended just now.
@@ -159,14 +165,6 @@ final class RequestSlots {
     return left >= most;
   }
 
-  private synchronized int beside() {
-    return taken + left - 1;
-  }
-
-  private synchronized boolean hasAnswered() {
-    return answers;
-  }
-
   /**
    * How long a call waits for an answer, in nanoseconds. Of the only origin as long as it usually
    * takes; else not for long, and hardly at all for one that took too long the last time.
@@ -221,11 +219,10 @@ final class RequestSlots {
   }
 
   private void serve() {
-    for (User user = next(); user != null; user = next()) {
-      Slot slot = new Slot();
+    for (Slot slot = next(); slot != null; slot = next()) {
       boolean isUsed = false;
       try {
-        isUsed = user.use(slot);
+        isUsed = slot.user.use(slot);
       } finally { // also where an error ends this
         if (!isUsed) {
           giveBack(slot);
@@ -234,11 +231,11 @@ final class RequestSlots {
     }
   }
 
-  private synchronized @Nullable User next() {
+  private synchronized @Nullable Slot next() {
     if (taken >= allowed || taken + left >= most || line.isEmpty()) {
       return null;
     }
     taken++;
-    return line.remove();
+    return new Slot(line.remove());
   }
 }
