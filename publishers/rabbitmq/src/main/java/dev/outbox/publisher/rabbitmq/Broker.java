@@ -108,14 +108,14 @@ final class Broker {
   /** Why there is no connection; null: it was not made in time. */
   String problem(@Nullable Throwable error) {
     String at = "RabbitMQ at " + address();
-    if (error == null) {
+    if (error == null || error instanceof TimeoutException) {
       return at + " does not answer";
     }
     if (error instanceof AuthenticationFailureException
         || error instanceof PossibleAuthenticationFailureException) {
       return "%s does not let us in: %s".formatted(at, Link.text(error));
     }
-    return error instanceof IOException || error instanceof TimeoutException
+    return error instanceof IOException
         ? "%s cannot be reached: %s".formatted(at, Link.text(error))
         : "connecting to %s threw %s".formatted(at, error);
   }

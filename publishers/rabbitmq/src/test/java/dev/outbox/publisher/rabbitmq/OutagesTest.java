@@ -10,6 +10,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.embedded.EmbeddedRabbit;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -199,6 +201,20 @@ class OutagesTest {
         assertWholeBroker(results, "RabbitMQ at amqp://" + host + " cannot be reached");
         assertThat(error(results.get(0))).doesNotContain("secret-7");
       }
+    }
+  }
+
+  @Test
+  @DisplayName("who listens and says nothing does not answer")
+  void silent() throws Exception {
+    try (ServerSocket mute = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        RabbitPublisher waiting =
+            RabbitPublisher.builder()
+                .uri("amqp://localhost:" + mute.getLocalPort())
+                .timeout(TIMEOUT)
+                .build()) {
+      String sentence = "RabbitMQ at %s does not answer".formatted(waiting.address());
+      assertThat(waiting.unreachable(Duration.ofSeconds(30))).contains(sentence);
     }
   }
 
