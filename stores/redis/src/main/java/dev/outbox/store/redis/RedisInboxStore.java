@@ -1,6 +1,5 @@
 package dev.outbox.store.redis;
 
-import dev.outbox.OutboxException;
 import dev.outbox.Texts;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.inbox.Begin;
@@ -184,14 +183,10 @@ public final class RedisInboxStore extends RedisStore implements InboxStore<Redi
   private static boolean did(Object reply, InboxKey key) {
     long said = (Long) reply;
     if (said < 0) {
-      throw beingChanged(key);
+      throw new TransientOutboxException(
+          "an open transaction is handling %s: try again".formatted(key));
     }
     return said == 1;
-  }
-
-  private static OutboxException beingChanged(InboxKey key) {
-    return new TransientOutboxException(
-        "an open transaction is handling %s: try again".formatted(key));
   }
 
   private final class RedisLock extends InboxLock<RedisTransaction> {
