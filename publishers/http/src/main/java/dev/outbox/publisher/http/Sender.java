@@ -371,14 +371,20 @@ final class Sender {
 
   /** Whether the endpoint may have had the message, so that the message may be to blame. */
   private static boolean isConnected(Throwable cause) {
-    return !(cause instanceof ConnectException
+    return !(isRefused(cause)
         || cause instanceof HttpConnectTimeoutException
         || cause instanceof SSLException);
   }
 
+  /** Also by a proxy that makes no connection to the host; the client has only words for that. */
+  private static boolean isRefused(Throwable cause) {
+    return cause instanceof ConnectException
+        || String.valueOf(cause.getMessage()).startsWith("Tunnel failed");
+  }
+
   /** No connection, no answer, or one that is not HTTP: it will be the same for other messages. */
   private static boolean isUnreachable(Throwable cause) {
-    return cause instanceof ConnectException
+    return isRefused(cause)
         || cause instanceof HttpTimeoutException
         || cause instanceof ProtocolException
         || cause instanceof SSLException;

@@ -1,5 +1,6 @@
 package dev.outbox.publisher.http;
 
+import static dev.outbox.embedded.TestMessages.error;
 import static dev.outbox.embedded.TestMessages.stored;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -7,6 +8,9 @@ import static org.awaitility.Awaitility.await;
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
+import java.net.InetSocketAddress;
+import java.net.ProxySelector;
+import java.net.URI;
 import java.net.http.HttpClient;
 import java.time.Clock;
 import java.time.Duration;
@@ -61,6 +65,10 @@ class SenderTest {
   }
 
   private static Sender sender(String url) {
+    return sender(url, HttpClient.newBuilder());
+  }
+
+  private static Sender sender(String url, HttpClient.Builder client) {
     Timing timing = Timing.of(TestMessages.TIMEOUT, null);
     Requests requests =
         new Requests(
@@ -71,7 +79,7 @@ class SenderTest {
             Map.of(),
             timing.head(),
             Clock.systemUTC());
-    return new Sender(HttpClient.newBuilder(), Destination.pattern(url), requests, timing, 1);
+    return new Sender(client, Destination.pattern(url), requests, timing, 1);
   }
 
   private static Sender.Sent sent(
@@ -99,6 +107,30 @@ class SenderTest {
           .isEqualTo(7 + Timing.IMPATIENCE.toNanos());
     }
     assertThat(sender.waitsUntil(endpoint, other, false, 7)).as("no slot is left").isEqualTo(7);
+  }
+
+  @Test
+  @DisplayName(
+      "a host that a proxy does not reach is left alone for a while, and no message blamed")
+  void behindProxy() throws Exception {
+    try (RawServer proxy = RawServer.saying("HTTP/1.1 502 Bad\r\nContent-Length: 0\r\n\r\n")) {
+      InetSocketAddress at = new InetSocketAddress("localhost", URI.create(proxy.url()).getPort());
+      Sender sender =
+          sender(
+              "https://shop.example/events", HttpClient.newBuilder().proxy(ProxySelector.of(at)));
+      Endpoint endpoint = sender.endpoint(TestMessages.batch("k").get(0));
+      CompletableFuture<Result> result = new CompletableFuture<>();
+      sender
+          .slots(endpoint)
+          .ask(
+              slot -> {
+                sender.send(sent(sender, slot, result));
+                return true;
+              });
+      assertThat(error(result.get(1, TimeUnit.MINUTES))).contains("Tunnel failed, got: 502");
+      assertThat(result.join()).isInstanceOf(Result.Unavailable.class);
+      assertThat(sender.refusal(endpoint)).as("why nothing is sent there").isNotNull();
+    }
   }
 
   /** Else its key would be "not answered yet" for ever. */
