@@ -639,6 +639,21 @@ class IdempotencyFilterTest {
   }
 
   @Test
+  @DisplayName("is answered with what comes after a reset")
+  void reset() throws Exception {
+    handler =
+        (request, response) -> {
+          response.getWriter().print("half an answer");
+          response.flushBuffer();
+          response.reset();
+          response.getOutputStream().write("tea".getBytes(UTF_8));
+        };
+    for (int i = 0; i < 2; i++) {
+      assertThat(text(post("/orders/", "tea"))).isEqualTo("tea");
+    }
+  }
+
+  @Test
   @DisplayName("is answered also when the answer cannot be kept")
   void notKept() throws Exception {
     handler =
