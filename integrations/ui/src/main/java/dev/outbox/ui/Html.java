@@ -2,7 +2,6 @@ package dev.outbox.ui;
 
 import dev.outbox.Texts;
 import java.util.Set;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -12,7 +11,6 @@ import org.jspecify.annotations.Nullable;
  * by others.
  */
 final class Html {
-  private static final Pattern NAME = Pattern.compile("[a-zA-Z][a-zA-Z0-9-]*");
   private static final Set<String> WITHOUT_END = Set.of("input", "link", "meta");
 
   private final StringBuilder markup = new StringBuilder();
@@ -33,11 +31,12 @@ final class Html {
   /**
    * An element.
    *
+   * @param tag as in our code, like the names of attributes: both stand there as they are
    * @param content attributes; markup, several in an {@link Iterable}; anything else is text
    */
   static Html el(String tag, @Nullable Object... content) {
     Html made = new Html();
-    made.markup.append('<').append(name(tag));
+    made.markup.append('<').append(tag);
     Stream.of(content)
         .flatMap(one -> one instanceof Attribute attribute ? Stream.of(attribute) : Stream.empty())
         .forEach(made::attribute);
@@ -70,19 +69,12 @@ final class Html {
     return el("bdi", text);
   }
 
-  private static String name(String name) {
-    if (!NAME.matcher(name).matches()) {
-      throw new IllegalArgumentException("'" + name + "' is no name of an element or attribute");
-    }
-    return name;
-  }
-
   private void attribute(Attribute attribute) {
     Object value = attribute.value;
     if (value == null || value.equals(false)) {
       return;
     }
-    markup.append(' ').append(name(attribute.name));
+    markup.append(' ').append(attribute.name);
     if (!value.equals(true)) {
       markup.append("=\"");
       escape(value.toString());

@@ -267,10 +267,7 @@ public final class OutboxPage implements AutoCloseable {
 
   private static PageResponse file(String name, String type) {
     try (InputStream in = OutboxPage.class.getResourceAsStream(name)) {
-      if (in == null) {
-        throw new IllegalStateException(name + " is missing in the class path");
-      }
-      return PageResponse.of(200, type, new String(in.readAllBytes(), UTF_8));
+      return PageResponse.of(200, type, new String(requireNonNull(in, name).readAllBytes(), UTF_8));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
