@@ -54,7 +54,9 @@ final class HandlerMethod implements MessageHandler {
             .<Class<?>>mapToObj(i -> ResolvableType.forMethodParameter(method, i, type).toClass())
             .toList();
     if (method.getReturnType() != void.class) {
-      throw refused("returns something, and who returns has handled", "Let it return nothing");
+      throw refused(
+          "returns something, or is a suspend function, and who returns has handled",
+          "Let it return nothing");
     }
     if (AnnotatedElementUtils.hasAnnotation(method, Async.class)
         || AnnotatedElementUtils.hasAnnotation(type, Async.class)) {

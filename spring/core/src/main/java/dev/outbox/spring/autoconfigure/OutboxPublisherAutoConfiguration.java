@@ -159,6 +159,16 @@ final class OutboxPublisherAutoConfiguration {
     }
   }
 
+  /** How the application reaches its brokers and logs in, as settings of a Kafka client. */
+  record KafkaConnection(Map<String, Object> settings) {
+
+    /** Without what may be secret. */
+    @Override
+    public String toString() {
+      return "settings " + settings.keySet();
+    }
+  }
+
   /**
    * With Spring for Apache Kafka the publisher connects as its producers do. In each generation of
    * Boot {@code spring.kafka.*}, certificate bundles, Testcontainers and Docker Compose all end in
@@ -236,6 +246,28 @@ final class OutboxPublisherAutoConfiguration {
       return publisher.build();
     }
   }
+
+  /**
+   * How the application reaches RabbitMQ and logs in.
+   *
+   * @param factory of RabbitMQ's client, as Spring has set it up
+   * @param addresses the nodes, with commas; empty: the host of the factory
+   */
+  record RabbitConnection(ConnectionFactory factory, String addresses) {
+
+    /** Without what may be secret. */
+    @Override
+    public String toString() {
+      return addresses;
+    }
+  }
+
+  /**
+   * The nodes of a RabbitMQ that Boot knows.
+   *
+   * @param nodes each as {@code rabbit-1:5672}
+   */
+  record RabbitAddresses(List<String> nodes) {}
 
   /**
    * With Spring AMQP the publisher connects as its connection factory does, and so follows {@code

@@ -10,6 +10,7 @@ import dev.outbox.publisher.nats.NatsPublisherProvider;
 import dev.outbox.publisher.rabbitmq.RabbitPublisher;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spring.BootType;
+import dev.outbox.spring.autoconfigure.OutboxPublisherAutoConfiguration.RabbitConnection;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
