@@ -33,7 +33,11 @@ final class Errors {
       case 1317, 3024, 1969, 4031 -> Trouble.CUT_OFF;
       // Shut down, killed; the network, and its time limits.
       case 1053, 1927, 3169, 1158, 1159, 1160, 1161 -> Trouble.LOST;
-      default -> withoutNumber(failure);
+      // Of a temporary file or a log the operating system's own words tell it.
+      default ->
+          String.valueOf(failure.getMessage()).contains("No space left on device")
+              ? Trouble.EXHAUSTED
+              : withoutNumber(failure);
     };
   }
 

@@ -40,6 +40,17 @@ class ErrorNumbersTest {
   }
 
   @Test
+  @DisplayName("is found in the words of the operating system, where a file could not grow")
+  void fullDisk() {
+    String mysql =
+        "Error writing file '/var/lib/mysql/MLfd=70' (OS errno 28 - No space left on device)";
+    String mariadb = "Error writing file './bin' (Errcode: 28 \"No space left on device\")";
+    assertThat(Errors.trouble(new SQLException(mysql, "HY000", 3))).isEqualTo(Trouble.EXHAUSTED);
+    assertThat(Errors.trouble(new SQLException(mariadb, "HY000", 1026)))
+        .isEqualTo(Trouble.EXHAUSTED);
+  }
+
+  @Test
   @DisplayName("is found in its causes, where it has no number")
   void causes() {
     assertThat(Errors.trouble(new SQLTransientConnectionException("pool")))
