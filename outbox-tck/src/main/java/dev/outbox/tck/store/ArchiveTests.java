@@ -1,6 +1,7 @@
 package dev.outbox.tck.store;
 
 import static dev.outbox.tck.internal.Decisions.all;
+import static dev.outbox.tck.internal.Decisions.each;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Archive;
@@ -22,7 +23,6 @@ import dev.outbox.tck.internal.Sentence;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -220,10 +220,8 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     Claim claim = claim();
     while (!claim.messages().isEmpty()) {
       came.addAll(ids(claim));
-      Map<Long, Decision> decisions = new HashMap<>();
-      claim.messages().stream()
-          .map(StoredMessage::sequence)
-          .forEach(m -> decisions.put(m, Decision.delivered(() -> "orders@" + m)));
+      Map<Long, Decision> decisions =
+          each(claim, m -> Decision.delivered(() -> "orders@" + m.sequence()));
       Claim next = store().settleAndClaim(claim, decisions, request(100, LONG)).next();
       claim = next.messages().isEmpty() ? claim() : next;
     }

@@ -1,5 +1,6 @@
 package dev.outbox.tck.store;
 
+import static dev.outbox.tck.internal.Decisions.each;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
@@ -10,10 +11,8 @@ import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -38,9 +37,7 @@ abstract class FairnessTests<T> extends StoreTests<T> {
       if (ids(claim).contains(wanted.id())) {
         return;
       }
-      Map<Long, Decision> decisions = new HashMap<>();
-      claim.messages().forEach(m -> decisions.put(m.sequence(), others.apply(m)));
-      claim.settle(decisions);
+      claim.settle(each(claim, others));
     }
     throw failed("a due message did not come in %s claims: others keep it away", MAX_CLAIMS);
   }

@@ -1,6 +1,7 @@
 package dev.outbox.tck.store;
 
 import static dev.outbox.tck.internal.Decisions.all;
+import static dev.outbox.tck.internal.Decisions.each;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
@@ -18,7 +19,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -274,9 +274,7 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
     for (Claim claim = claim(maxMessages, LONG);
         !claim.messages().isEmpty();
         claim = claim(maxMessages, LONG)) {
-      Map<Long, Decision> decisions = new HashMap<>();
-      claim.messages().forEach(m -> decisions.put(m.sequence(), decision.apply(m)));
-      claim.settle(decisions);
+      claim.settle(each(claim, decision));
       decided.addAll(claim.messages());
     }
     return decided;
