@@ -7,13 +7,16 @@ import dev.outbox.NoTransactionException;
 import dev.outbox.Outbox;
 import dev.outbox.Outbox.CurrentTransaction;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
@@ -102,6 +105,8 @@ public final class SpringTransaction implements CurrentTransaction<Connection> {
    * @throws org.springframework.dao.DataAccessException what the flush failed with, as a repository
    *     would throw it
    * @throws dev.outbox.PermanentOutboxException inside of a flush, as in callbacks of entities
+   * @throws org.springframework.transaction.TransactionTimedOutException when the transaction's
+   *     timeout is over
    */
   @Override
   public Appended with(Function<Connection, Appended> append) {
@@ -116,11 +121,23 @@ public final class SpringTransaction implements CurrentTransaction<Connection> {
     if (flushJpa && JPA) {
       EntityManagers.flush();
     }
-    Connection connection = DataSourceUtils.getConnection(dataSource);
+    Connection connection = connection(bound);
     try {
       return append.apply(connection);
     } finally {
       DataSourceUtils.releaseConnection(connection, dataSource);
+    }
+  }
+
+  /** Where the transaction has a timeout, one whose statements have what is left of it. */
+  private Connection connection(ConnectionHolder bound) {
+    if (!bound.hasTimeout()) {
+      return DataSourceUtils.getConnection(dataSource);
+    }
+    try {
+      return new TransactionAwareDataSourceProxy(dataSource).getConnection();
+    } catch (SQLException e) {
+      throw new CannotGetJdbcConnectionException("the data source gives no connection", e);
     }
   }
 

@@ -1,7 +1,10 @@
 package dev.outbox.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.OutboxMessage;
+import dev.outbox.TransientOutboxException;
 import dev.outbox.spring.EndOfTransaction.In;
 import dev.outbox.spring.EndOfTransaction.Phase;
 import dev.outbox.spring.shop.ShopApplication;
@@ -24,11 +27,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Primary;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.orm.jpa.EntityManagerFactoryUtils;
 import org.springframework.orm.jpa.JpaTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /** What is called around the end of a transaction: whether it may still append. */
 @ExtendWith(Servers.Resolver.class)
@@ -83,6 +89,34 @@ class EndOfTransactionTest {
                             EndOfTransaction.cases()
                                 .map(of -> of.get())
                                 .map(of -> Arguments.of(autoCommit, manager, of[0], of[1]))));
+  }
+
+  /** As each statement of Spring's: the first message with the same dedup key is not committed. */
+  @ParameterizedTest
+  @ValueSource(strings = {"jpa", "jdbc"})
+  void anAppendWaitsNoLongerThanItsTransactionMay(String manager) {
+    Application shop = SHOPS.get(AutoCommit.ON);
+    OutboxMessage message =
+        Application.message("order-1", "OrderPlaced").toBuilder().dedupKey(manager).build();
+    TransactionTemplate inner = shop.transaction(manager);
+    inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+    inner.setTimeout(1);
+    Application.rollBack(
+        shop.transaction(manager),
+        () -> {
+          shop.append(message);
+          assertThatThrownBy(
+                  () ->
+                      Application.commit(
+                          inner,
+                          () -> {
+                            shop.jdbc().execute("set local lock_timeout = '20s'"); // or never
+                            shop.append(message);
+                          }))
+              .isInstanceOf(TransientOutboxException.class)
+              .rootCause()
+              .hasFieldOrPropertyWithValue("SQLState", "57014"); // query_canceled
+        });
   }
 
   @ParameterizedTest

@@ -194,6 +194,14 @@ class HandOverTest {
         .allMatch(message -> message.equals("Billed Billed"));
   }
 
+  /** Its connection is behind a proxy. */
+  @Test
+  void soIsWhatATransactionWithATimeoutCommits() {
+    TransactionTemplate timed = billing();
+    timed.setTimeout(60);
+    awaitHandedOver(app, () -> commit(timed, () -> append("Billed")));
+  }
+
   @Test
   void inTheOrderOfTheAppendsAndNotBeforeTheCommit() {
     commit(

@@ -14,6 +14,7 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.core.Ordered;
 import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.ConnectionProxy;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.ResourceHolderSupport;
 import org.springframework.transaction.support.ResourceTransactionManager;
@@ -121,7 +122,12 @@ final class HandOver
   private static boolean isOn(Object resource, Object connection) {
     return resource instanceof ConnectionHolder holder
         && holder.getConnectionHandle() != null
-        && holder.getConnection() == connection;
+        && holder.getConnection() == target(connection);
+  }
+
+  /** Behind what gives statements the transaction's timeout. */
+  private static Object target(Object connection) {
+    return connection instanceof ConnectionProxy proxy ? proxy.getTargetConnection() : connection;
   }
 
   /** Whether what has just committed is the transaction of this connection. */
