@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientConnectionException;
 
 /** What error numbers mean. Those without one are the driver's own. */
@@ -48,6 +49,10 @@ final class Errors {
         || cause(failure, ConnectException.class) != null
         || cause(failure, UnknownHostException.class) != null) {
       return Trouble.UNREACHABLE;
+    }
+    // Connector/J ends a statement after its timeout, as that of a transaction of Spring's.
+    if (failure instanceof SQLTimeoutException) {
+      return Trouble.CUT_OFF;
     }
     // Connector/J refuses it itself, after setReadOnly(true).
     if (state.equals("S1009") && String.valueOf(failure.getMessage()).contains("read-only")) {

@@ -7,6 +7,7 @@ import java.io.EOFException;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientConnectionException;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -66,6 +67,8 @@ class ErrorNumbersTest {
                 new SQLException("No operations allowed after statement closed.", "S1009")))
         .as("whose connection another thread has found broken")
         .isEqualTo(Trouble.LOST);
+    assertThat(Errors.trouble(new SQLTimeoutException("Statement cancelled due to timeout")))
+        .isEqualTo(Trouble.CUT_OFF);
     assertThat(Errors.trouble(new SQLException("Connection is read-only.", "S1009")))
         .isEqualTo(Trouble.READ_ONLY);
   }
