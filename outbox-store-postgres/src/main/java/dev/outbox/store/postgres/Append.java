@@ -38,10 +38,17 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Appends any number of messages in one round trip. */
+/** Appends any number of messages in one round trip, or a mass of them in several. */
 final class Append implements SqlDialect.Append {
   /** Up to so many messages are bound one by one; more are bound as arrays, one for each column. */
   private static final int FEW = 10;
+
+  /**
+   * So many go into one statement, with so many bytes of payload: its values have to be below 1 GB.
+   */
+  private static final int MOST = 10_000;
+
+  private static final long MOST_PAYLOAD = 1 << 26;
 
   /**
    * A column, or the value from which the database computes one.
@@ -290,6 +297,30 @@ final class Append implements SqlDialect.Append {
   @Override
   public Set<UUID> append(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
       throws SQLException {
+    Set<UUID> duplicates = new HashSet<>();
+    for (List<OutboxMessage> rest = messages; !rest.isEmpty(); ) {
+      int count = fitting(rest);
+      duplicates.addAll(appendAtOnce(connection, rest.subList(0, count), dedupWindow));
+      rest = rest.subList(count, rest.size());
+    }
+    return Set.copyOf(duplicates);
+  }
+
+  /** How many of the first messages go into one statement. */
+  private static int fitting(List<OutboxMessage> messages) {
+    int count = 0;
+    for (long bytes = 0; count < Math.min(MOST, messages.size()); count++) {
+      bytes += messages.get(count).payloadSize();
+      if (bytes > MOST_PAYLOAD) {
+        break;
+      }
+    }
+    return count;
+  }
+
+  private Set<UUID> appendAtOnce(
+      Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
+      throws SQLException {
     boolean dedup = messages.stream().anyMatch(m -> m.dedupKey() != null);
     if (!dedup && messages.size() <= FEW && messages.stream().noneMatch(Append::hasTime)) {
       try (PreparedStatement statement =
@@ -316,7 +347,7 @@ final class Append implements SqlDialect.Append {
           duplicates.add(rows.getObject(1, UUID.class));
         }
       }
-      return Set.copyOf(duplicates);
+      return duplicates;
     }
   }
 

@@ -3,10 +3,14 @@ package dev.outbox.store.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.store.jdbc.Intercepted;
 import dev.outbox.store.jdbc.TestDatabase;
+import dev.outbox.tck.internal.Jdbc;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,6 +54,36 @@ class AppendTest extends DatabaseTest {
               .hasSize(25_000)
               .contains(messages.get(1).id(), messages.get(49_999).id());
         });
+  }
+
+  @Test
+  @DisplayName("A mass goes into several statements, in order and without duplicates")
+  void mass() {
+    List<OutboxMessage> many =
+        IntStream.range(0, 10_001)
+            .mapToObj(i -> of("1").dedupKey("d" + i % 10_000).build())
+            .toList();
+    assertThat(statements(many)).isEqualTo(2);
+    assertThat(delivered()).isEqualTo(many.subList(0, 10_000));
+
+    List<OutboxMessage> large =
+        IntStream.range(0, 68).mapToObj(i -> message(new byte[1_000_000])).toList();
+    assertThat(statements(large)).isEqualTo(2);
+    assertThat(delivered()).hasSize(68);
+  }
+
+  /** How many it takes to append them. */
+  private int statements(List<OutboxMessage> messages) {
+    AtomicInteger inserts = new AtomicInteger();
+    DataSource counted =
+        Intercepted.rewriting(
+            database.pool,
+            sql -> {
+              inserts.addAndGet(sql.contains("into outbox_message") ? 1 : 0);
+              return sql;
+            });
+    Jdbc.inTransaction(counted, c -> store.append(c, messages));
+    return inserts.get();
   }
 
   /** Every second one leaves out what may be left out. */
