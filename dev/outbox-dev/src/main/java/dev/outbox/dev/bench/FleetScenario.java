@@ -36,6 +36,9 @@ final class FleetScenario {
   /** Until one relay holds all: it takes ten seconds without messages. */
   private static final Duration BEFORE_IDLE = Duration.ofSeconds(20);
 
+  /** With one round of housekeeping of each relay. */
+  private static final Duration IDLE = Duration.ofMinutes(1);
+
   private static final Duration TIME = Duration.ofSeconds(20);
 
   private static final int KILLS = 50;
@@ -105,7 +108,7 @@ final class FleetScenario {
       Usage before = fleet.work();
       double serverBefore = bench.cpu().now().server();
       long begin = System.nanoTime();
-      Thread.sleep(bench.unscaled(TIME).toMillis());
+      Thread.sleep(bench.unscaled(IDLE).toMillis());
       Usage done = fleet.work().since(before);
       double server = bench.cpu().now().server() - serverBefore;
       double nanos = System.nanoTime() - begin;

@@ -362,7 +362,8 @@ final class Holder<H> {
     if (!ending.isEmpty()) {
       long asked = clock.getAsLong();
       Set<Integer> ours =
-          session.run(PATIENCE, handle -> holding.hold(handle, held.claimId(), ending, whole));
+          session.runSingle(
+              PATIENCE, handle -> holding.hold(handle, held.claimId(), ending, whole));
       held.prolonged(asked, ending, ours, whole);
     }
     if (clock.getAsLong() - forgetsAt >= 0) {
