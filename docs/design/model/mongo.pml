@@ -6,7 +6,7 @@
    do not both commit. Plain commands (the lease, adoption) take effect at once and wait for open writers.
 
    lease     MongoLeases.take        begin(T1) MongoLeases.fence, MongoReads, BlockedReads, MongoWrites.move
-   giveBack  MongoLeases.giveBack  begin(T2, T3) MongoLeases.hold, Settlement, MongoLeases.release
+   giveBack  MongoLeases.giveBack    begin(T2, T3) MongoLeases.lockHeld, Settlement, MongoLeases.release
    commit    MongoTransactions       adopt     PlainInsertAdoption
 
    Switches (-DNAME=value), defaults as the code is:

@@ -35,7 +35,10 @@ final class MongoTransaction {
     return attempt > 2;
   }
 
-  /** For single reads and writes before the transaction, which sees what they did. */
+  /**
+   * For single reads and writes before the transaction, which sees what they did; in one that has
+   * begun they are a part of it.
+   */
   ClientSession beforehand() {
     return session;
   }

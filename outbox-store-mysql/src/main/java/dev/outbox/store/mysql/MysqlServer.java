@@ -26,7 +26,7 @@ final class MysqlServer extends Server {
 
   /** A proxy or a setting may name another version; the comment stays. */
   private static final String IDENTITY =
-      "select version(), @@version_comment, convert('%s' using utf8mb4), @@character_set_client"
+      "select version(), @@version_comment, convert('%s' using utf8mb4), concat_ws(', ', @@character_set_client, @@character_set_connection, @@character_set_results)"
           .formatted(FAR_CHARACTER);
 
   private static final String PLACE =
@@ -160,7 +160,7 @@ final class MysqlServer extends Server {
       }
       if (!FAR_CHARACTER.equals(rows.getString(3))) {
         throw new PermanentOutboxException(
-            "the connection's texts are in %s, which would lose characters of keys and headers: take characterEncoding, connectionCollation and set names out of the URL and the pool's settings, or make them UTF-8 and utf8mb4"
+            "the connection's character sets are %s (client, connection, results), which would lose characters of keys and headers: take characterEncoding, connectionCollation, characterSetResults and set names out of the URL and the pool's settings, or make them UTF-8 and utf8mb4"
                 .formatted(rows.getString(4)));
       }
     }

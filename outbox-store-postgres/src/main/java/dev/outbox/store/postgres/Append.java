@@ -244,8 +244,9 @@ final class Append implements SqlDialect.Append {
 
   /**
    * Takes the dedup keys in order, so that two transactions that append the same ones do not
-   * deadlock. A key older than the window that was not purged yet is taken over. One inside the
-   * window stays as it is and makes its message a duplicate.
+   * deadlock; those that need several statements for it may. A key older than the window that was
+   * not purged yet is taken over. One inside the window stays as it is and makes its message a
+   * duplicate.
    */
   private static String withDedup(PrefixedNames names, String input) {
     return names.fill(
@@ -318,8 +319,7 @@ final class Append implements SqlDialect.Append {
     return count;
   }
 
-  private Set<UUID> appendAtOnce(
-      Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
+  Set<UUID> appendAtOnce(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
       throws SQLException {
     boolean dedup = messages.stream().anyMatch(m -> m.dedupKey() != null);
     if (!dedup && messages.size() <= FEW && messages.stream().noneMatch(Append::hasTime)) {

@@ -170,7 +170,7 @@ final class PostgresServer extends Server {
       return "is there a pooler between, as PgBouncer in transaction mode? then " + Pooler.REMEDY;
     }
     if (isByPolicy(failure)) {
-      return "let its policies pass all rows of this user, or disable row level security on it";
+      return "let the table's policies pass all rows of this user, or disable row level security on the table";
     }
     // Wrong syntax: of our statements only the names are not ours.
     return "42601".equals(failure.getSQLState())

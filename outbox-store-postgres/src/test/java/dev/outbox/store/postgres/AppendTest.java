@@ -3,9 +3,13 @@ package dev.outbox.store.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.jdbc.Intercepted;
 import dev.outbox.store.jdbc.TestDatabase;
 import dev.outbox.tck.internal.Jdbc;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -42,18 +46,19 @@ class AppendTest extends DatabaseTest {
 
   /** A statement that compared each with each would take minutes. */
   @Test
-  @DisplayName("Many dedup keys in one append are compared once")
-  void manyDedupKeys() {
+  @DisplayName("Many dedup keys in one statement are compared once")
+  void manyDedupKeys() throws SQLException {
     List<OutboxMessage> messages =
         IntStream.range(0, 50_000).mapToObj(i -> of("1").dedupKey("d" + i / 2).build()).toList();
-    database.inTransaction(
-        false,
-        c -> {
-          TestDatabase.execute(c, "set local statement_timeout = '60s'");
-          assertThat(store.append(c, messages).duplicates())
-              .hasSize(25_000)
-              .contains(messages.get(1).id(), messages.get(49_999).id());
-        });
+    Append append = new Append(new PrefixedNames(null, PrefixedNames.DEFAULT_PREFIX));
+    try (Connection connection = database.pool.getConnection()) {
+      connection.setAutoCommit(false);
+      TestDatabase.execute(connection, "set local statement_timeout = '60s'");
+      assertThat(append.appendAtOnce(connection, messages, Duration.ofDays(1)))
+          .hasSize(25_000)
+          .contains(messages.get(1).id(), messages.get(49_999).id());
+      connection.rollback();
+    }
   }
 
   @Test

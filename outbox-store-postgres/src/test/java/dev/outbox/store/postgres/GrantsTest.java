@@ -188,7 +188,7 @@ class GrantsTest extends GrantsTests {
     assertThatCode(store::verify).as("it need not see messages").doesNotThrowAnyException();
     assertThatThrownBy(() -> Jdbc.inTransaction(as(producer), c -> store.append(c, message("1"))))
         .isInstanceOf(PermanentOutboxException.class)
-        .hasMessageContaining("let its policies pass all rows of this user")
+        .hasMessageContaining("let the table's policies pass all rows of this user")
         .hasMessageNotContaining("grant insert");
   }
 

@@ -249,7 +249,7 @@ public final class BrokenStores {
 
   /** Looks whether a dedup key is there, and inserts it when it is not. */
   @Rule("A4")
-  static final class LooksThenInserts extends Broken {
+  static class LooksThenInserts extends Broken {
     private final Map<String, MemoryTransaction> inserted = new HashMap<>();
 
     @Override

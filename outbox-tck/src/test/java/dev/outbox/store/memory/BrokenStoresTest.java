@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
@@ -141,10 +142,22 @@ class BrokenStoresTest {
         .anyMatch(failure -> failure.thrown().getMessage().contains("was in two live claims"));
   }
 
+  /** Whoever has a dedup key has it for long enough to be met, on any machine. */
+  static final class InsertsSlowly extends BrokenStores.LooksThenInserts {
+    @Override
+    public Appended append(MemoryTransaction transaction, List<OutboxMessage> messages) {
+      Appended appended = super.append(transaction, messages);
+      if (messages.stream().anyMatch(message -> message.dedupKey() != null)) {
+        LockSupport.parkNanos(20_000_000);
+      }
+      return appended;
+    }
+  }
+
   @Test
   @DisplayName("producers with the same dedup key meet under load")
   void dedupKeysUnderLoad() {
-    STORE.set(BrokenStores.LooksThenInserts.class);
+    STORE.set(InsertsSlowly.class);
     EngineExecutionResults results =
         Failure.results(
             selectNestedMethod(

@@ -27,11 +27,14 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -55,6 +58,22 @@ class HandOverTest {
     @OutboxDataSource
     HikariDataSource billing(Environment environment) {
       return DataSourcesTest.pool("billing", environment, 6);
+    }
+
+    @Bean
+    Told store(@OutboxDataSource DataSource billing) {
+      return new Told(billing);
+    }
+  }
+
+  /** Its transactions take a connection when they need one. */
+  @SpringBootConfiguration
+  @EnableAutoConfiguration
+  static class Lazy extends DataSourcesTest.Pools {
+    @Bean
+    @OutboxDataSource
+    DataSource billing(Environment environment) {
+      return new LazyConnectionDataSourceProxy(DataSourcesTest.pool("billing", environment, 6));
     }
 
     @Bean
@@ -200,6 +219,16 @@ class HandOverTest {
     TransactionTemplate timed = billing();
     timed.setTimeout(60);
     awaitHandedOver(app, () -> commit(timed, () -> append("Billed")));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {TransactionDefinition.TIMEOUT_DEFAULT, 60})
+  void soIsWhatALazyConnectionCommits(int timeout, Servers servers) throws SQLException {
+    try (Application lazy = withoutJpa(servers, Lazy.class)) {
+      TransactionTemplate billing = lazy.transaction("billingTransactions");
+      billing.setTimeout(timeout);
+      awaitHandedOver(lazy, () -> commit(billing, () -> append(lazy, "Billed")));
+    }
   }
 
   @Test

@@ -14,8 +14,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
@@ -285,7 +287,8 @@ class KafkaInboxConsumerTest {
     eventually(() -> assertThat(first.status().state()).isEqualTo(State.RUNNING));
     KafkaInboxConsumer<?, ?, ?> second = member(settings);
     running.add(second);
-    assertThatThrownBy(second::run).isInstanceOf(UnreleasedInstanceIdException.class);
+    assertThatThrownBy(() -> CompletableFuture.runAsync(second).get(1, TimeUnit.MINUTES))
+        .hasCauseInstanceOf(UnreleasedInstanceIdException.class);
     assertThat(second.status().state()).isEqualTo(State.FAILED);
     assertThat(first.status().state()).isEqualTo(State.RUNNING);
   }

@@ -122,12 +122,10 @@ final class HandOver
   private static boolean isOn(Object resource, Object connection) {
     return resource instanceof ConnectionHolder holder
         && holder.getConnectionHandle() != null
-        && holder.getConnection() == target(connection);
-  }
-
-  /** Behind what gives statements the transaction's timeout. */
-  private static Object target(Object connection) {
-    return connection instanceof ConnectionProxy proxy ? proxy.getTargetConnection() : connection;
+        && (holder.getConnection() == connection
+            // What gives statements the transaction's timeout stands around it.
+            || connection instanceof ConnectionProxy proxy
+                && holder.getConnection() == proxy.getTargetConnection());
   }
 
   /** Whether what has just committed is the transaction of this connection. */

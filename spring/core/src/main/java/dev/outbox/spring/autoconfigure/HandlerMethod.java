@@ -55,8 +55,8 @@ final class HandlerMethod implements MessageHandler {
             .toList();
     if (method.getReturnType() != void.class) {
       throw refused(
-          "returns something, or is a suspend function, and who returns has handled",
-          "Let it return nothing");
+          "returns something (as a suspend function does), and who returns has handled",
+          "Let it be an ordinary function that returns nothing");
     }
     if (AnnotatedElementUtils.hasAnnotation(method, Async.class)
         || AnnotatedElementUtils.hasAnnotation(type, Async.class)) {

@@ -31,7 +31,7 @@ final class Schema {
   private final String key;
   private final boolean checksDurability;
 
-  /** Behind each other one there may be another server, or one that has other settings now. */
+  /** Another connection may lead to another server, or to one that has other settings by now. */
   private final Set<Connection> verified =
       Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 

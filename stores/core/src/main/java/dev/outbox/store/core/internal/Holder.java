@@ -362,8 +362,7 @@ final class Holder<H> {
     if (!ending.isEmpty()) {
       long asked = clock.getAsLong();
       Set<Integer> ours =
-          session.runSingle(
-              PATIENCE, handle -> holding.hold(handle, held.claimId(), ending, whole));
+          session.run(PATIENCE, handle -> holding.hold(handle, held.claimId(), ending, whole));
       held.prolonged(asked, ending, ours, whole);
     }
     if (clock.getAsLong() - forgetsAt >= 0) {

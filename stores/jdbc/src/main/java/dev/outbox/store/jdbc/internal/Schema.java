@@ -51,12 +51,7 @@ public record Schema(DataSource dataSource, JdbcTransactions transactions) {
   private int version() {
     try {
       return transactions.runSql(
-          PATIENCE,
-          handle -> {
-            int version = server().schemaVersion(handle.getConnection());
-            server().checkRows(handle.getConnection());
-            return version;
-          });
+          PATIENCE, handle -> server().schemaVersion(handle.getConnection()));
     } catch (PermanentOutboxException e) {
       identify();
       throw e;
@@ -118,6 +113,12 @@ public record Schema(DataSource dataSource, JdbcTransactions transactions) {
       throw SchemaVersion.missing("table " + table(), server().tables().migrate, e);
     }
     check(version);
+    transactions.runSql(
+        PATIENCE,
+        handle -> {
+          server().checkRows(handle.getConnection());
+          return version;
+        });
   }
 
   /** As {@link #verify}, on a caller's connection. */
