@@ -289,7 +289,7 @@ final class MongoAdministration implements Administration<MongoTransaction> {
   public List<Pause> pauses(MongoTransaction transaction) {
     return collections
         .pause()
-        .find(transaction.beforehand())
+        .find(transaction.asIs())
         .map(
             one ->
                 new Pause(
@@ -356,7 +356,7 @@ final class MongoAdministration implements Administration<MongoTransaction> {
   @Override
   public boolean restore(MongoTransaction transaction) {
     // Mostly there is nothing to do, and then no transaction.
-    if (missing(transaction.beforehand()).isEmpty()) {
+    if (missing(transaction.asIs()).isEmpty()) {
       return false;
     }
     clock.check(); // or collections without rules and indexes would come of it

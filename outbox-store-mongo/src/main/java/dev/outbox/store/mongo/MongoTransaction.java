@@ -35,11 +35,16 @@ final class MongoTransaction {
     return attempt > 2;
   }
 
-  /**
-   * For single reads and writes before the transaction, which sees what they did; in one that has
-   * begun they are a part of it.
-   */
+  /** For single reads and writes before the transaction, which sees what they did. */
   ClientSession beforehand() {
+    if (session.hasActiveTransaction()) {
+      throw new IllegalStateException("the transaction has begun");
+    }
+    return session;
+  }
+
+  /** For reads that need no transaction, and are part of one that has begun. */
+  ClientSession asIs() {
     return session;
   }
 
