@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import javax.xml.parsers.DocumentBuilder;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.w3c.dom.Element;
@@ -18,8 +19,9 @@ import org.w3c.dom.NodeList;
 import org.xml.sax.SAXException;
 
 /**
- * Says which tests a build skipped and why, and how many ran: so that nobody takes a test that did
- * not run for one that passed. Reads Surefire's reports of all modules.
+ * Says which tests a build skipped and why, which failed, and how many ran: so that nobody takes a
+ * test that did not run for one that passed, and a failure is read at the end of a long log. Reads
+ * Surefire's reports of all modules.
  *
  * <pre>
  * java TestReport.java ROOT [SINCE]
@@ -28,6 +30,9 @@ import org.xml.sax.SAXException;
  */
 public final class TestReport {
   private static final String RULE = "=".repeat(100);
+
+  /** Of what a failed test said. */
+  private static final int MOST_LINES = 20;
 
   private final Path root;
   private final Instant since;
@@ -38,6 +43,8 @@ public final class TestReport {
 
   /** By module and suite, then by reason: the names of the skipped tests. */
   private final Map<String, Map<String, List<String>>> skips = new TreeMap<>();
+
+  private final List<String> failed = new ArrayList<>();
 
   private TestReport(Path root, Instant since) {
     this.root = root;
@@ -114,7 +121,20 @@ public final class TestReport {
       if (test.getElementsByTagName("skipped").item(0) instanceof Element skip) {
         skip(name, reason(skip), test.getAttribute("name"));
       }
+      for (String kind : List.of("failure", "error")) {
+        if (test.getElementsByTagName(kind).item(0) instanceof Element failure) {
+          failed.add(name + ", " + test.getAttribute("name") + start(failure.getTextContent()));
+        }
+      }
     }
+  }
+
+  private static String start(String text) {
+    return text.strip()
+        .lines()
+        .limit(MOST_LINES)
+        .map(line -> System.lineSeparator() + "  " + line)
+        .collect(Collectors.joining());
   }
 
   private void skip(String suite, String reason, String test) {
@@ -160,10 +180,16 @@ public final class TestReport {
                       names.size() == 1 ? names.get(0) : names.size() + " tests", reason));
         });
     System.out.println(RULE);
+    if (!failed.isEmpty()) {
+      System.out.println("FAILED TESTS:");
+      failed.forEach(System.out::println);
+      System.out.println(RULE);
+    }
     System.out.printf(
         "Tests run: %d, Failures: %d, Errors: %d, Skipped: %d%n", tests, failures, errors, skipped);
-    int failed = failures + errors;
+    int unsuccessful = failures + errors;
     System.out.printf(
-        "%d passed, %d failed, %d skipped%n", tests - failed - skipped, failed, skipped);
+        "%d passed, %d failed, %d skipped%n",
+        tests - unsuccessful - skipped, unsuccessful, skipped);
   }
 }
