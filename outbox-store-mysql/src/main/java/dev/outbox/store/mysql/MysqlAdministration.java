@@ -101,19 +101,20 @@ final class MysqlAdministration extends SqlAdministration {
         .formatted(time, status);
   }
 
+  private static final String FIRST_DEAD =
+      "select d.bucket, d.seq from (%s) d order by d.seq limit :limit"
+          .formatted(MysqlText.deadOfEachBucket("m.bucket, m.seq", "limit :limit"));
+
   private static final String DEAD_LETTERS =
       """
     select ${columns}, m.last_error, m.last_failed_at,
       case when ${haltsKey} then 1 else 0 end as halts_key
-    from (
-      select m.bucket, m.seq from ${q}${p}message m force index (primary)
-      where m.bucket in (${everyBucket}) and m.status = 'DEAD' and m.place = _binary'' and m.seq > :after
-      order by m.seq limit :limit
-    ) l
+    from (${firstDead}) l
     straight_join ${q}${p}message m force index (primary)
       on m.bucket = l.bucket and m.status = 'DEAD' and m.place = _binary'' and m.seq = l.seq
     order by m.seq
     """
+          .replace("${firstDead}", FIRST_DEAD)
           .replace("${haltsKey}", HALTS_KEY);
 
   /** In a subquery, or else the list, too, has a locking clause, and the statement is refused. */
@@ -167,10 +168,12 @@ final class MysqlAdministration extends SqlAdministration {
     select m.seq, case when m.last_failed_at < utc_timestamp(6) - interval :millis * 1000 microsecond
       and not ${haltsKey}
       then 1 else 0 end as expired
-    from ${q}${p}message m force index (primary)
-    where m.bucket in (${everyBucket}) and m.status = 'DEAD' and m.place = _binary'' and m.seq > :after
-    order by m.seq limit :limit
+    from (${firstDead}) l
+    straight_join ${q}${p}message m force index (primary)
+      on m.bucket = l.bucket and m.status = 'DEAD' and m.place = _binary'' and m.seq = l.seq
+    order by m.seq
     """
+          .replace("${firstDead}", FIRST_DEAD)
           .replace("${haltsKey}", HALTS_KEY);
 
   private static final String LEASES =

@@ -7,8 +7,8 @@ import dev.outbox.store.jdbc.internal.InspectionTexts;
 
 /**
  * How messages and keys are looked at: in the order of their sequences, by an index that has their
- * status, too; those behind a key in the order they lie in. Dead letters lie by bucket, and are
- * sorted.
+ * status, too; those behind a key in the order they lie in. Dead letters lie by bucket: a page of
+ * them ends where of one bucket enough have been read.
  */
 final class MysqlInspection extends InspectionTexts {
 
@@ -37,6 +37,10 @@ final class MysqlInspection extends InspectionTexts {
       from ${q}${p}message m force index (primary)
       where m.bucket = k.bucket and m.status = 'BLOCKED' and m.place = convert(k.`key` using binary) and m.seq >= k.low_seq\
       """;
+
+  private static final String END_OF_DEAD =
+      "select min(d.seq) from (%s) d having min(d.seq) is not null"
+          .formatted(MysqlText.deadOfEachBucket("m.seq", "limit 1 offset :skipped"));
 
   private static final String BEHIND =
       "(k.bucket > :bucket or k.bucket = :bucket and k.`key` > :key)";
@@ -73,6 +77,16 @@ final class MysqlInspection extends InspectionTexts {
             "m.seq",
             false,
             false);
+  }
+
+  @Override
+  protected boolean isOneRange(Query query) {
+    return query.status() != Status.DEAD;
+  }
+
+  @Override
+  protected String end(Query query) {
+    return query.status() == Status.DEAD ? END_OF_DEAD : super.end(query);
   }
 
   @Override

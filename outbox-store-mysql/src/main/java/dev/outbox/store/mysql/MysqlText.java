@@ -156,6 +156,25 @@ record MysqlText(PrefixedNames names, Flavor flavor) {
           .mapToObj(Integer::toString)
           .collect(Collectors.joining(", "));
 
+  /**
+   * The dead letters of each bucket behind {@code :after}, in order. They lie by bucket: what reads
+   * them over all buckets sorts all there are.
+   *
+   * @param limit how many of each, as a clause
+   */
+  static String deadOfEachBucket(String columns, String limit) {
+    return IntStream.range(0, Database.BUCKETS)
+        .mapToObj(
+            bucket ->
+                """
+                (select %s from ${q}${p}message m force index (primary)
+                where m.bucket = %s and m.status = 'DEAD' and m.place = _binary'' and m.seq > :after
+                order by m.bucket, m.status, m.place, m.seq %s)
+                """
+                    .formatted(columns, Integer.toString(bucket), limit))
+        .collect(Collectors.joining("union all "));
+  }
+
   /** Fills in names and parts. */
   String fill(String sql) {
     return names

@@ -51,8 +51,6 @@ class MysqlPlansTest extends HoldingTests {
       Map.of(
           "m.last_error, m.last_failed_at",
           "dead letters lie by bucket and are wanted by sequence: those found are sorted",
-          "select max(r.seq) from (select m.seq from outbox_message m force index (primary)",
-          "the same, to see where a page of them ends",
           "order by k.bucket, k.due_at, k.`key`",
           "halted keys are read by an index, and those of several buckets sorted",
           "as blocked_millis",

@@ -118,13 +118,13 @@ abstract class WorkTests<T> extends StoreTests<T> {
     backlogs.put(
         "delayed messages",
         () -> commitEach(MANY, i -> message("k" + i % 100).deliverAfter(LONG).build()));
-    backlogs.put(
-        "dead letters",
-        () -> {
-          commitEach(MANY, i -> message("k" + i % 100).build());
-          decideAll(1_000, m -> Decision.dead("rejected"));
-        });
+    backlogs.put("dead letters", this::killMany);
     return backlogs;
+  }
+
+  private void killMany() {
+    commitEach(MANY, i -> message("k" + i % 100).build());
+    decideAll(1_000, m -> Decision.dead("rejected"));
   }
 
   private void retryMany() {
@@ -196,6 +196,10 @@ abstract class WorkTests<T> extends StoreTests<T> {
         "messages",
         () -> commitEach(MANY, i -> message("k" + i % 100).build()),
         store -> store.messages(Query.first(CAP)));
+    assertReadsAPage(
+        "dead letters",
+        this::killMany,
+        store -> store.messages(Query.first(InspectionStore.Status.DEAD, CAP)));
   }
 
   @Rule("F2")

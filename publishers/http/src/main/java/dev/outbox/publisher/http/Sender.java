@@ -258,8 +258,9 @@ final class Sender {
   }
 
   /**
-   * The error. When it says that the client's thread has ended, as by a lack of memory, another
-   * client takes its place, and no message is to blame.
+   * The error. When it says that the client's thread has ended, as by a lack of memory, or may
+   * have, because it ended no request in time, another client takes its place, and no message is to
+   * blame.
    */
   private Throwable checked(HttpClient used, Throwable error) {
     Throwable cause = cause(error);
@@ -277,7 +278,11 @@ final class Sender {
     } catch (RuntimeException | Error e) { // the next request tries again
       cause.addSuppressed(e);
     }
-    return new IOException("the client's thread has ended", cause);
+    return new IOException(
+        cause instanceof TimeoutException
+            ? "timed out, and the client did not notice: another takes its place"
+            : "the client's thread has ended",
+        cause);
   }
 
   private static CompletableFuture<Answer> failed(Throwable error) {

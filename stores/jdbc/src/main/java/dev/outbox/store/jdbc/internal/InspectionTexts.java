@@ -61,8 +61,9 @@ public abstract class InspectionTexts {
   }
 
   /**
-   * {@code :after, :limit}; where there are so many messages behind that sequence, gives the last
-   * of them, or one before. Reads no more.
+   * {@code :after, :limit, :skipped}; where there are so many messages behind that sequence, gives
+   * the last of them, or one before. Reads no more; where messages lie by bucket, one more of each
+   * than are skipped.
    */
   protected String end(Query query) {
     return "select max(r.seq) from (%s) r having count(*) = :limit"

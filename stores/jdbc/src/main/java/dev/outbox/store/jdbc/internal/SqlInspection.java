@@ -10,6 +10,7 @@ import dev.outbox.spi.store.InspectionStore.Page;
 import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.InspectionStore.WaitingKey;
 import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Inspection;
 import dev.outbox.store.core.internal.KeyCursor;
 import dev.outbox.store.jdbc.internal.InspectionTexts.Keys;
@@ -91,10 +92,12 @@ public record SqlInspection(InspectionTexts texts, MessageRows rows) implements 
   /** Where this page has to end, unless it comes to the end of all. */
   private Optional<Long> end(Handle handle, InspectionStore.Query query, boolean isFiltered) {
     int most = InspectionStore.MOST_READ;
+    int read = isFiltered ? most : Math.min(most, MORE * Math.min(most, query.limit()));
     return query(handle, texts.end(query))
         .bind("key", query.key())
         .bind("after", query.afterSequence())
-        .bind("limit", isFiltered ? most : Math.min(most, MORE * Math.min(most, query.limit())))
+        .bind("limit", read)
+        .bind("skipped", read / 2 / Database.BUCKETS) // read now, and again for the page
         .mapTo(Long.class)
         .findOne();
   }
