@@ -96,10 +96,8 @@ class Schema {
         }
       } catch (NoClassDefFoundError e) {
         throw new PermanentOutboxException(
-            "Liquibase or its extension for MongoDB is not on the class path: add"
-                + " org.liquibase:liquibase-core:4.33.0, the last version under Apache-2.0, and"
-                + " org.liquibase.ext:liquibase-mongodb:4.33.0.1, or run ddl() by hand with"
-                + " mongosh",
+            "Liquibase needs the class %s: add org.liquibase:liquibase-core:4.33.0, the last version under Apache-2.0, org.liquibase.ext:liquibase-mongodb:4.33.0.1, and what they depend on, or run ddl() by hand with mongosh"
+                .formatted(e.getMessage()),
             e);
       }
     }

@@ -408,10 +408,10 @@ class SchemaTest {
       assertThat(without.apply(database.server.address(), database.database.getName()))
           .containsExactly(
               schema.ddl(),
-              "Liquibase or its extension for MongoDB is not on the class path: add"
-                  + " org.liquibase:liquibase-core:4.33.0, the last version under Apache-2.0, and"
-                  + " org.liquibase.ext:liquibase-mongodb:4.33.0.1, or run ddl() by hand with"
-                  + " mongosh");
+              "Liquibase needs the class liquibase/exception/LiquibaseException: add"
+                  + " org.liquibase:liquibase-core:4.33.0, the last version under Apache-2.0,"
+                  + " org.liquibase.ext:liquibase-mongodb:4.33.0.1, and what they depend on, or run"
+                  + " ddl() by hand with mongosh");
     }
   }
 

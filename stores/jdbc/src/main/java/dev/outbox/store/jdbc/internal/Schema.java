@@ -34,8 +34,8 @@ public record Schema(DataSource dataSource, JdbcTransactions transactions) {
       throw transactions.translate(e);
     } catch (NoClassDefFoundError e) {
       throw new PermanentOutboxException(
-          "Liquibase is not on the class path: add org.liquibase:liquibase-core:4.33.0, the last"
-              + " version under Apache-2.0, or run the statements of ddl() by hand",
+          "Liquibase needs the class %s: add org.liquibase:liquibase-core:4.33.0, the last version under Apache-2.0, and what it depends on, or run the statements of ddl() by hand"
+              .formatted(e.getMessage()),
           e);
     }
   }
