@@ -408,7 +408,7 @@ class SchemaTest {
       assertThat(without.apply(database.server.address(), database.database.getName()))
           .containsExactly(
               schema.ddl(),
-              "Liquibase needs the class liquibase/exception/LiquibaseException: add"
+              "Liquibase needs the class liquibase/database/Database: add"
                   + " org.liquibase:liquibase-core:4.33.0, the last version under Apache-2.0,"
                   + " org.liquibase.ext:liquibase-mongodb:4.33.0.1, and what they depend on, or run"
                   + " ddl() by hand with mongosh");
