@@ -88,7 +88,7 @@ create table if not exists outbox_blocked_key (
   due_at     datetime(6) generated always as (if(halted_by is null, retry_at, timestamp '9999-12-31 00:00:00')) stored,
   primary key (bucket, `key`),
   constraint outbox_blocked_key_bucket check (bucket <= 63),
-  key outbox_blocked_key_due (bucket, due_at)
+  key outbox_blocked_key_due (bucket, due_at, `key`)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_nopad_bin;
 
 create table if not exists outbox_bucket (

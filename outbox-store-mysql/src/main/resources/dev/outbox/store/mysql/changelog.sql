@@ -93,7 +93,7 @@ create table if not exists ${q}${p}blocked_key (
   due_at     datetime(6) generated always as (if(halted_by is null, retry_at, timestamp '9999-12-31 00:00:00')) stored,
   primary key (bucket, `key`),
   constraint ${p}blocked_key_bucket check (bucket <= 63),
-  key ${p}blocked_key_due (bucket, due_at)
+  key ${p}blocked_key_due (bucket, due_at, `key`)
 ) engine = InnoDB default character set utf8mb4 collate ${collation};
 
 create table if not exists ${q}${p}bucket (

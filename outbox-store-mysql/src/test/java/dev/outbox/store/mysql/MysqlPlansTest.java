@@ -51,8 +51,6 @@ class MysqlPlansTest extends HoldingTests {
       Map.of(
           "m.last_error, m.last_failed_at",
           "dead letters lie by bucket and are wanted by sequence: those found are sorted",
-          "order by k.bucket, k.due_at, k.`key`",
-          "halted keys are read by an index, and those of several buckets sorted",
           "as blocked_millis",
           "statistics sort the blocked keys that they counted by their lowest sequences",
           "k.halted_by is not null and not exists",

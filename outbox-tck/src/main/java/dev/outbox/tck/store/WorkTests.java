@@ -207,6 +207,15 @@ abstract class WorkTests<T> extends StoreTests<T> {
   void pagesOfKeys() {
     assertReadsAPage(
         "keys that wait", this::retryMany, store -> store.waitingKeys(false, null, CAP));
+    assertReadsAPage(
+        "halted keys",
+        () -> {
+          commitEach(MANY, i -> message("k" + i).build());
+          decideAll(1_000, m -> Decision.deadHaltingKey("rejected"));
+          commitEach(MANY, i -> message("k" + i).build());
+          decideAll(1_000, m -> Decision.delivered());
+        },
+        store -> store.waitingKeys(true, null, CAP));
   }
 
   @Rule("F1")
