@@ -1,6 +1,5 @@
 package dev.outbox.store.jdbc;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -10,8 +9,9 @@ import dev.outbox.PermanentOutboxException;
 import dev.outbox.SchemaException;
 import dev.outbox.inbox.InboxKey;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.util.HashSet;
 import java.util.List;
@@ -261,10 +261,6 @@ public abstract class SchemaTests extends DatabaseTests {
     }
   }
 
-  /**
-   * Where it begins is a copy, which stays as it is: 0.1.0/ beside this class has the statements
-   * that docs/sql had in that release. MariaDB's are MySQL's, with another collation.
-   */
   @Test
   @DisplayName("of release 0.1.0 is migrated, with a message and a handled one in it")
   void fromRelease() {
@@ -295,16 +291,16 @@ public abstract class SchemaTests extends DatabaseTests {
   }
 
   /**
-   * The statements of release 0.1.0.
+   * The statements of release 0.1.0: those of docs/sql until it is out, a copy from then on.
    *
    * @param part outbox, inbox or archive
    */
   public static String released(String part, Object store) {
     String database = store.getClass().getSimpleName().replaceAll("(Outbox|Inbox)Store", "");
-    String dialect = database.toLowerCase(Locale.ROOT).replace("mariadb", "mysql");
-    String name = "0.1.0/%s-%s.sql".formatted(part, dialect);
-    try (InputStream file = SchemaTests.class.getResourceAsStream(name)) {
-      return new String(file.readAllBytes(), UTF_8);
+    Path file =
+        Path.of("..", "docs", "sql", part + "-" + database.toLowerCase(Locale.ROOT) + ".sql");
+    try {
+      return Files.readString(file);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
