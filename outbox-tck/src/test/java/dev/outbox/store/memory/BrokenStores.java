@@ -29,6 +29,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -326,6 +327,33 @@ public final class BrokenStores {
     }
   }
 
+  /** Looks which key is the next that is free, and leases it then. */
+  @Rule("C1")
+  static final class LooksThenLeases extends Broken {
+    private final ThreadLocal<@Nullable Key> next = new ThreadLocal<>();
+
+    @Override
+    public Claim claim(Claim.Request request) {
+      synchronized (this) {
+        Instant now = now();
+        keys.values().stream()
+            .filter(key -> super.isFree(key, now) && !due(key, now).isEmpty())
+            .findFirst()
+            .ifPresent(next::set);
+      }
+      LockSupport.parkNanos(200_000); // the way to a database takes time, so claims meet
+      Claim claim = super.claim(request);
+      next.remove();
+      return claim;
+    }
+
+    @Override
+    boolean isFree(Key key, Instant now) {
+      Key one = next.get();
+      return one == null ? super.isFree(key, now) : key == one;
+    }
+  }
+
   /** Reads by something else than the sequence when there is much. */
   @Rule("C2")
   static final class LeavesGaps extends Broken {
@@ -356,6 +384,18 @@ public final class BrokenStores {
     MemoryClaim claim(MemoryClaim claim, Claim.Request r) {
       return super.claim(
           claim, new Claim.Request(r.worker(), r.maxMessages(), Long.MAX_VALUE, r.lease()));
+    }
+  }
+
+  /** Writes the sequences of a claim into its SQL, where none is an error. */
+  @Rule("C3")
+  static final class WritesAnEmptyList extends Broken {
+    @Override
+    synchronized Set<Long> renew(MemoryClaim claim, Duration lease) {
+      if (claim.rows.isEmpty()) {
+        throw new PermanentOutboxException("syntax error at or near \")\"");
+      }
+      return super.renew(claim, lease);
     }
   }
 
@@ -1027,6 +1067,17 @@ public final class BrokenStores {
     }
   }
 
+  /**
+   * Has nothing to settle where nothing is decided, and leaves the key to the claim that had it.
+   */
+  @Rule({"C8", "C9"})
+  static final class HoldsWhatNobodyDecided extends Broken {
+    @Override
+    synchronized Set<Long> settle(MemoryClaim claim, Map<Long, Decision> decisions) {
+      return claim.kept != null && decisions.isEmpty() ? Set.of() : super.settle(claim, decisions);
+    }
+  }
+
   /** A store that has not done with what it has settled. */
   abstract static class SettlesMore extends Broken {
     /** What it does about each message of the claim then. */
@@ -1459,6 +1510,30 @@ public final class BrokenStores {
     }
   }
 
+  /** Reads on behind what it has claimed of a key, and never sees what commits late before that. */
+  @Rule({"O1", "O3"})
+  static final class ReadsOnBehindWhatItHadLast extends Broken {
+    private final Map<String, Long> last = new HashMap<>();
+
+    @Override
+    StoredMessage claimed(Row row, Instant now) {
+      last.merge(row.key, row.sequence, Math::max);
+      return super.claimed(row, now);
+    }
+
+    @Override
+    synchronized void commit(MemoryTransaction transaction) {
+      transaction.rows.removeIf(row -> row.sequence < last.getOrDefault(row.key, 0L));
+      super.commit(transaction);
+    }
+
+    @Override
+    public synchronized void clear() {
+      super.clear();
+      last.clear();
+    }
+  }
+
   /** Computes by the client's clock when a retry is due. */
   @Rule("T1")
   static final class AsksItsOwnClock extends Broken {
@@ -1657,6 +1732,27 @@ public final class BrokenStores {
     }
   }
 
+  /** Begins a page of dead letters with the last one of the page before. */
+  @Rule("S2")
+  static final class RepeatsTheLastDeadLetter extends Broken {
+    @Override
+    public synchronized List<DeadLetter> deadLetters(long afterSequence, int limit) {
+      return super.deadLetters(Math.max(0, afterSequence - 1), limit);
+    }
+  }
+
+  /** Deletes by the sequence, dead or not. */
+  @Rule({"S2", "S7"})
+  static final class DiscardsWhatLives extends Broken {
+    @Override
+    public synchronized Set<Long> discard(Set<Long> sequences, @Nullable Who by) {
+      for (Key key : keys.values()) {
+        key.rows.forEach((sequence, row) -> row.dead |= sequences.contains(sequence));
+      }
+      return super.discard(sequences, by);
+    }
+  }
+
   /** Removes claims of workers that it takes for dead. */
   @Rule("S2")
   static final class FreesWhatIsClaimed extends Broken {
@@ -1775,12 +1871,34 @@ public final class BrokenStores {
   }
 
   /** Says what it was asked to do, and not what it did. */
-  @Rule("S7")
+  @Rule({"S7", "O3"})
   static final class SaysWhatWasAsked extends Broken {
     @Override
     public synchronized Set<Long> requeue(Set<Long> sequences, @Nullable Who by) {
       Set<Long> requeued = super.requeue(sequences, by);
-      return by == null || requeued.isEmpty() ? requeued : sequences;
+      return requeued.isEmpty() ? requeued : sequences;
+    }
+  }
+
+  /** Asks for none where it is asked for less. */
+  @Rule("O3")
+  static final class ListsNoneAtAll extends Broken {
+    @Override
+    public synchronized List<DeadLetter> deadLetters(long afterSequence, int limit) {
+      return limit < 1 ? List.of() : super.deadLetters(afterSequence, limit);
+    }
+  }
+
+  /** Leaves alone what is of a key that somebody has. */
+  @Rule({"O3", "S1"})
+  static final class RequeuesOnlyWhatIsFree extends Broken {
+    @Override
+    public synchronized Set<Long> requeue(Set<Long> sequences, @Nullable Who by) {
+      Set<Long> free = new HashSet<>(sequences);
+      keys.values().stream()
+          .filter(key -> key.holder != null)
+          .forEach(key -> free.removeAll(key.rows.keySet()));
+      return super.requeue(free, by);
     }
   }
 
