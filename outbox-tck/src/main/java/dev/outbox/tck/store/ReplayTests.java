@@ -125,7 +125,7 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
       expect("payload", replayed.payload()).isEqualTo(old.payload());
       List<Header> headers = new ArrayList<>(old.headers());
       headers.add(new Header(Header.REPLAY_OF, old.id().toString()));
-      expect("headers", replayed.headers()).isEqualTo(headers);
+      expect("headers of a replay", replayed.headers()).isEqualTo(headers);
       expect("dedup key", replayed.dedupKey()).isNull();
     }
     assertArchived("after the replays were delivered", first, second, again);

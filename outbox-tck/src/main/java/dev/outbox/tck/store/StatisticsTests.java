@@ -55,7 +55,8 @@ abstract class StatisticsTests<T> extends StoreTests<T> {
       retryFirst(claim(), Duration.ZERO, true);
       expect("blockedKeys, at a retry", statistics(CAP).blockedKeys()).isEqualTo(1);
       settle(awaitClaim("the retry"), end);
-      expect("blockedKeys, after %s".formatted(end), statistics(CAP).blockedKeys()).isZero();
+      expect("blockedKeys, when a retry ends as %s".formatted(end), statistics(CAP).blockedKeys())
+          .isZero();
     }
     expect("oldest, when nothing waits", statistics(CAP).oldest()).isNull();
   }

@@ -9,6 +9,7 @@ import dev.outbox.InvalidMessageException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.TransientOutboxException;
+import dev.outbox.spi.store.ArchiveStore.Archived;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
@@ -27,6 +28,7 @@ import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -43,6 +45,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,7 +67,11 @@ public final class BrokenStores {
   /** The reference, to be broken in one place. */
   abstract static class Broken extends MemoryOutboxStore {
     Broken() {
-      super(CLOCK.get(), DEDUP_WINDOW.get(), ARCHIVE.get(), DEAD_LETTER_RETENTION.get());
+      this(DEDUP_WINDOW.get());
+    }
+
+    Broken(Duration dedupWindow) {
+      super(CLOCK.get(), dedupWindow, ARCHIVE.get(), DEAD_LETTER_RETENTION.get());
     }
 
     /** What the clock of the client that calls shows beyond the store's. */
@@ -95,6 +102,41 @@ public final class BrokenStores {
       own.rows.removeIf(row -> row.message == null || row.message.dedupKey() != null);
       super.rollback(transaction);
       commit(own);
+    }
+  }
+
+  /** A store that knows which transactions are open. */
+  abstract static class KnowsWhatIsOpen extends Broken {
+    private final List<MemoryTransaction> begun = new CopyOnWriteArrayList<>();
+
+    @Override
+    public MemoryTransaction begin() {
+      begun.removeIf(transaction -> !transaction.active);
+      MemoryTransaction transaction = super.begin();
+      begun.add(transaction);
+      return transaction;
+    }
+
+    /** The rows of each. */
+    final Stream<List<Row>> open() {
+      return begun.stream().filter(transaction -> transaction.active).map(t -> t.rows);
+    }
+  }
+
+  /** Reads what is not committed when there is nothing else. */
+  @Rule("A1")
+  static final class ClaimsWhatIsOpen extends KnowsWhatIsOpen {
+    @Override
+    MemoryClaim claim(MemoryClaim claim, Claim.Request request) {
+      if (keys.isEmpty()) {
+        open()
+            .forEach(
+                rows -> {
+                  rows.forEach(row -> claim.add(new Key(row.key), row, row.toStored()));
+                  rows.clear();
+                });
+      }
+      return super.claim(claim, request);
     }
   }
 
@@ -229,6 +271,60 @@ public final class BrokenStores {
     }
   }
 
+  /** Has columns of a fixed length, which lose the blanks at the end. */
+  @Rule({"A3", "A5"})
+  static final class TrimsCorrelationIds extends Broken {
+    @Override
+    Row newRow(String key, @Nullable OutboxMessage message) {
+      return super.newRow(
+          key,
+          message == null || message.correlationId() == null
+              ? message
+              : message.toBuilder().correlationId(message.correlationId().stripTrailing()).build());
+    }
+  }
+
+  /** Keeps when a delayed message is due, and not with the message. */
+  @Rule("A3")
+  static final class ForgetsDelays extends Broken {
+    @Override
+    Row newRow(String key, @Nullable OutboxMessage message) {
+      if (message == null || message.deliverAfter() == null) {
+        return super.newRow(key, message);
+      }
+      Row row = super.newRow(key, message.toBuilder().deliverAfter(null).build());
+      row.dueAt = row.createdAt.plus(message.deliverAfter());
+      return row;
+    }
+  }
+
+  /** Has dedup keys in the table of messages, and deletes them with these. */
+  @Rule("A4")
+  static final class ForgetsDedupKeysOfDelivered extends Broken {
+    private final Map<String, Integer> delivered = new HashMap<>();
+
+    @Override
+    boolean takeDedupKey(String dedupKey, MemoryTransaction transaction) {
+      return super.takeDedupKey(delivered.getOrDefault(dedupKey, 0) + dedupKey, transaction);
+    }
+
+    @Override
+    void leave(Key key, Row row, Outcome outcome, Decision.@Nullable Delivered how) {
+      super.leave(key, row, outcome, how);
+      if (row.message != null && row.message.dedupKey() != null) {
+        delivered.merge(row.message.dedupKey(), 1, Integer::sum);
+      }
+    }
+  }
+
+  /** Does not ask how long dedup keys are to be remembered. */
+  @Rule("A4")
+  static final class HasOneDedupWindow extends Broken {
+    HasOneDedupWindow() {
+      super(DEFAULT_DEDUP_WINDOW);
+    }
+  }
+
   /** Writes dedup keys in a transaction of its own. */
   @Rule("A4")
   static final class RemembersRolledBackDedupKeys extends Broken {
@@ -291,6 +387,15 @@ public final class BrokenStores {
     @Override
     Row rawRow(OutboxMessage message) {
       return newRow(message.id().toString(), message);
+    }
+  }
+
+  /** Has a default that is the time of the server's zone. */
+  @Rule("A6")
+  static final class CreatesRawRowsInItsZone extends Broken {
+    @Override
+    Row rawRow(OutboxMessage message) {
+      return new Row(++lastSequence, message.key(), now().plus(Duration.ofHours(2)), message);
     }
   }
 
@@ -401,20 +506,10 @@ public final class BrokenStores {
 
   /** Has a database that locks the table for a transaction with many rows. */
   @Rule("C3")
-  static final class WaitsForLargeTransactions extends Broken {
-    private final List<MemoryTransaction> begun = new CopyOnWriteArrayList<>();
-
-    @Override
-    public MemoryTransaction begin() {
-      MemoryTransaction transaction = super.begin();
-      begun.add(transaction);
-      return transaction;
-    }
-
+  static final class WaitsForLargeTransactions extends KnowsWhatIsOpen {
     @Override
     public synchronized Claim claim(Claim.Request request) {
-      begun.removeIf(transaction -> !transaction.active);
-      while (begun.stream().anyMatch(t -> t.active && t.rows.size() >= 100)) {
+      while (open().anyMatch(rows -> rows.size() >= 100)) {
         try {
           wait();
         } catch (InterruptedException e) {
@@ -479,23 +574,37 @@ public final class BrokenStores {
     @Override
     public synchronized Statistics statistics(int cap) {
       Statistics all = super.statistics(Integer.MAX_VALUE);
-      return with(all, StatisticsStore.checked(cap), all.oldestFree());
+      return with(all, cap, all.blockedKeys(), all.oldestFree());
     }
   }
 
   private static StatisticsStore.Statistics with(
-      StatisticsStore.Statistics s, int cap, @Nullable Duration oldestFree) {
+      StatisticsStore.Statistics s, int cap, long blockedKeys, @Nullable Duration oldestFree) {
     return new StatisticsStore.Statistics(
         cap,
         s.pending(),
         s.scheduled(),
         s.blocked(),
         s.dead(),
-        s.blockedKeys(),
+        blockedKeys,
         s.haltedKeys(),
         oldestFree,
         s.oldestBlocked(),
         s.relays());
+  }
+
+  /** Takes a key for blocked until that which it waited for is delivered. */
+  @Rule("F1")
+  static final class CountsKeysThatGoOn extends Broken {
+    @Override
+    public synchronized Statistics statistics(int cap) {
+      Statistics all = super.statistics(cap);
+      long died =
+          keys.values().stream()
+              .filter(key -> key.rows.values().stream().anyMatch(row -> row.dead && row.failed))
+              .count();
+      return with(all, cap, all.blockedKeys() + died, all.oldestFree());
+    }
   }
 
   /** Has one age for what is free to go and what is blocked. */
@@ -504,7 +613,7 @@ public final class BrokenStores {
     @Override
     public synchronized Statistics statistics(int cap) {
       Statistics all = super.statistics(cap);
-      return with(all, cap, all.oldest());
+      return with(all, cap, all.blockedKeys(), all.oldest());
     }
   }
 
@@ -566,6 +675,23 @@ public final class BrokenStores {
     @Override
     public synchronized void pause(@Nullable String aggregateType, Who by) {
       if (!pauses.containsKey(PauseStore.name(aggregateType))) {
+        super.pause(aggregateType, by);
+      }
+    }
+  }
+
+  /** Looks whether it is paused, and inserts that when it is not. */
+  @Rule("F3")
+  static final class LooksThenPauses extends Broken {
+    @Override
+    public void pause(@Nullable String aggregateType, Who by) {
+      String name = PauseStore.name(aggregateType);
+      Pause before = pauses.get(name);
+      LockSupport.parkNanos(200_000); // as LooksThenLeases
+      synchronized (this) {
+        if (pauses.get(name) != before) {
+          throw new PermanentOutboxException("duplicate key value violates unique constraint");
+        }
         super.pause(aggregateType, by);
       }
     }
@@ -1300,7 +1426,8 @@ public final class BrokenStores {
   static final class ArchivesWhatItLost extends SettlesMore {
     @Override
     void more(MemoryClaim claim, Key key, Row row, @Nullable Decision decision, boolean lost) {
-      if (archive() != Archive.NONE && lost && decision instanceof Decision.Delivered) {
+      boolean isAnother = keys.getOrDefault(key.name, key) != key;
+      if (hasArchive() && (lost || isAnother) && decision instanceof Decision.Delivered) {
         archive(row, Outcome.DELIVERED, null);
       }
     }
@@ -1370,6 +1497,53 @@ public final class BrokenStores {
     @Override
     boolean isExpired(Row dead, Instant before) {
       return dead.failedAt.isBefore(before);
+    }
+  }
+
+  /** Finds the broker's answer by the key of the message. */
+  @Rule("S7")
+  static final class HasOneAnswerOfAKey extends Broken {
+    private final Map<String, @Nullable String> answers = new HashMap<>();
+
+    @Override
+    void archive(Row row, Outcome outcome, @Nullable String answer) {
+      super.archive(row, outcome, answers.computeIfAbsent(row.key, key -> answer));
+    }
+  }
+
+  /** Keeps payloads in any case. */
+  @Rule("S7")
+  static final class ArchivesPayloadsOfMetadata extends Broken {
+    @Override
+    void archive(Row row, Outcome outcome, @Nullable String answer) {
+      super.archive(row, outcome, answer);
+      Archived last = archived.remove(archived.size() - 1);
+      archived.add(with(last, row.toStored(), last.whole()));
+    }
+  }
+
+  static Archived with(Archived one, StoredMessage message, boolean whole) {
+    return new Archived(message, whole, one.at(), one.outcome(), one.answer(), one.error());
+  }
+
+  /** Replays what there is, and of metadata that is a message without a payload. */
+  @Rule("S7")
+  static final class ReplaysMetadata extends Broken {
+    @Override
+    public synchronized Appended replay(List<Archived> messages, Who by) {
+      return super.replay(
+          messages.stream().map(one -> with(one, one.message(), true)).toList(), by);
+    }
+  }
+
+  /** Replays in the order in which people look at them: the newest first. */
+  @Rule("S7")
+  static final class ReplaysTheNewestFirst extends Broken {
+    @Override
+    public synchronized Appended replay(List<Archived> messages, Who by) {
+      List<Archived> turned = new ArrayList<>(messages);
+      Collections.reverse(turned);
+      return super.replay(turned, by);
     }
   }
 
@@ -1851,6 +2025,16 @@ public final class BrokenStores {
     @Override
     boolean mayBeCancelled(Row row, Instant now) {
       return !row.dead && !row.failed && row.dueAt != Row.ALWAYS;
+    }
+  }
+
+  /** Has put aside what is of a key that is halted, and does not look there. */
+  @Rule("S8")
+  static final class CancelsNothingOfAHaltedKey extends Broken {
+    @Override
+    boolean mayBeCancelled(Row row, Instant now) {
+      return super.mayBeCancelled(row, now)
+          && !Objects.requireNonNull(keys.get(row.key)).isHalted();
     }
   }
 
