@@ -7,7 +7,6 @@ import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.Inbox.InProgressException;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
-import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.store.memory.InboxEntry.State;
 import dev.outbox.tck.Rule;
 import java.time.Duration;
@@ -17,6 +16,7 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -108,6 +108,30 @@ public final class BrokenInboxes {
     }
   }
 
+  /** Cuts what is longer than its column, and looks for the whole. */
+  @Rule("I1")
+  static final class CutsKeys extends Broken {
+    @Override
+    void put(@Nullable MemoryTransaction transaction, InboxKey key, InboxEntry entry) {
+      String id = key.messageId();
+      String cut = id.substring(0, Math.min(200, id.length()));
+      super.put(transaction, new InboxKey(key.consumer(), cut), entry);
+    }
+  }
+
+  /** Inserts, and takes the error for an answer, after which the transaction is over. */
+  @Rule({"I1", "I2"})
+  static final class EndsTheTransaction extends Broken {
+    @Override
+    public boolean firstTime(MemoryTransaction transaction, InboxKey key) {
+      boolean first = super.firstTime(transaction, key);
+      if (!first) {
+        transaction.rollback();
+      }
+      return first;
+    }
+  }
+
   // ---- I2
 
   /** Looks, and then inserts: what others have not committed is not seen. */
@@ -124,6 +148,13 @@ public final class BrokenInboxes {
     @Override
     @Nullable InboxEntry awaitEntry(@Nullable MemoryTransaction transaction, InboxKey key) {
       return isBeingChanged(key) && recordedBy.get(key) != transaction ? null : entries.get(key);
+    }
+
+    @Override
+    public boolean firstTime(MemoryTransaction transaction, InboxKey key) {
+      boolean first = super.firstTime(transaction, key);
+      LockSupport.parkNanos(200_000); // the way to a database takes time, so transactions meet
+      return first;
     }
   }
 
@@ -207,6 +238,38 @@ public final class BrokenInboxes {
     public Begin<MemoryTransaction> begin(InboxKey key, Duration lock, Fingerprint fingerprint) {
       boolean isShort = lock.compareTo(Duration.ofMillis(1)) < 0;
       return super.begin(key, isShort ? Duration.ofMillis(1) : lock, fingerprint);
+    }
+  }
+
+  /** Looks whether somebody has the lock, and takes it then. */
+  @Rule("I3")
+  static final class LooksThenLocks extends Broken {
+    private final ThreadLocal<Boolean> free = ThreadLocal.withInitial(() -> false);
+
+    @Override
+    public Begin<MemoryTransaction> begin(InboxKey key, Duration lock, Fingerprint fingerprint) {
+      synchronized (database) {
+        InboxEntry entry = entries.get(key);
+        free.set(entry == null || !isLocked(entry, now()));
+      }
+      LockSupport.parkNanos(200_000); // as LooksThenRecords
+      Begin<MemoryTransaction> begin = super.begin(key, lock, fingerprint);
+      free.remove();
+      return begin;
+    }
+
+    @Override
+    boolean isLocked(InboxEntry entry, Instant now) {
+      return super.isLocked(entry, now) && !free.get();
+    }
+  }
+
+  /** Compares the end of a lock with the client's clock. */
+  @Rule("I3")
+  static final class ComparesLocksWithTheClientsClock extends Broken {
+    @Override
+    boolean isLocked(InboxEntry entry, Instant now) {
+      return super.isLocked(entry, Instant.now());
     }
   }
 
@@ -387,6 +450,18 @@ public final class BrokenInboxes {
     }
   }
 
+  /** Has a table for what was recorded, and another for what was begun. */
+  @Rule("I6")
+  static final class RecordsWhatWasCompleted extends Broken {
+    @Override
+    public boolean firstTime(MemoryTransaction transaction, InboxKey key) {
+      InboxEntry entry = entries.get(key);
+      boolean completed =
+          entry != null && entry.state() == State.DONE && entry.result().content().length > 0;
+      return completed || super.firstTime(transaction, key);
+    }
+  }
+
   /** A failed message waits for the end of its lock. */
   @Rule("I6")
   static final class KeepsWhatIsReleased extends Broken {
@@ -551,8 +626,7 @@ public final class BrokenInboxes {
     @Override
     public InboxStatistics statistics(int cap) {
       InboxStatistics all = super.statistics(Integer.MAX_VALUE);
-      return new InboxStatistics(
-          StatisticsStore.checked(cap), all.inProgress(), all.expiredLocks(), all.failed());
+      return new InboxStatistics(cap, all.inProgress(), all.expiredLocks(), all.failed());
     }
   }
 
