@@ -190,15 +190,34 @@ public final class BrokenPublishers {
     }
   }
 
-  /** Sends what was thought of on the first day. */
-  @Rule("P4")
-  static final class ForgetsCorrelationId extends PublisherInMemory {
+  /** One that writes other attributes than those of the message. */
+  abstract static class WritesOtherwise extends PublisherInMemory {
+    abstract void change(Map<Attribute, String> attributes);
+
     @Override
     Received record(StoredMessage stored) {
       Received right = super.record(stored);
       Map<Attribute, String> attributes = new HashMap<>(right.attributes());
-      attributes.remove(Attribute.CORRELATION_ID);
+      change(attributes);
       return new Received(right.key(), right.payload(), right.headers(), attributes);
+    }
+  }
+
+  /** Sends what was thought of on the first day. */
+  @Rule("P4")
+  static final class ForgetsCorrelationId extends WritesOtherwise {
+    @Override
+    void change(Map<Attribute, String> attributes) {
+      attributes.remove(Attribute.CORRELATION_ID);
+    }
+  }
+
+  /** Takes nothing for an empty text. */
+  @Rule("P4")
+  static final class WritesWhatIsNotThere extends WritesOtherwise {
+    @Override
+    void change(Map<Attribute, String> attributes) {
+      attributes.putIfAbsent(Attribute.DEDUP_KEY, "");
     }
   }
 
@@ -218,6 +237,15 @@ public final class BrokenPublishers {
     Result notDurable(Received record) {
       take(record);
       return Result.delivered();
+    }
+  }
+
+  /** Does not ask the broker to write down what it takes. */
+  @Rule("P1")
+  static final class LosesInACrash extends PublisherInMemory {
+    @Override
+    void take(Received record) {
+      broker.takeUntilCrash(record);
     }
   }
 
@@ -499,6 +527,28 @@ public final class BrokenPublishers {
     @Override
     List<Header> headers(OutboxMessage message) {
       return message.headers().stream().limit(64).toList();
+    }
+  }
+
+  /** Waits for a destination that somebody will make. */
+  @Rule("P5")
+  static final class WaitsForMissing extends PublisherInMemory {
+    @Override
+    Result send(StoredMessage message) throws InterruptedException {
+      Result result = super.send(message);
+      if (result.equals(missing())) {
+        TimeUnit.HOURS.sleep(1);
+      }
+      return result;
+    }
+  }
+
+  /** Ends what is over. */
+  @Rule("P5")
+  static final class ThrowsAtItsEnd extends PublisherInMemory {
+    @Override
+    public void close() {
+      throw new IllegalStateException("the connection is closed");
     }
   }
 

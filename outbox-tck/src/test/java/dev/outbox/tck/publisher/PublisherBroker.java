@@ -46,6 +46,7 @@ class PublisherBroker {
   }
 
   private final List<Received> taken = new ArrayList<>();
+  private final List<Received> unsafe = new ArrayList<>();
   private State state = State.UP;
   private int untilCrash = -1;
 
@@ -66,6 +67,7 @@ class PublisherBroker {
     waitWhile(() -> state == State.UP, SOON);
     state = State.STOPPED;
     untilCrash = -1;
+    taken.removeAll(unsafe);
   }
 
   synchronized void hang() {
@@ -120,6 +122,12 @@ class PublisherBroker {
       state = State.STOPPED;
       notifyAll();
     }
+  }
+
+  /** Takes what a crash loses. */
+  synchronized void takeUntilCrash(Received message) {
+    unsafe.add(message);
+    take(message);
   }
 
   static boolean has(Received message, String header) {
