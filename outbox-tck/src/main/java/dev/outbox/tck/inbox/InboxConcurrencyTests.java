@@ -18,7 +18,9 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -33,6 +35,9 @@ import org.opentest4j.AssertionFailedError;
 abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
   private static final int CONSUMERS = 6;
   private final long seed = loadSeed();
+
+  /** All begin at once: where one begins late it meets nobody. */
+  private final CyclicBarrier start = new CyclicBarrier(CONSUMERS);
 
   /** One has failed, or takes too long: the others need not go on. */
   private volatile boolean over;
@@ -66,7 +71,12 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
   }
 
   private InThread<Boolean> consumer(BiConsumer<InboxKey, Random> handling, Random random) {
-    return new InThread<>("consumer", () -> goOver(handling, random));
+    return new InThread<>(
+        "consumer",
+        () -> {
+          int ignored = start.await(tck.patience().toNanos(), TimeUnit.NANOSECONDS);
+          return goOver(handling, random);
+        });
   }
 
   private boolean goOver(BiConsumer<InboxKey, Random> handling, Random random) {

@@ -21,6 +21,8 @@ import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Decisions;
+import dev.outbox.tck.store.RawRows.RawRow;
 import java.text.Normalizer;
 import java.time.Duration;
 import java.time.Instant;
@@ -87,8 +89,8 @@ public final class BrokenStores {
     }
 
     /** As {@code insert} by plain SQL would make it. */
-    Row rawRow(OutboxMessage message) {
-      return newRow(message.key(), message);
+    Row rawRow(RawRow row) {
+      return newRow(row.message().key(), row.message());
     }
   }
 
@@ -381,12 +383,25 @@ public final class BrokenStores {
     }
   }
 
+  /** Has a database that cuts without a word, and no constraint. */
+  @Rule("A5")
+  static final class TakesRawRowsOfAnySize extends Broken {
+    @Override
+    Row rawRow(RawRow row) {
+      try {
+        return super.rawRow(row);
+      } catch (InvalidMessageException e) {
+        return super.rawRow(RawRow.of("what is left of it"));
+      }
+    }
+  }
+
   /** Computes the key in Java, so that plain SQL has another. */
   @Rule("A6")
   static final class GivesRawRowsOtherKeys extends Broken {
     @Override
-    Row rawRow(OutboxMessage message) {
-      return newRow(message.id().toString(), message);
+    Row rawRow(RawRow row) {
+      return newRow(row.id().toString(), row.message());
     }
   }
 
@@ -394,8 +409,9 @@ public final class BrokenStores {
   @Rule("A6")
   static final class CreatesRawRowsInItsZone extends Broken {
     @Override
-    Row rawRow(OutboxMessage message) {
-      return new Row(++lastSequence, message.key(), now().plus(Duration.ofHours(2)), message);
+    Row rawRow(RawRow row) {
+      Instant there = now().plus(Duration.ofHours(2));
+      return new Row(++lastSequence, row.message().key(), there, row.message());
     }
   }
 
@@ -405,10 +421,10 @@ public final class BrokenStores {
     private final List<Row> raw = new CopyOnWriteArrayList<>();
 
     @Override
-    Row rawRow(OutboxMessage message) {
-      Row row = super.rawRow(message);
-      raw.add(row);
-      return row;
+    Row rawRow(RawRow row) {
+      Row inserted = super.rawRow(row);
+      raw.add(inserted);
+      return inserted;
     }
 
     @Override
@@ -1325,6 +1341,20 @@ public final class BrokenStores {
     void apply(Key key, Row row, Decision decision, boolean countedBefore) {
       super.apply(key, row, decision, countedBefore);
       row.error = null;
+    }
+  }
+
+  /** Deletes a claim that is delivered by its key, where there is little in it. */
+  @Rule({"S2", "S4"})
+  static final class DeletesWhatIsUndecided extends Broken {
+    @Override
+    synchronized Set<Long> settle(MemoryClaim claim, Map<Long, Decision> decisions) {
+      boolean few = claim.messages.size() == 2 && keys.size() == 1 && decisions.size() == 1;
+      return super.settle(
+          claim,
+          few && decisions.containsValue(Decision.delivered())
+              ? Decisions.all(claim, Decision.delivered())
+              : decisions);
     }
   }
 

@@ -100,11 +100,10 @@ public abstract class MemoryStoreFixture extends OutboxStoreTck<MemoryTransactio
   /** In memory a row by plain SQL is a message with nothing but what is required. */
   @Override
   public void insertRaw(MemoryTransaction transaction, RawRow row) {
-    OutboxMessage message = row.message();
     transaction.rows.add(
         store instanceof BrokenStores.Broken broken
-            ? broken.rawRow(message)
-            : store.newRow(message.key(), message));
+            ? broken.rawRow(row)
+            : store.newRow(row.message().key(), row.message()));
   }
 
   @Override
