@@ -3,20 +3,25 @@ package dev.outbox.tck;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
+import dev.outbox.tck.internal.Place;
 import dev.outbox.tck.internal.RuleNames;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Function;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.platform.engine.DiscoverySelector;
@@ -46,13 +51,29 @@ public record Failure(String test, List<String> rules, Throwable thrown) {
   private static Failure of(Event event) {
     Throwable thrown = thrown(event);
     Optional<List<String>> rules =
-        event
-            .getTestDescriptor()
-            .getSource()
-            .filter(MethodSource.class::isInstance)
-            .map(source -> ((MethodSource) source).getJavaMethod())
-            .map(test -> RuleNames.rules(test, String.valueOf(thrown.getMessage())));
+        method(event).map(test -> RuleNames.rules(test, String.valueOf(thrown.getMessage())));
     return new Failure(event.getTestDescriptor().getDisplayName(), rules.orElse(List.of()), thrown);
+  }
+
+  private static Optional<Method> method(Event event) {
+    return event
+        .getTestDescriptor()
+        .getSource()
+        .filter(MethodSource.class::isInstance)
+        .map(source -> ((MethodSource) source).getJavaMethod());
+  }
+
+  /** The names of the tests that passed, without those of what is the test class's own. */
+  private static Set<String> passed(EngineExecutionResults results) {
+    return results.testEvents().succeeded().stream()
+        .filter(event -> method(event).filter(Failure::isOfFixture).isEmpty())
+        .map(event -> event.getTestDescriptor().getDisplayName())
+        .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  private static boolean isOfFixture(Method test) {
+    Place place = test.getDeclaringClass().getAnnotation(Place.class);
+    return place != null && place.value() == Place.FIXTURE;
   }
 
   /** The rule that a broken implementation breaks, or the first of them. */
@@ -98,27 +119,43 @@ public record Failure(String test, List<String> rules, Throwable thrown) {
   }
 
   /**
-   * A test for each broken implementation of a set. All are started at once: most of the time a
-   * suite waits. Once more where nothing fails: a suite forgives what a busy machine may have
-   * delayed.
+   * A test for each broken implementation of a set, and one that each test of the suite fails for
+   * one of them. All are started at once: most of the time a suite waits. Once more where nothing
+   * fails: a suite forgives what a busy machine may have delayed.
+   *
+   * @param right one that passes
    */
   public static Stream<DynamicTest> eachIsCaught(
-      Class<?> set, Function<Class<?>, List<Failure>> suite) {
-    ExecutorService runs = Executors.newFixedThreadPool(12);
-    return Stream.of(set.getDeclaredClasses())
-        .filter(type -> type.isAnnotationPresent(Rule.class))
-        .sorted(Comparator.comparing(Failure::ruleOf).thenComparing(Class::getSimpleName))
-        .map(type -> new Run(type, runs.submit(() -> failures(suite, type))))
-        .toList()
-        .stream()
-        .map(Run::test)
-        .onClose(runs::shutdownNow);
+      Class<?> set, Class<?> right, Function<Class<?>, EngineExecutionResults> suite) {
+    ExecutorService executor = Executors.newFixedThreadPool(12);
+    Future<Set<String>> passed = executor.submit(() -> passed(suite.apply(right)));
+    List<Run> runs =
+        Stream.of(set.getDeclaredClasses())
+            .filter(type -> type.isAnnotationPresent(Rule.class))
+            .sorted(Comparator.comparing(Failure::ruleOf).thenComparing(Class::getSimpleName))
+            .map(type -> new Run(type, executor.submit(() -> failures(suite, type))))
+            .toList();
+    DynamicTest each =
+        DynamicTest.dynamicTest(
+            "each test of a rule fails for one of them", () -> assertEachFails(passed.get(), runs));
+    return Stream.concat(runs.stream().map(Run::test), Stream.of(each))
+        .onClose(executor::shutdownNow);
   }
 
-  private static List<Failure> failures(Function<Class<?>, List<Failure>> suite, Class<?> broken) {
+  private static void assertEachFails(Set<String> tests, List<Run> runs) throws Exception {
+    for (Run run : runs) {
+      run.failures.get().forEach(failure -> tests.remove(failure.test));
+    }
+    assertThat(tests)
+        .as("tests that fail for none of %s broken implementations", runs.size())
+        .isEmpty();
+  }
+
+  private static List<Failure> failures(
+      Function<Class<?>, EngineExecutionResults> suite, Class<?> broken) {
     List<Failure> failures = List.of();
     for (int tries = 0; failures.isEmpty() && tries < 3; tries++) {
-      failures = suite.apply(broken);
+      failures = of(suite.apply(broken));
     }
     return failures;
   }
