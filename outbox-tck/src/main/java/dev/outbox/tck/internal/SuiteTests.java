@@ -166,8 +166,7 @@ public abstract class SuiteTests<P extends Patient<?, ?>> {
 
   /** That it is no argument, and that this is said. */
   protected static void assertRefused(String what, String says, ThrowingCallable call) {
-    assertThatThrownBy(call)
-        .as("%s", what)
+    assertThatThrownBy(call, "%s", what)
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining(says);
   }
@@ -202,8 +201,8 @@ public abstract class SuiteTests<P extends Patient<?, ?>> {
                 tck.inTransaction(
                     t -> {
                       throw thrown;
-                    }))
-        .as("what inTransaction throws when its work throws")
+                    }),
+            "what inTransaction throws when its work throws")
         .isSameAs(thrown);
   }
 

@@ -46,8 +46,9 @@ abstract class AppendTests<T> extends StoreTests<T> {
     AutoCommit<T> fixture = tck.fixture(AutoCommit.class);
     fixture.withoutTransaction(
         t ->
-            assertThatThrownBy(() -> store().append(t, List.of(message("k").build())))
-                .as("append without an active transaction")
+            assertThatThrownBy(
+                    () -> store().append(t, List.of(message("k").build())),
+                    "append without an active transaction")
                 .isInstanceOf(NoTransactionException.class)
                 .satisfies(e -> assertThat(e.getMessage()).isNotBlank()));
     assertNothingDue("written without a transaction");

@@ -54,8 +54,9 @@ abstract class LimitTests<T> extends StoreTests<T> {
             row("t", "k", "e", payload, tooLong),
             row("t", "x".repeat(100_000), "e", payload, null),
             row("t", "k", "e", new byte[OutboxMessage.MAX_PAYLOAD + 1], null))) {
-      assertThatThrownBy(() -> tck.inTransaction(t -> raw.insertRaw(t, bad)))
-          .as("the schema must refuse the row by plain SQL that is over a limit")
+      assertThatThrownBy(
+              () -> tck.inTransaction(t -> raw.insertRaw(t, bad)),
+              "the schema must refuse the row by plain SQL that is over a limit")
           .isInstanceOf(RuntimeException.class);
     }
     assertNothingDue("written in spite of a limit");

@@ -173,8 +173,9 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
     ArchiveStore none = with(Archive.NONE);
     committed("k", 1);
     long sequence = die(false);
-    assertThatThrownBy(() -> none.discard(Set.of(sequence), SOMEBODY))
-        .as("discard with an audit that is not there")
+    assertThatThrownBy(
+            () -> none.discard(Set.of(sequence), SOMEBODY),
+            "discard with an audit that is not there")
         .isInstanceOf(OutboxException.class);
     expect("dead letters after that", none.deadLetters(0, 10)).hasSize(1);
   }
