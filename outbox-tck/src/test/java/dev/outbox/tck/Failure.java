@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -182,6 +183,20 @@ public record Failure(String test, List<String> rules, Throwable thrown) {
             failure ->
                 failure.thrown().getMessage().startsWith(String.join(", ", failure.rules()) + ": ")
                     && !failure.thrown().getMessage().matches("(?s).*\\w{8}-\\w{4}-\\w{4}-.*"));
+  }
+
+  /** A test for each of some suites whose fixture is wrong: what is told first has this in it. */
+  public static Stream<DynamicTest> eachIsTold(Map<Class<?>, String> suites) {
+    return suites.entrySet().stream()
+        .map(
+            suite ->
+                DynamicTest.dynamicTest(
+                    suite.getKey().getSimpleName(),
+                    () ->
+                        assertThat(of(results(suite.getKey())))
+                            .first()
+                            .asString()
+                            .contains(suite.getValue())));
   }
 
   /** Those of a set whose failures {@code docs/tck.md} quotes. */

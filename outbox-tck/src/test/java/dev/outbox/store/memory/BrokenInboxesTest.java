@@ -10,7 +10,9 @@ import dev.outbox.inbox.InboxKey;
 import dev.outbox.tck.Failure;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.DynamicTest;
@@ -64,6 +66,44 @@ class BrokenInboxesTest {
   @DisplayName("each broken inbox is caught")
   Stream<DynamicTest> caught() {
     return Failure.eachIsCaught(BrokenInboxes.class, NotBroken.class, BrokenInboxesTest::results);
+  }
+
+  static class RunsTwice extends Suite {
+    @Override
+    protected void inTransaction(Consumer<MemoryTransaction> work) {
+      super.inTransaction(work.andThen(work));
+    }
+  }
+
+  static class NeverCommits extends Suite {
+    @Override
+    protected void inTransaction(Consumer<MemoryTransaction> work) {
+      super.inTransaction(work.andThen(MemoryTransaction::rollback));
+    }
+  }
+
+  static class HasOneConnection extends Suite {
+    @Override
+    protected synchronized void inTransaction(Consumer<MemoryTransaction> work) {
+      super.inTransaction(work);
+    }
+  }
+
+  static class ResetsNothing extends Suite {
+    @Override
+    protected void reset() {}
+  }
+
+  @TestFactory
+  @DisplayName("what is wrong with a fixture is told by its tests")
+  Stream<DynamicTest> wrongFixtures() {
+    INBOX.set(NotBroken.class);
+    return Failure.eachIsTold(
+        Map.of(
+            RunsTwice.class, "[runs of the work given to inTransaction]",
+            NeverCommits.class, "I1: [firstTime once more: either inTransaction does not commit",
+            HasOneConnection.class, "did not return",
+            ResetsNothing.class, "reset() leaves what is done"));
   }
 
   /** Fails once, as a database that is restarted. */

@@ -182,6 +182,28 @@ class BrokenPublishersTest {
         .contains("P6: [why the broker cannot be reached once it is back]");
   }
 
+  static class ReceivesNothing extends Suite {
+    @Override
+    protected List<Received> received() {
+      return List.of();
+    }
+  }
+
+  static class ResetsNothing extends Suite {
+    @Override
+    protected void reset() {}
+  }
+
+  @TestFactory
+  @DisplayName("what is wrong with a fixture is told by its tests")
+  Stream<DynamicTest> wrongFixtures() {
+    PUBLISHER.set(PublisherInMemory.class);
+    return Failure.eachIsTold(
+        Map.of(
+            ReceivesNothing.class, "received() has 0 messages after one was published",
+            ResetsNothing.class, "received() still has 1 messages after reset()"));
+  }
+
   static class KillHangs extends Suite {
     @Override
     public void killBroker() {

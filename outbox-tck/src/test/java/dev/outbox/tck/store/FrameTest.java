@@ -29,9 +29,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.junit.platform.testkit.engine.EngineExecutionResults;
@@ -234,6 +237,43 @@ class FrameTest {
         .startsWith("A1: either inTransaction does not roll back when its work throws, or");
     assertThat(skipped(results)).containsExactly("not run: the fixture is wrong");
     assertThat(results.testEvents().started().count()).isEqualTo(6);
+  }
+
+  static class RunsTwice extends Suite {
+    @Override
+    protected void inTransaction(Consumer<MemoryTransaction> work) {
+      super.inTransaction(work.andThen(work));
+    }
+  }
+
+  static class NeverCommits extends Suite {
+    @Override
+    protected void inTransaction(Consumer<MemoryTransaction> work) {
+      super.inTransaction(work.andThen(MemoryTransaction::rollback));
+    }
+  }
+
+  static class HasOneConnection extends Suite {
+    @Override
+    protected synchronized void inTransaction(Consumer<MemoryTransaction> work) {
+      super.inTransaction(work);
+    }
+  }
+
+  static class ResetsNothing extends Suite {
+    @Override
+    protected void reset() {}
+  }
+
+  @TestFactory
+  @DisplayName("what else is wrong with a fixture is told by its tests")
+  Stream<DynamicTest> wrongFixtures() {
+    return Failure.eachIsTold(
+        Map.of(
+            RunsTwice.class, "[runs of the work given to inTransaction]",
+            NeverCommits.class, "A1: either inTransaction does not commit",
+            HasOneConnection.class, "append did not return",
+            ResetsNothing.class, "reset() leaves messages"));
   }
 
   /** As one that empties the table of messages, and not the one of blocked keys. */
