@@ -138,18 +138,33 @@ public record Failure(String test, List<String> rules, Throwable thrown) {
             .toList();
     DynamicTest each =
         DynamicTest.dynamicTest(
-            "each test of a rule fails for one of them", () -> assertEachFails(passed.get(), runs));
+            "each test of a rule fails for one of them",
+            () -> assertEachFails(passed.get(), runs, suite));
     return Stream.concat(runs.stream().map(Run::test), Stream.of(each))
         .onClose(executor::shutdownNow);
   }
 
-  private static void assertEachFails(Set<String> tests, List<Run> runs) throws Exception {
+  /** What a busy machine may have delayed was forgiven: such a test has some more tries, alone. */
+  private static void assertEachFails(
+      Set<String> tests, List<Run> runs, Function<Class<?>, EngineExecutionResults> suite)
+      throws Exception {
     for (Run run : runs) {
       run.failures.get().forEach(failure -> tests.remove(failure.test));
+    }
+    for (int tries = 0; tries < 3; tries++) {
+      for (Run run : runs) {
+        if (rulesOf(run.broken).stream().anyMatch(rule -> isOfRule(tests, rule))) {
+          of(suite.apply(run.broken)).forEach(failure -> tests.remove(failure.test));
+        }
+      }
     }
     assertThat(tests)
         .as("tests that fail for none of %s broken implementations", runs.size())
         .isEmpty();
+  }
+
+  private static boolean isOfRule(Set<String> tests, String rule) {
+    return tests.stream().anyMatch(test -> List.of(test.split(": ")[0].split(", ")).contains(rule));
   }
 
   private static List<Failure> failures(
