@@ -1344,7 +1344,7 @@ public final class BrokenStores {
     }
   }
 
-  /** Deletes a claim that is delivered by its key, where there is little in it. */
+  /** Deletes by the key what it has claimed of it, where that is little. */
   @Rule({"S2", "S4"})
   static final class DeletesWhatIsUndecided extends Broken {
     @Override
@@ -2094,7 +2094,7 @@ public final class BrokenStores {
     }
   }
 
-  /** Asks for none where it is asked for less. */
+  /** Takes no limit for an empty page. */
   @Rule("O3")
   static final class ListsNoneAtAll extends Broken {
     @Override
