@@ -10,6 +10,7 @@ import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Deadline;
 import dev.outbox.tck.internal.InThread;
 import dev.outbox.tck.internal.Sentence;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -154,6 +155,7 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
   @Sentence("of many that take over from each other, one completes, and all get its result")
   void oneCompletes() {
     Map<InboxKey, Queue<InboxResult>> completed = new ConcurrentHashMap<>();
+    Map<InboxKey, AtomicInteger> started = new ConcurrentHashMap<>();
     run(
         (key, random) -> {
           while (!over) {
@@ -161,11 +163,15 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
             if (begin instanceof Begin.Done<T>) {
               return;
             }
-            if (begin instanceof Begin.Started<T> started) {
-              if (random.nextInt(3) == 0) {
-                LockSupport.parkNanos(soon().dividedBy(6).toNanos()); // too slow
+            if (begin instanceof Begin.Started<T> begun) {
+              AtomicInteger times = started.computeIfAbsent(key, k -> new AtomicInteger());
+              int own = times.incrementAndGet();
+              boolean slow = random.nextInt(3) == 0;
+              Deadline end = new Deadline(soon());
+              while (slow && times.get() == own && !end.isOver()) {
+                end.pause(Duration.ofMillis(1)); // until another has taken over
               }
-              Lock<T> lock = started.lock();
+              Lock<T> lock = begun.lock();
               InboxResult result = result(Long.toString(random.nextLong()));
               if (untilItIs(() -> lock.complete(result))) {
                 completed.computeIfAbsent(key, k -> new ConcurrentLinkedQueue<>()).add(result);

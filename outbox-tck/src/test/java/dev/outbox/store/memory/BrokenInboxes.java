@@ -153,7 +153,7 @@ public final class BrokenInboxes {
     @Override
     public boolean firstTime(MemoryTransaction transaction, InboxKey key) {
       boolean first = super.firstTime(transaction, key);
-      LockSupport.parkNanos(200_000); // the way to a database takes time, so transactions meet
+      LockSupport.parkNanos(1_000_000); // the way to a database takes time, so transactions meet
       return first;
     }
   }
