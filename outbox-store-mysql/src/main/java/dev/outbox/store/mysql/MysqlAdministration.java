@@ -101,21 +101,23 @@ final class MysqlAdministration extends SqlAdministration {
         .formatted(time, status);
   }
 
-  private static final String FIRST_DEAD =
-      "select d.bucket, d.seq from (%s) d order by d.seq limit :limit"
+  /** {@code :after, :limit}; the next dead letters, in order. */
+  private static final String FROM_DEAD =
+      """
+    from (select d.bucket, d.seq from (%s) d order by d.seq limit :limit) l
+    straight_join ${q}${p}message m force index (primary)
+      on m.bucket = l.bucket and m.status = 'DEAD' and m.place = _binary'' and m.seq = l.seq
+    order by m.seq
+    """
           .formatted(MysqlText.deadOfEachBucket("m.bucket, m.seq", "limit :limit"));
 
   private static final String DEAD_LETTERS =
       """
     select ${columns}, m.last_error, m.last_failed_at,
       case when ${haltsKey} then 1 else 0 end as halts_key
-    from (${firstDead}) l
-    straight_join ${q}${p}message m force index (primary)
-      on m.bucket = l.bucket and m.status = 'DEAD' and m.place = _binary'' and m.seq = l.seq
-    order by m.seq
     """
-          .replace("${firstDead}", FIRST_DEAD)
-          .replace("${haltsKey}", HALTS_KEY);
+              .replace("${haltsKey}", HALTS_KEY)
+          + FROM_DEAD;
 
   /** In a subquery, or else the list, too, has a locking clause, and the statement is refused. */
   private static final String THESE =
@@ -168,13 +170,9 @@ final class MysqlAdministration extends SqlAdministration {
     select m.seq, case when m.last_failed_at < utc_timestamp(6) - interval :millis * 1000 microsecond
       and not ${haltsKey}
       then 1 else 0 end as expired
-    from (${firstDead}) l
-    straight_join ${q}${p}message m force index (primary)
-      on m.bucket = l.bucket and m.status = 'DEAD' and m.place = _binary'' and m.seq = l.seq
-    order by m.seq
     """
-          .replace("${firstDead}", FIRST_DEAD)
-          .replace("${haltsKey}", HALTS_KEY);
+              .replace("${haltsKey}", HALTS_KEY)
+          + FROM_DEAD;
 
   private static final String LEASES =
       """
