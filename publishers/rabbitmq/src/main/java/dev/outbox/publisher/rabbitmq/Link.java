@@ -125,7 +125,11 @@ final class Link implements Reconnecting.Connection {
     heardAt = System.nanoTime();
   }
 
-  /** Whether the exchange is there; asked once, until {@link #forgetExchanges}. */
+  /**
+   * Whether the exchange is there; asked once, until {@link #forgetExchanges}. From 4.2.6 on
+   * RabbitMQ refuses to say it to a user without a right to the exchange (4.2.6 and 4.3.0: without
+   * the right to configure it). Then the answer is yes, and a publish shows what is wrong.
+   */
   boolean hasExchange(String name) throws IOException {
     if (name.isEmpty() || exchanges.contains(name)) {
       return true;
@@ -135,10 +139,13 @@ final class Link implements Reconnecting.Connection {
         var unused = spare().exchangeDeclarePassive(name);
       } catch (IOException e) {
         spare = null;
-        if (replyCode(e.getCause()) == AMQP.NOT_FOUND) {
+        int code = replyCode(e.getCause());
+        if (code == AMQP.NOT_FOUND) {
           return false;
         }
-        throw e;
+        if (code != AMQP.ACCESS_REFUSED) {
+          throw e;
+        }
       }
     }
     exchanges.add(name);

@@ -442,6 +442,22 @@ class RabbitPublisherTest {
   }
 
   @Test
+  @DisplayName("where the broker does not say whether an exchange is there, a publish shows it")
+  void unknownExchange() throws Exception {
+    ConnectionFactory silent = new SilentAboutExchanges();
+    silent.setUri(TestRabbit.uri());
+    String missing = TestRabbit.name();
+    List<StoredMessage> messages = new ArrayList<>(many(KEYS));
+    messages.add(20, to(missing, "missing"));
+    try (RabbitPublisher told = RabbitPublisher.builder().connectionFactory(silent).build()) {
+      List<Result> results = told.publish(messages);
+      assertThat(destination(results.get(20))).isEqualTo(missing);
+      assertThat(error(results.get(20))).contains("does not exist");
+      assertAll(without(results, 20), Result.delivered());
+    }
+  }
+
+  @Test
   @DisplayName("a call that gets no channel fails alone, and ends no other")
   void channels() throws Exception {
     ConnectionFactory two = new ConnectionFactory();
