@@ -31,7 +31,8 @@ final class RelayLocks {
 
   private static final String NAMES =
       """
-      select concat('outbox.', sha1(if(@@lower_case_table_names, lower(t.name), t.name)), '.')
+      select concat('outbox.',
+        left(sha2(if(@@lower_case_table_names, lower(t.name), t.name), 256), 40), '.')
       from (select concat(
         coalesce(nullif(substring_index('${q}', '.', 1), ''), database()), '.${p}') as name) t
       """;

@@ -62,7 +62,7 @@ final class Explained {
   private static List<Map<String, String>> explain(Connection connection, String text)
       throws SQLException {
     try (Statement statement = connection.createStatement();
-        ResultSet rows = statement.executeQuery("explain " + text)) {
+        ResultSet rows = statement.executeQuery("explain format=traditional " + text)) {
       ResultSetMetaData columns = rows.getMetaData();
       List<Map<String, String>> tables = new ArrayList<>();
       while (rows.next()) {
