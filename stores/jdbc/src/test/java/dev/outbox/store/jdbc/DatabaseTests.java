@@ -41,7 +41,9 @@ public abstract class DatabaseTests {
 
   @AfterEach
   void closeDatabase() {
-    database.close();
+    if (database != null) { // there was none to test with
+      database.close();
+    }
   }
 
   /**
