@@ -1,24 +1,41 @@
 package dev.outbox.store.jdbc.internal;
 
-import com.zaxxer.hikari.HikariDataSource;
+import java.lang.reflect.Method;
 import java.sql.SQLException;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.WeakHashMap;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/** Knows HikariCP's limit when HikariCP is there. */
+/** Knows the limits of the pools that applications have. */
 public final class PoolSize {
 
   /** Of so many connections of a pool one may be a relay's session. */
   private static final int CONNECTIONS_A_SESSION = 4;
+
+  /**
+   * How each type of pool is asked for its limit: one method after the other. A native image has
+   * them by {@code reflect-config.json}.
+   */
+  static final Map<String, String> LIMITS =
+      Map.of(
+          "com.zaxxer.hikari.HikariDataSource", "getMaximumPoolSize",
+          "org.apache.tomcat.jdbc.pool.DataSourceProxy", "getMaxActive",
+          "org.apache.tomcat.dbcp.dbcp2.BasicDataSource", "getMaxTotal",
+          "org.apache.commons.dbcp2.BasicDataSource", "getMaxTotal",
+          "io.agroal.api.AgroalDataSource", "getConfiguration connectionPoolConfiguration maxSize",
+          "com.mchange.v2.c3p0.ComboPooledDataSource", "getMaxPoolSize",
+          "org.vibur.dbcp.ViburDBCPDataSource", "getPoolMaxSize",
+          "com.alibaba.druid.pool.DruidDataSource", "getMaxActive");
 
   /** How many sessions relays of this process have, for each pool. */
   private static final Map<DataSource, Integer> SESSIONS = new WeakHashMap<>();
 
   private PoolSize() {}
 
+  /** Empty: it has no limit, or it is a pool that is not known here. */
   public static OptionalInt of(DataSource dataSource) {
     Pool pool = pool(dataSource);
     return pool == null ? OptionalInt.empty() : OptionalInt.of(pool.size());
@@ -56,10 +73,32 @@ public final class PoolSize {
   }
 
   private static @Nullable Pool pool(DataSource dataSource) {
+    return LIMITS.entrySet().stream()
+        .map(limit -> pool(dataSource, limit.getKey(), limit.getValue()))
+        .filter(Objects::nonNull)
+        .findAny()
+        .orElse(null);
+  }
+
+  private static @Nullable Pool pool(DataSource dataSource, String type, String methods) {
     try {
-      return Hikari.pool(dataSource);
-    } catch (NoClassDefFoundError e) {
-      return null;
+      Class<?> pool = Class.forName(type, false, PoolSize.class.getClassLoader());
+      boolean wraps = !pool.isInstance(dataSource); // Tomcat's deny that they are themselves
+      if (wraps && !dataSource.isWrapperFor(pool)) {
+        return null;
+      }
+      Object itself = wraps ? dataSource.unwrap(pool) : dataSource;
+      Object answer = itself;
+      Class<?> asked = pool;
+      for (String name : methods.split(" ")) {
+        Method method = asked.getMethod(name);
+        answer = method.invoke(answer);
+        asked = method.getReturnType();
+      }
+      int size = (Integer) answer;
+      return size > 0 ? new Pool((DataSource) itself, size) : null;
+    } catch (ReflectiveOperationException | LinkageError | SQLException | RuntimeException e) {
+      return null; // not on the class path, or a wrapper that does not answer
     }
   }
 
@@ -68,19 +107,4 @@ public final class PoolSize {
    * @param size the most connections
    */
   private record Pool(DataSource itself, int size) {}
-
-  /** A class of its own, so that it is only loaded, and only fails, here. */
-  private static final class Hikari {
-    static @Nullable Pool pool(DataSource dataSource) {
-      try {
-        if (dataSource.isWrapperFor(HikariDataSource.class)) {
-          HikariDataSource pool = dataSource.unwrap(HikariDataSource.class);
-          return new Pool(pool, pool.getMaximumPoolSize());
-        }
-        return null;
-      } catch (SQLException | RuntimeException e) { // wrappers need not answer
-        return null;
-      }
-    }
-  }
 }
