@@ -113,6 +113,9 @@ public final class JakartaOutbox implements JoinedOutbox {
   private Appended appendEnlisted(List<OutboxMessage> messages) {
     try (Connection connection = dataSource.getConnection()) {
       if (connection.getAutoCommit()) {
+        connection.createStatement().close(); // some enlist with the first one, as Atomikos
+      }
+      if (connection.getAutoCommit()) {
         throw new NoTransactionException(
             "the DataSource's connection commits by itself, although a transaction is active: use a DataSource that the transaction manager enlists");
       }
