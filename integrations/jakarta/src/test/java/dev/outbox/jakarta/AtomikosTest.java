@@ -49,6 +49,9 @@ class AtomikosTest {
       try {
         PostgresOutboxStore store = PostgresOutboxStore.of(plain);
         store.migrate();
+        assertThat(PostgresOutboxStore.of(dataSource).maxConnections())
+            .as("too small a pool for a relay, by default")
+            .hasValue(1);
         AtomicInteger woken = new AtomicInteger();
         JakartaOutbox outbox =
             JakartaOutbox.of(store, dataSource, new TransactionSynchronizationRegistryImp())

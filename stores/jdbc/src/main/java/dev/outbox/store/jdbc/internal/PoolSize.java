@@ -28,7 +28,8 @@ public final class PoolSize {
           "io.agroal.api.AgroalDataSource", "getConfiguration connectionPoolConfiguration maxSize",
           "com.mchange.v2.c3p0.ComboPooledDataSource", "getMaxPoolSize",
           "org.vibur.dbcp.ViburDBCPDataSource", "getPoolMaxSize",
-          "com.alibaba.druid.pool.DruidDataSource", "getMaxActive");
+          "com.alibaba.druid.pool.DruidDataSource", "getMaxActive",
+          "com.atomikos.jdbc.AtomikosDataSourceBean", "getMaxPoolSize");
 
   /** How many sessions relays of this process have, for each pool. */
   private static final Map<DataSource, Integer> SESSIONS = new WeakHashMap<>();
