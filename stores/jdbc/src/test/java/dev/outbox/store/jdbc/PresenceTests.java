@@ -3,6 +3,7 @@ package dev.outbox.store.jdbc;
 import static dev.outbox.tck.internal.Decisions.all;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariConfig;
@@ -15,6 +16,8 @@ import dev.outbox.store.core.internal.Holding;
 import dev.outbox.store.core.internal.Holding.SeenBucket;
 import dev.outbox.store.jdbc.internal.SqlDialect;
 import dev.outbox.tck.internal.HoldingThread;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -292,6 +295,52 @@ public abstract class PresenceTests extends HoldingTests {
 
   private void awaitSessions(int wanted) {
     await().atMost(PATIENCE).until(() -> sessions().size() == wanted);
+  }
+
+  @Test
+  @DisplayName("gives its session's connection to a claim that waits for one")
+  void usedUp() throws SQLException {
+    Relay relay = relayThatHoldsAll();
+    append("k");
+    try (Connection one = relay.pool.getConnection();
+        Connection other = relay.pool.getConnection();
+        Connection third = relay.pool.getConnection()) {
+      assertThat(settle(relay.claim())).isEmpty();
+      assertThat(List.of(one, other, third)).as("in use").allMatch(PresenceTests::isOpen);
+    }
+  }
+
+  @Test
+  @DisplayName("has no connection for its claims, and another has what it held")
+  void usedUpForGood() throws SQLException {
+    Relay first = relayThatHoldsAll();
+    Relay second = relay();
+    append("k");
+    try (Connection one = first.pool.getConnection();
+        Connection other = first.pool.getConnection();
+        Connection third = first.pool.getConnection()) {
+      Background.THREADS.execute(
+          () -> assertThatCode(first.pool::getConnection).doesNotThrowAnyException());
+      awaitWaiting(first.pool, 1);
+      Background.THREADS.execute(first::claim);
+      awaitWaiting(first.pool, 2);
+      assertThat(settle(second.awaitClaim())).isEmpty();
+      assertThat(List.of(one, other, third)).as("in use").allMatch(PresenceTests::isOpen);
+    }
+  }
+
+  private static void awaitWaiting(HikariDataSource pool, int threads) {
+    await()
+        .atMost(PATIENCE)
+        .until(() -> pool.getHikariPoolMXBean().getThreadsAwaitingConnection() == threads);
+  }
+
+  private static boolean isOpen(Connection connection) {
+    try {
+      return connection.isValid(1);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   @Test

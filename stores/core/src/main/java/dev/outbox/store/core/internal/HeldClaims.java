@@ -369,21 +369,21 @@ final class HeldClaims<H> {
 
   /** Gives back what is held; what workers have, they give back when they settle. */
   void close() {
-    giveBack(held.close());
+    giveBack(transactions, held.close());
   }
 
   /** Gives back what no worker has asked for. */
   void giveBackUnclaimed() {
-    giveBack(held.giveUnclaimed());
+    giveBack(transactions, held.giveUnclaimed());
   }
 
   /** What could not be given back is held on, or its key would stand still until the lease ends. */
-  void giveBack(Collection<Lease> given) {
+  void giveBack(Transactions<H> by, Collection<Lease> given) {
     if (given.isEmpty()) {
       return;
     }
     try {
-      transactions.execute(
+      by.execute(
           LETS_GO,
           handle ->
               new Settlement<>(handle, database, claimId, new DecidedMessages(List.of(), Map.of()))
@@ -397,7 +397,7 @@ final class HeldClaims<H> {
   /** Where something else has been done, or has failed. */
   private void giveBackLater(List<Lease> given) {
     try {
-      giveBack(given);
+      giveBack(transactions, given);
     } catch (RuntimeException | Error e) { // the next statement meets it, too
     }
   }

@@ -49,6 +49,9 @@ final class Holder<H> {
   /** How often one bucket is read from its beginning again. */
   static final Duration FORGETS = Duration.ofMinutes(1);
 
+  /** When transactions have waited for a connection for so long, the session gives them its own. */
+  static final Duration STARVES = Duration.ofSeconds(2);
+
   /** Looks of many relays should not coincide. */
   private static final double JITTER = 0.1;
 
@@ -169,7 +172,8 @@ final class Holder<H> {
    * there can be no session; from then on claims stand for themselves.
    *
    * @param heard called when there may be something to claim
-   * @throws OutboxException when the session has ended; to be called again then
+   * @throws OutboxException when the session has ended, or was given up because transactions have
+   *     no connection; to be called again then
    */
   void hold(Runnable heard) throws InterruptedException {
     this.heard = heard;
@@ -276,7 +280,7 @@ final class Holder<H> {
         .forEach(b -> takes.add(b.bucket()));
     int taken = request == null ? 0 : take(session, request, takes, seen);
     if (!plan.give().isEmpty()) {
-      claims.giveBack(held.give(plan.give()));
+      claims.giveBack(session, held.give(plan.give()));
     }
     // What workers have is free when they settle, and until then this relay is to be seen.
     if (leaves && (look.held(now) == 0 || look.others(now).isEmpty())) {
@@ -344,7 +348,7 @@ final class Holder<H> {
     List<Lease> taken =
         session.run(PATIENCE, handle -> holding.take(handle, held.claimId(), longer, asSeen));
     unanswered.clear();
-    claims.giveBack(held.took(asked, taken));
+    claims.giveBack(session, held.took(asked, taken));
     return taken.size();
   }
 
@@ -377,6 +381,7 @@ final class Holder<H> {
   void await(Transactions<H> session, Duration pause) throws InterruptedException {
     long end = clock.getAsLong() + jittered(pause).toNanos();
     for (long rest = end - clock.getAsLong(); rest > 0 && !toLook; rest = end - clock.getAsLong()) {
+      requireConnections();
       Duration most = min(Duration.ofNanos(rest), announceOrWait(session));
       if (listens) {
         int ignored = told.drainPermits();
@@ -389,6 +394,17 @@ final class Holder<H> {
       }
     }
     toLook = false;
+  }
+
+  /** Who waits in a pool that is used up has buckets that others could deliver from. */
+  private void requireConnections() {
+    Duration waiting = transactions.waiting();
+    if (waiting.compareTo(STARVES) >= 0) {
+      throw new TransientOutboxException(
+          "the pool has given this relay no connection for %s s, so it gives up the one by which others see that it lives, and its keys: enlarge the pool, or give the relay one of its own"
+              .formatted(waiting.toSeconds()),
+          null);
+    }
   }
 
   /**

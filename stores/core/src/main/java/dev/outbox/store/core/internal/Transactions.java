@@ -65,6 +65,14 @@ public interface Transactions<H> extends AutoCloseable {
   }
 
   /**
+   * How long one of these has waited for a connection by now, the longest of all that wait: zero
+   * where none does, or where nobody knows. Safe for use by many threads.
+   */
+  default Duration waiting() {
+    return Duration.ZERO;
+  }
+
+  /**
    * Closes those of a claim that has failed; what was leased for it outside a transaction is given
    * back, as far as it can be. Does not throw.
    */

@@ -404,7 +404,7 @@ class HeldClaimsTest extends HeldTests {
     hold(2);
     add(1);
     Claim claim = claim();
-    claims.giveBack(held.give(Set.of(1, 2)));
+    claims.giveBack(database.transactions, held.give(Set.of(1, 2)));
     assertThat(database.held()).containsExactly(1);
     assertThat(settle(claim).lost()).isEmpty();
     assertThat(database.held()).isEmpty();
@@ -419,7 +419,8 @@ class HeldClaimsTest extends HeldTests {
     hold(2);
     database.troubles.add(trouble);
     List<Lease> given = held.give(Set.of(1, 2));
-    assertThatThrownBy(() -> claims.giveBack(given)).isInstanceOf(TransientOutboxException.class);
+    assertThatThrownBy(() -> claims.giveBack(database.transactions, given))
+        .isInstanceOf(TransientOutboxException.class);
     add(2);
     int left = trouble == Trouble.ROLLBACK ? 1 : 0;
     Claim claim = claim();

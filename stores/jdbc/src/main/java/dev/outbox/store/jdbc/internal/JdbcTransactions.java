@@ -43,6 +43,7 @@ public final class JdbcTransactions implements Transactions<Handle> {
       EnumSet.of(Server.Trouble.CONFLICT, Server.Trouble.READ_ONLY);
 
   private final DataSource dataSource;
+  private final AwaitedConnections connections;
   private final Jdbi jdbi;
   private final Server server;
   private final Grants grants;
@@ -86,14 +87,23 @@ public final class JdbcTransactions implements Transactions<Handle> {
   }
 
   JdbcTransactions(DataSource dataSource, Server server, Grants.Role role, LongSupplier clock) {
-    this(dataSource, Jdbi.create(dataSource), server, role, clock);
+    this(dataSource, new AwaitedConnections(dataSource, clock), null, server, role, clock);
   }
 
+  /**
+   * @param session its only connection; or null
+   */
   private JdbcTransactions(
-      DataSource dataSource, Jdbi jdbi, Server server, Grants.Role role, LongSupplier clock) {
+      DataSource dataSource,
+      AwaitedConnections connections,
+      @Nullable OneConnection session,
+      Server server,
+      Grants.Role role,
+      LongSupplier clock) {
     this.dataSource = dataSource;
+    this.connections = connections;
     this.clock = clock;
-    this.jdbi = jdbi;
+    this.jdbi = Jdbi.create(session == null ? connections : session);
     // Pools may hand out connections with auto-commit off; we commit ourselves.
     jdbi.getConfig(Handles.class).setForceEndTransactions(false);
     Map<String, String> filled = new ConcurrentHashMap<>();
@@ -132,7 +142,7 @@ public final class JdbcTransactions implements Transactions<Handle> {
       OneConnection session =
           new OneConnection(dataSource.getConnection(), () -> PoolSize.giveBackSession(dataSource));
       return session.inTransactions(
-          new JdbcTransactions(dataSource, Jdbi.create(session), server, role, clock));
+          new JdbcTransactions(dataSource, connections, session, server, role, clock));
     } catch (SQLException | RuntimeException e) {
       PoolSize.giveBackSession(dataSource);
       throw translate(e);
@@ -140,6 +150,11 @@ public final class JdbcTransactions implements Transactions<Handle> {
       PoolSize.giveBackSession(dataSource);
       throw e;
     }
+  }
+
+  @Override
+  public Duration waiting() {
+    return connections.longest();
   }
 
   /** As {@link #run}, for work that does not leave all of JDBC to Jdbi. */
