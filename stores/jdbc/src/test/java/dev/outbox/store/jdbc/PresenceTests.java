@@ -39,6 +39,9 @@ import org.junit.jupiter.api.Test;
 public abstract class PresenceTests extends HoldingTests {
   protected static final Duration LEASE = Duration.ofMinutes(5);
 
+  /** Before a pool gives up, in 30 s. */
+  private static final Duration SOON = Duration.ofSeconds(15);
+
   private final List<Relay> relays = new ArrayList<>();
 
   protected PresenceTests(TestedStore tested) {
@@ -325,6 +328,22 @@ public abstract class PresenceTests extends HoldingTests {
       Background.THREADS.execute(first::claim);
       awaitWaiting(first.pool, 2);
       assertThat(settle(second.awaitClaim())).isEmpty();
+      assertThat(List.of(one, other, third)).as("in use").allMatch(PresenceTests::isOpen);
+    }
+  }
+
+  @Test
+  @DisplayName("leaves, and another has all of it, also where the pool has no connection left")
+  void leavesUsedUp() throws Exception {
+    Relay first = relayThatHoldsAll();
+    Relay second = relay();
+    try (Connection one = first.pool.getConnection();
+        Connection other = first.pool.getConnection();
+        Connection third = first.pool.getConnection()) {
+      first.keeper.leave(SOON);
+      append("k");
+      Claim claim = await().atMost(SOON).until(second::claim, c -> !c.messages().isEmpty());
+      assertThat(settle(claim)).isEmpty();
       assertThat(List.of(one, other, third)).as("in use").allMatch(PresenceTests::isOpen);
     }
   }

@@ -52,6 +52,7 @@ class HolderTest {
     private boolean hasSessions = true;
     private boolean pooled;
     private boolean endsSession;
+    private Duration waiting = Duration.ZERO;
     private boolean losesReply;
     private boolean refusesToGiveBack;
     private Runnable beforeBegin = () -> {};
@@ -121,6 +122,11 @@ class HolderTest {
     @Override
     public <R extends @Nullable Object> R runSingle(Duration patience, Work<String, R> work) {
       return work.in("");
+    }
+
+    @Override
+    public Duration waiting() {
+      return waiting;
     }
 
     @Override
@@ -583,6 +589,18 @@ class HolderTest {
     assertThat(holder.announce(Announcement.ANYTHING)).isTrue();
     assertThatThrownBy(() -> holder.await(server, Duration.ofMillis(30)))
         .hasMessageContaining("ended the session");
+  }
+
+  @Test
+  @DisplayName("gives its session up when transactions have waited for 2 s for a connection")
+  void usedUp() throws InterruptedException {
+    step();
+    server.waiting = Holder.STARVES.minusNanos(1);
+    holder.await(server, Duration.ofMillis(1));
+    server.waiting = Holder.STARVES;
+    assertThatThrownBy(() -> holder.await(server, Duration.ofMillis(1)))
+        .isInstanceOf(TransientOutboxException.class)
+        .hasMessageContainingAll("no connection for 2 s", "enlarge the pool");
   }
 
   @Test
