@@ -49,7 +49,10 @@ final class Holder<H> {
   /** How often one bucket is read from its beginning again. */
   static final Duration FORGETS = Duration.ofMinutes(1);
 
-  /** When transactions have waited for a connection for so long, the session gives them its own. */
+  /**
+   * When transactions have waited for a connection for so long, they get the session's. Who waits
+   * has buckets that others could deliver from.
+   */
   static final Duration STARVES = Duration.ofSeconds(2);
 
   /** Looks of many relays should not coincide. */
@@ -194,12 +197,14 @@ final class Holder<H> {
   }
 
   private void hold(Transactions<H> session) throws InterruptedException {
+    Duration waiting = Duration.ZERO;
     try {
       begin(session);
       if (held.isShown()) {
         try {
-          while (!held.isOver()) {
+          while (!held.isOver() && waiting.compareTo(STARVES) < 0) {
             await(session, step(session));
+            waiting = transactions.waiting();
           }
         } catch (InterruptedException e) {
           end(session);
@@ -214,6 +219,12 @@ final class Holder<H> {
       hadSession |= held.isShown();
       held.shown(false);
       session.close();
+    }
+    if (waiting.compareTo(STARVES) >= 0) {
+      throw new TransientOutboxException(
+          "the pool has given this relay no connection for %s s, so it gives up the one by which others see that it lives, and its keys: enlarge the pool, or give the relay one of its own"
+              .formatted(waiting.toSeconds()),
+          null);
     }
   }
 
@@ -381,7 +392,6 @@ final class Holder<H> {
   void await(Transactions<H> session, Duration pause) throws InterruptedException {
     long end = clock.getAsLong() + jittered(pause).toNanos();
     for (long rest = end - clock.getAsLong(); rest > 0 && !toLook; rest = end - clock.getAsLong()) {
-      requireConnections();
       Duration most = min(Duration.ofNanos(rest), announceOrWait(session));
       if (listens) {
         int ignored = told.drainPermits();
@@ -394,17 +404,6 @@ final class Holder<H> {
       }
     }
     toLook = false;
-  }
-
-  /** Who waits in a pool that is used up has buckets that others could deliver from. */
-  private void requireConnections() {
-    Duration waiting = transactions.waiting();
-    if (waiting.compareTo(STARVES) >= 0) {
-      throw new TransientOutboxException(
-          "the pool has given this relay no connection for %s s, so it gives up the one by which others see that it lives, and its keys: enlarge the pool, or give the relay one of its own"
-              .formatted(waiting.toSeconds()),
-          null);
-    }
   }
 
   /**
