@@ -20,6 +20,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +36,10 @@ final class Call {
   private final Outcome<Run> outcome;
   private final BlockingQueue<Report> reports = new LinkedBlockingQueue<>();
   private final Set<Run> inFlight = new LinkedHashSet<>();
+
+  /** Their place was silent; a message is on its way there, and what becomes of it decides. */
+  private final Set<Run> waiting = new LinkedHashSet<>();
+
   private final long end;
 
   /** After the client's queue was full the call sends nothing more; what is on its way goes on. */
@@ -117,6 +122,13 @@ final class Call {
     return inFlight.stream().anyMatch(run -> run.place.equals(place));
   }
 
+  /** That message's end is known. */
+  private void release(String place, Consumer<Run> then) {
+    List<Run> there = waiting.stream().filter(run -> run.place.equals(place)).toList();
+    waiting.removeAll(there);
+    there.forEach(then);
+  }
+
   private static Result notAcknowledged(String place) {
     return Result.unavailable(
         "%s: no acknowledgement, though the server answers: it needs a stream with a leader"
@@ -175,8 +187,12 @@ final class Call {
       }
       subject = outgoing.subject();
       place = outgoing.place();
-      if (parts.quiet().isStuck(place) || parts.quiet().isSlow(place) && isTried(place)) {
+      if (parts.quiet().isStuck(place)) {
         stop(notAcknowledged(place));
+        return;
+      }
+      if (parts.quiet().isSlow(place) && isTried(place)) {
+        waiting.add(this);
         return;
       }
       long most = link.maxPayload();
@@ -231,6 +247,7 @@ final class Call {
       inFlight.remove(this);
       if (report.error == null) {
         outcome.delivered(this, requireNonNull(report.delivered));
+        release(place, run -> run.send(link));
         send(link);
         return;
       }
@@ -240,7 +257,10 @@ final class Call {
       } else if (cause instanceof Link.NoPermissionException e && e.everywhere) {
         lost(link, String.valueOf(e.getMessage()));
       } else {
-        stop(UndeliveredResults.result(cause, subject, place));
+        Result result = UndeliveredResults.result(cause, subject, place);
+        boolean placesFault = result instanceof Result.Unavailable;
+        stop(result);
+        release(place, placesFault ? run -> run.stop(result) : run -> run.send(link));
       }
     }
 
@@ -259,7 +279,9 @@ final class Call {
     void leave() {
       if (way != null && way.leave(item(delivered()).message(), place)) {
         parts.quiet().slow(place);
-        stop(notAcknowledged(place));
+        Result result = notAcknowledged(place);
+        stop(result);
+        release(place, run -> run.stop(result));
       }
     }
 
