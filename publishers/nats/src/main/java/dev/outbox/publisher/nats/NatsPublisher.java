@@ -119,7 +119,10 @@ public final class NatsPublisher implements MessagePublisher {
 
     private Builder() {}
 
-    /** URLs of servers, {@code nats://host:4222} or {@code tls://…}; one at least is required. */
+    /**
+     * URLs of servers, {@code nats://host:4222} or {@code tls://…}; one at least is required. Name
+     * every server of a cluster: no others are connected to.
+     */
     public Builder servers(String... urls) {
       servers.addAll(List.of(urls));
       return this;

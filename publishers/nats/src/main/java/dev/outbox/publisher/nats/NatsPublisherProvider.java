@@ -36,8 +36,7 @@ public final class NatsPublisherProvider implements PublisherProvider {
           "keyStorePassword",
           "trustStore",
           "trustStorePassword",
-          "norandomize",
-          "ignore.discovered.servers");
+          "norandomize");
 
   @Override
   public String name() {
