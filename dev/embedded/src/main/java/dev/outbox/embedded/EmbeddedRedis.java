@@ -1,5 +1,7 @@
 package dev.outbox.embedded;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -59,7 +61,8 @@ public final class EmbeddedRedis extends EmbeddedServer {
   /**
    * Starts one; ready when it returns.
    *
-   * @param settings options of its command line, as {@code --maxmemory}, {@code 10mb}
+   * @param settings options of its command line, as {@code --maxmemory}, {@code 10mb}; {@code
+   *     --sentinel} makes it a Sentinel
    * @throws UnsupportedOperationException when there is none for this machine, with the reason
    */
   public static EmbeddedRedis start(String... settings) {
@@ -92,17 +95,27 @@ public final class EmbeddedRedis extends EmbeddedServer {
   }
 
   @Override
-  ServerProcess launch() {
-    List<String> command = new ArrayList<>(List.of(installation.program().toString()));
-    command.addAll(List.of("--bind", "127.0.0.1", "--port", "" + port()));
-    command.addAll(List.of("--dir", directory().toString()));
-    command.addAll(List.of("--appendonly", "yes", "--appendfsync", "always"));
+  ServerProcess launch() throws IOException {
+    Path config = directory().resolve("redis.conf"); // a Sentinel writes into it
+    Files.writeString(
+        config,
+        """
+        bind 127.0.0.1
+        port %s
+        dir "%s"
+        appendonly yes
+        appendfsync always
+        """
+            .formatted(port(), directory()),
+        UTF_8);
+    List<String> command =
+        new ArrayList<>(List.of(installation.program().toString(), config.toString()));
     command.addAll(settings);
     return process(command, installation.environment());
   }
 
   @Override
   boolean isReady(ServerProcess server) {
-    return server.hasSaid("Ready to accept connections");
+    return server.hasSaid("Ready to accept connections") || server.hasSaid("Sentinel ID is");
   }
 }

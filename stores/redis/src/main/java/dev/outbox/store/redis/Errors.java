@@ -69,6 +69,11 @@ final class Errors {
               "Redis has no memory left (maxmemory), and refuses what is appended or begun; a relay can still empty the outbox: "
                   + said,
               e);
+      case "MOVED", "ASK" ->
+          new PermanentOutboxException(
+              "this Redis is one of a cluster, and another one has the key, or is given it now; connect to that one, and give all keys of a transaction the outbox's name in braces: "
+                  + said,
+              e);
       case "MISCONF" ->
           new TransientOutboxException("Redis cannot write to its disk, and refuses: " + said, e);
       default -> other(e, word, said);

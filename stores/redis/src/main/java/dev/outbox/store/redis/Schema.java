@@ -49,6 +49,7 @@ final class Schema {
   }
 
   void migrate(Connection connection) {
+    refuseSentinel(connection);
     String unused =
         connection.executeCommand(
             commands(connection).set(key, VERSION, SetParams.setParams().nx()));
@@ -95,7 +96,15 @@ final class Schema {
     return new CommandObjects(RedisProtocol.orServerDefault(connection.getRedisProtocol()));
   }
 
+  private static void refuseSentinel(Connection connection) {
+    if ("sentinel".equals(info(connection, "server").get("redis_mode"))) {
+      throw new SchemaException(
+          "this is a Sentinel, which keeps no keys: connect to the primary that it watches");
+    }
+  }
+
   private static void checkServer(Connection connection) {
+    refuseSentinel(connection);
     String version = info(connection, "server").getOrDefault("redis_version", "0");
     if (Integer.parseInt(version.split("\\.", 2)[0]) < OLDEST) {
       throw new SchemaException(

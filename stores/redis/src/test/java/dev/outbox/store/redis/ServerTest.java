@@ -1,6 +1,7 @@
 package dev.outbox.store.redis;
 
 import static dev.outbox.tck.internal.Decisions.all;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -11,6 +12,7 @@ import dev.outbox.PermanentOutboxException;
 import dev.outbox.SchemaException;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.embedded.EmbeddedRedis;
+import dev.outbox.embedded.Ports;
 import dev.outbox.embedded.TcpProxy;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Begin.Lock;
@@ -253,6 +255,76 @@ class ServerTest {
   private static void assertFailsOnce(String sentence, ThrowingCallable work) {
     assertThatThrownBy(work).hasMessageContaining(sentence);
     assertThatCode(work).doesNotThrowAnyException();
+  }
+
+  @Test
+  @DisplayName("a Sentinel is told from a server")
+  void sentinel() {
+    on(
+        (sentinel, client) -> {
+          RedisOutboxStore store = RedisOutboxStore.of(client, NAME);
+          for (ThrowingCallable work : List.<ThrowingCallable>of(store::migrate, store::verify)) {
+            assertThatThrownBy(work)
+                .isInstanceOf(SchemaException.class)
+                .hasMessageStartingWith("this is a Sentinel");
+          }
+        },
+        "--sentinel");
+  }
+
+  @Test
+  @DisplayName("in a cluster all is refused while the keys move, and their new server has them all")
+  void movingKeys() {
+    String[] second = inCluster();
+    on(
+        (from, ofFrom) ->
+            on(
+                (to, ofTo) -> {
+                  cluster(ofFrom, "ADDSLOTSRANGE", "0", "16383");
+                  cluster(ofFrom, "MEET", "127.0.0.1", Integer.toString(to.port()), second[3]);
+                  moveKeys(ofFrom, to.port(), ofTo);
+                },
+                second),
+        inCluster());
+  }
+
+  private static String[] inCluster() {
+    String bus = Integer.toString(Ports.free());
+    return new String[] {"--cluster-enabled", "yes", "--cluster-port", bus};
+  }
+
+  private static void moveKeys(RedisClient ofFrom, int toPort, RedisClient ofTo) {
+    await().untilAsserted(() -> assertThat(cluster(ofTo, "INFO")).contains("cluster_state:ok"));
+    String elsewhere = "this Redis is one of a cluster, and another one has the key";
+    RedisOutboxStore next = RedisOutboxStore.of(ofTo, NAME);
+    assertThatThrownBy(next::migrate).hasMessageContainingAll(elsewhere, "MOVED");
+    RedisOutboxStore store = store(ofFrom);
+    append(ofFrom, store, new byte[0]);
+
+    String slot = cluster(ofFrom, "KEYSLOT", NAME);
+    String target = cluster(ofTo, "MYID");
+    cluster(ofTo, "SETSLOT", slot, "IMPORTING", cluster(ofFrom, "MYID"));
+    cluster(ofFrom, "SETSLOT", slot, "MIGRATING", target);
+    for (String key = aKey(ofFrom, slot); !key.isEmpty(); key = aKey(ofFrom, slot)) {
+      assertThatThrownBy(() -> append(ofFrom, store, new byte[0])).hasMessageContaining(elsewhere);
+      assertThatThrownBy(() -> store.claim(REQUEST)).hasMessageContainingAll(elsewhere, "ASK");
+      String unused = ofFrom.migrate("127.0.0.1", toPort, key, 5_000);
+    }
+    cluster(ofTo, "SETSLOT", slot, "NODE", target);
+    cluster(ofFrom, "SETSLOT", slot, "NODE", target);
+    assertThatThrownBy(() -> store.claim(REQUEST)).hasMessageContainingAll(elsewhere, "MOVED");
+    append(ofTo, next, new byte[0]);
+    assertThat(next.claim(REQUEST).messages()).hasSize(2);
+  }
+
+  private static String aKey(RedisClient client, String slot) {
+    return cluster(client, "GETKEYSINSLOT", slot, "1");
+  }
+
+  private static String cluster(RedisClient client, String... arguments) {
+    Object reply = client.sendCommand(Command.CLUSTER, arguments);
+    Object one = reply instanceof List<?> list ? list.isEmpty() ? "" : list.get(0) : reply;
+    return one instanceof byte[] text ? new String(text, UTF_8) : one.toString();
   }
 
   @Test
