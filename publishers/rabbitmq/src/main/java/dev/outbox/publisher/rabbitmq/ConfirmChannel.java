@@ -5,6 +5,7 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.ConfirmListener;
 import com.rabbitmq.client.ReturnListener;
 import com.rabbitmq.client.ShutdownSignalException;
+import dev.outbox.publisher.core.BackgroundTasks;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,6 +36,12 @@ final class ConfirmChannel implements ConfirmListener, ReturnListener {
   private boolean inUse;
 
   /**
+   * Whether the broker has refused a message on it. Its next channel may know better: one that was
+   * opened while a quorum queue's leader was lost may refuse for as long as that node is away.
+   */
+  private volatile boolean hasRefused;
+
+  /**
    * @param heard is called when the broker says something
    * @param idle is given this when the next call may use it
    */
@@ -58,6 +65,24 @@ final class ConfirmChannel implements ConfirmListener, ReturnListener {
 
   boolean isOpen() {
     return channel.isOpen();
+  }
+
+  /** Whether it may be used again. */
+  boolean isGood() {
+    return isOpen() && !hasRefused;
+  }
+
+  /** In the background. */
+  void close() {
+    BackgroundTasks.run("outbox-rabbitmq-close", this::abort);
+  }
+
+  private void abort() {
+    try {
+      channel.abort();
+    } catch (IOException e) {
+      // it is of no use any more
+    }
   }
 
   @Nullable ShutdownSignalException closeReason() {
@@ -142,6 +167,7 @@ final class ConfirmChannel implements ConfirmListener, ReturnListener {
 
   @Override
   public void handleNack(long tag, boolean multiple) {
+    hasRefused = true;
     ended(tag, multiple, false);
   }
 

@@ -79,8 +79,10 @@ final class Link implements Reconnecting.Connection {
   }
 
   private void idle(ConfirmChannel lane) {
-    if (lane.isOpen()) {
+    if (lane.isGood()) {
       idle.addFirst(lane);
+    } else {
+      lane.close();
     }
   }
 
