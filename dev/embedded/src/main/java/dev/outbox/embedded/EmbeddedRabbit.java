@@ -24,20 +24,29 @@ import org.jspecify.annotations.Nullable;
  */
 public final class EmbeddedRabbit extends EmbeddedServer {
   private static final String USER = "outbox";
+  private static final String FIRST_NODE = "outbox@localhost";
 
   private final RabbitInstallation installation;
   private final Map<String, String> settings;
-  private final String password = Password.random();
+  private final String password;
   private @Nullable ServerProcess epmd;
 
   private final boolean tls;
 
+  /** The first of its cluster, which may be itself. */
+  private final EmbeddedRabbit first;
+
   private EmbeddedRabbit(
-      RabbitInstallation installation, Map<String, String> settings, boolean tls) {
+      RabbitInstallation installation,
+      Map<String, String> settings,
+      boolean tls,
+      @Nullable EmbeddedRabbit joined) {
     super("RabbitMQ", installation.version(), 4);
     this.installation = installation;
     this.settings = settings;
     this.tls = tls;
+    first = joined == null ? this : joined;
+    password = joined == null ? Password.random() : joined.password;
   }
 
   public static Builder builder() {
@@ -89,7 +98,7 @@ public final class EmbeddedRabbit extends EmbeddedServer {
   /** Erlang's daemon for names comes first: the server would leave one behind. */
   @Override
   ServerProcess launch() throws IOException {
-    if (epmd == null || !epmd.isAlive()) {
+    if (first == this && (epmd == null || !epmd.isAlive())) {
       Path home = Files.createDirectories(directory().resolve("epmd"));
       String program = installation.program("epmd");
       List<String> command = List.of(program, "-address", "127.0.0.1", "-port", "" + epmdPort());
@@ -111,6 +120,10 @@ public final class EmbeddedRabbit extends EmbeddedServer {
     all.put("log.console", "true");
     all.put("log.file", "false");
     all.put("disk_free_limit.absolute", "1MB");
+    if (first != this) {
+      all.put("cluster_formation.peer_discovery_backend", "classic_config");
+      all.put("cluster_formation.classic_config.nodes.1", FIRST_NODE);
+    }
     if (tls) {
       all.put("listeners.ssl.1", "127.0.0.1:" + tlsPort());
     }
@@ -129,10 +142,11 @@ public final class EmbeddedRabbit extends EmbeddedServer {
   private Map<String, String> environment() {
     Map<String, String> all = new TreeMap<>(installation.environment());
     Path directory = directory();
-    all.put("HOME", directory.toString());
-    all.put("ERL_EPMD_PORT", Integer.toString(epmdPort()));
+    all.put("HOME", first.directory().toString()); // where the cookie is
+    all.put("ERL_EPMD_PORT", Integer.toString(first.epmdPort()));
     all.put("RABBITMQ_CONF_ENV_FILE", "/dev/null");
-    all.put("RABBITMQ_NODENAME", "outbox@localhost");
+    all.put(
+        "RABBITMQ_NODENAME", first == this ? FIRST_NODE : "outbox%s@localhost".formatted(port()));
     all.put("RABBITMQ_DIST_PORT", Integer.toString(distributionPort()));
     all.put("RABBITMQ_CTL_DIST_PORT_MIN", "15000");
     all.put("RABBITMQ_CTL_DIST_PORT_MAX", "32000");
@@ -171,8 +185,15 @@ public final class EmbeddedRabbit extends EmbeddedServer {
   public static final class Builder extends EmbeddedServer.Builder<Builder> {
 
     private boolean tls;
+    private @Nullable EmbeddedRabbit joined;
 
     private Builder() {}
+
+    /** Makes it a node of the other one's cluster; close that one last. */
+    public Builder join(EmbeddedRabbit first) {
+      joined = first;
+      return this;
+    }
 
     /**
      * A port more, for clients that use TLS.
@@ -197,7 +218,8 @@ public final class EmbeddedRabbit extends EmbeddedServer {
       if (Machine.WINDOWS) {
         throw new UnsupportedOperationException("the embedded RabbitMQ needs a shell");
       }
-      return started(new EmbeddedRabbit(RabbitInstallation.find(), Map.copyOf(settings), tls));
+      return started(
+          new EmbeddedRabbit(RabbitInstallation.find(), Map.copyOf(settings), tls, joined));
     }
   }
 }
