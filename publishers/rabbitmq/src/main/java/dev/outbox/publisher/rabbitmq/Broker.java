@@ -14,6 +14,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -22,19 +23,28 @@ final class Broker {
   private static final String CONNECTION_NAME = "outbox";
   private static final int CLOSE_MILLIS = 1_000;
 
+  private final Supplier<ConnectionFactory> factories;
+  private final Timing timing;
   private final ConnectionFactory factory;
   private final List<Address> addresses;
 
   /**
-   * @param given the user's, which is left as it is
+   * @param factories gives the user's, which is left as it is, for each connection
    * @param addresses of a cluster; empty for the factory's host and port
    */
-  Broker(ConnectionFactory given, List<Address> addresses, Timing timing) {
+  Broker(Supplier<ConnectionFactory> factories, List<Address> addresses, Timing timing) {
+    this.factories = factories;
+    this.timing = timing;
+    factory = factory();
     this.addresses =
         addresses.isEmpty()
-            ? List.of(new Address(given.getHost(), given.getPort()))
+            ? List.of(new Address(factory.getHost(), factory.getPort()))
             : List.copyOf(addresses);
-    factory = given.clone();
+  }
+
+  private ConnectionFactory factory() {
+    ConnectionFactory given = factories.get();
+    ConnectionFactory factory = given.clone();
     // Confirms do not survive a recovery, and a call has to know that its channel is gone.
     factory.setAutomaticRecoveryEnabled(false);
     factory.setTopologyRecoveryEnabled(false);
@@ -49,6 +59,7 @@ final class Broker {
     if (isDefault(given.getThreadFactory())) {
       factory.setThreadFactory(task -> BackgroundTasks.daemon("outbox-rabbitmq", task));
     }
+    return factory;
   }
 
   /** By its name, because it returns something else in version 5.27 of the client, Boot 4.0's. */
@@ -89,8 +100,8 @@ final class Broker {
   /** Connects; each of its steps has a time limit. */
   Link connect() throws IOException, TimeoutException {
     AtomicReference<@Nullable Socket> socket = new AtomicReference<>();
-    ConnectionFactory once = factory.clone();
-    SocketConfigurator users = factory.getSocketConfigurator();
+    ConnectionFactory once = factory();
+    SocketConfigurator users = once.getSocketConfigurator();
     once.setSocketConfigurator(
         made -> {
           users.configure(made);

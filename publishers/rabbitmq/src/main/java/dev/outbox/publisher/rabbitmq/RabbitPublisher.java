@@ -23,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -161,7 +162,7 @@ public final class RabbitPublisher implements MessagePublisher {
 
   /** Collects the settings; {@link #build()} checks them. Not safe for use by many threads. */
   public static final class Builder {
-    private @Nullable ConnectionFactory factory;
+    private @Nullable Supplier<ConnectionFactory> factories;
     private List<Address> addresses = List.of();
     private Destination exchange = Destination.aggregateType();
     private Destination routingKey = Destination.pattern(ROUTING_KEY);
@@ -188,7 +189,13 @@ public final class RabbitPublisher implements MessagePublisher {
      * own. TLS is as you have set it up: by itself, RabbitMQ's client checks no certificate.
      */
     public Builder connectionFactory(ConnectionFactory factory) {
-      this.factory = requireNonNull(factory, "factory");
+      ConnectionFactory copy = requireNonNull(factory, "factory").clone();
+      return connectionFactories(() -> copy);
+    }
+
+    /** One for each connection. */
+    Builder connectionFactories(Supplier<ConnectionFactory> factories) {
+      this.factories = factories;
       return this;
     }
 
@@ -250,12 +257,12 @@ public final class RabbitPublisher implements MessagePublisher {
      * @throws IllegalArgumentException naming the setting, its value and what to do
      */
     public RabbitPublisher build() {
-      if (factory == null) {
+      if (factories == null) {
         throw new IllegalArgumentException(
             "the URI is missing: say where RabbitMQ is, as in amqp://user:password@localhost:5672");
       }
       Timing timing = Timing.of(timeout);
-      Broker broker = new Broker(factory, addresses, timing);
+      Broker broker = new Broker(factories, addresses, timing);
       return new RabbitPublisher(
           new Call.Setup(
               new Mapping(exchange, routingKey, body), aroundSend, timing, broker.address()),

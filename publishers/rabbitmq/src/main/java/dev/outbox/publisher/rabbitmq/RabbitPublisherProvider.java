@@ -73,7 +73,7 @@ public final class RabbitPublisherProvider implements PublisherProvider {
   public MessagePublisher open(Map<String, String> properties, Duration timeout) {
     RabbitPublisher.Builder publisher =
         RabbitPublisher.builder()
-            .connectionFactory(factory(settings(properties)))
+            .connectionFactories(() -> factory(settings(properties))) // files are read anew
             .destination(Destination.fromProperties(properties))
             .routingKey(
                 Destination.fromProperties(properties, ROUTING_KEY, RabbitPublisher.ROUTING_KEY))

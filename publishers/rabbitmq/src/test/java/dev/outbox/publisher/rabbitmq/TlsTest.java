@@ -38,15 +38,16 @@ class TlsTest {
   @TempDir Path directory;
 
   @Test
-  @DisplayName("certificates are checked, a trusted one works, and a write that hangs is ended")
+  @DisplayName(
+      "certificates are checked, a trusted one works, also a renewed one, and a write that hangs is ended")
   void tls() throws Exception {
     KeyStore keys = SelfSigned.keys(directory, "ip:127.0.0.1");
     try (EmbeddedRabbit rabbit = start(keys)) {
-      refused(RabbitPublisher.builder().uri(rabbit.tlsUri()).timeout(TIMEOUT).build());
-      Path trusted = directory.resolve("trusted.p12");
-      try (var out = Files.newOutputStream(trusted)) {
-        SelfSigned.certificate(keys).store(out, SelfSigned.PASSWORD.toCharArray());
+      try (var strict = RabbitPublisher.builder().uri(rabbit.tlsUri()).timeout(TIMEOUT).build()) {
+        refused(strict, "certif");
       }
+      Path trusted = directory.resolve("trusted.p12");
+      trust(keys, trusted);
       Map<String, String> properties =
           Map.of(
               "rabbitmq.uri",
@@ -61,22 +62,43 @@ class TlsTest {
               SelfSigned.PASSWORD,
               "destination",
               "amq.fanout");
-      refused(new RabbitPublisherProvider().open(without(properties, ".trust"), TIMEOUT));
+      try (var strict =
+          new RabbitPublisherProvider().open(without(properties, ".trust"), TIMEOUT)) {
+        refused(strict, "certif");
+      }
       try (MessagePublisher publisher = new RabbitPublisherProvider().open(properties, TIMEOUT)) {
         Result result = publisher.publish(List.of(stored(message("t", "k")))).get(0);
+        assertThat(destination(result)).as(error(result)).isEqualTo("amq.fanout/Happened");
+        keys = renewed(rabbit);
+        refused(publisher, "signature");
+        trust(keys, trusted);
+        result = publisher.publish(List.of(stored(message("t", "k")))).get(0);
         assertThat(destination(result)).as(error(result)).isEqualTo("amq.fanout/Happened");
       }
       hangs(rabbit, keys);
     }
   }
 
-  private void refused(MessagePublisher publisher) throws Exception {
-    try (publisher) {
-      Result result = publisher.publish(List.of(stored(message("t", "k")))).get(0);
-      assertThat(destination(result)).isNull();
-      assertThat(error(result)).contains("amqps://127.0.0.1").contains("cannot be reached");
-      assertThat(error(result)).containsIgnoringCase("certif");
+  private static void trust(KeyStore keys, Path file) throws Exception {
+    try (var out = Files.newOutputStream(file)) {
+      SelfSigned.certificate(keys).store(out, SelfSigned.PASSWORD.toCharArray());
     }
+  }
+
+  /** The broker has another certificate, by which nobody knows it. */
+  private KeyStore renewed(EmbeddedRabbit rabbit) throws Exception {
+    Files.delete(directory.resolve("keys.p12"));
+    KeyStore keys = SelfSigned.keys(directory, "ip:127.0.0.1");
+    write(keys);
+    rabbit.restart();
+    return keys;
+  }
+
+  private static void refused(MessagePublisher publisher, String why) throws Exception {
+    Result result = publisher.publish(List.of(stored(message("t", "k")))).get(0);
+    assertThat(destination(result)).isNull();
+    assertThat(error(result)).contains("amqps://127.0.0.1").contains("cannot be reached");
+    assertThat(error(result)).containsIgnoringCase(why);
   }
 
   private static Map<String, String> without(Map<String, String> all, String part) {
@@ -122,17 +144,21 @@ class TlsTest {
   }
 
   private EmbeddedRabbit start(KeyStore keys) throws Exception {
-    Path certificate = directory.resolve("certificate.pem");
-    Path key = directory.resolve("key.pem");
-    byte[] certified = keys.getCertificate(SelfSigned.ALIAS).getEncoded();
-    Files.writeString(certificate, pem("CERTIFICATE", certified));
-    byte[] secret = keys.getKey(SelfSigned.ALIAS, SelfSigned.PASSWORD.toCharArray()).getEncoded();
-    Files.writeString(key, pem("PRIVATE KEY", secret));
+    write(keys);
     try {
-      return EmbeddedRabbit.builder().tls(certificate, key).start();
+      return EmbeddedRabbit.builder()
+          .tls(directory.resolve("certificate.pem"), directory.resolve("key.pem"))
+          .start();
     } catch (UnsupportedOperationException e) {
       throw new TestAbortedException("skipped: " + e.getMessage());
     }
+  }
+
+  private void write(KeyStore keys) throws Exception {
+    byte[] certified = keys.getCertificate(SelfSigned.ALIAS).getEncoded();
+    Files.writeString(directory.resolve("certificate.pem"), pem("CERTIFICATE", certified));
+    byte[] secret = keys.getKey(SelfSigned.ALIAS, SelfSigned.PASSWORD.toCharArray()).getEncoded();
+    Files.writeString(directory.resolve("key.pem"), pem("PRIVATE KEY", secret));
   }
 
   private static String pem(String what, byte[] bytes) {
