@@ -2,6 +2,7 @@ package dev.outbox.publisher.nats;
 
 import dev.outbox.publisher.core.BackgroundTasks;
 import dev.outbox.publisher.core.Reconnecting;
+import io.nats.client.AuthenticationException;
 import io.nats.client.Connection;
 import io.nats.client.ErrorListener;
 import io.nats.client.JetStream;
@@ -13,6 +14,7 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -52,6 +54,14 @@ final class Link implements Reconnecting.Connection {
   private static final class Ear implements ErrorListener {
     private volatile @Nullable Link link;
 
+    /** Why the last server could not be connected to. */
+    private volatile @Nullable Throwable failure;
+
+    @Override
+    public void exceptionOccurred(Connection connection, Exception error) {
+      failure = error instanceof ExecutionException ? error.getCause() : error;
+    }
+
     @Override
     public void errorOccurred(Connection connection, String error) {
       Link to = link;
@@ -69,9 +79,15 @@ final class Link implements Reconnecting.Connection {
   /** Connects; blocks for as long as the options say. */
   static Link open(Options.Builder options) throws IOException, InterruptedException {
     Ear ear = new Ear();
-    Link link = new Link(Nats.connect(options.errorListener(ear).build()));
-    ear.link = link;
-    return link;
+    try {
+      Link link = new Link(Nats.connect(options.errorListener(ear).build()));
+      ear.link = link;
+      return link;
+    } catch (AuthenticationException e) {
+      throw e;
+    } catch (IOException e) { // which does not say why
+      throw new IOException("%s: %s".formatted(e.getMessage(), ear.failure), e);
+    }
   }
 
   /** Why there is none; null: it was not made in time. */
