@@ -50,7 +50,9 @@ final class Sent {
   }
 
   void refused() {
-    end(Ended.REFUSED, "the broker refused it (basic.nack), as when a queue is full");
+    end(
+        Ended.REFUSED,
+        "the broker refused it (basic.nack), as when a queue is full or has lost its leader");
   }
 
   void lost() {
