@@ -45,6 +45,7 @@ class JdbcTransactionsTest {
   private boolean cannotRollBack;
   private String advice;
   private long now;
+  private JdbcTransactions waiting;
   private final Connection connection =
       proxy(Connection.class, (p, m, a) -> connection(m.getName(), a));
   private final JdbcTransactions transactions =
@@ -144,6 +145,24 @@ class JdbcTransactionsTest {
 
   private AbstractThrowableAssert<?, ?> assertFails(HandleCallback<?, SQLException> work) {
     return assertThatThrownBy(() -> transactions.runSql(PATIENCE, work));
+  }
+
+  @Test
+  @DisplayName("know how long one of them waits for a connection")
+  void waiting() {
+    List<Duration> waited = new ArrayList<>();
+    DataSource slow =
+        proxy(
+            DataSource.class,
+            (p, m, a) -> {
+              now += 5;
+              waited.add(waiting.waiting());
+              return connection;
+            });
+    waiting = new JdbcTransactions(slow, new FakeServer(), Grants.Role.RELAY, () -> now);
+    assertThat(waiting.<Boolean>run(PATIENCE, handle -> true)).isTrue();
+    assertThat(waited).containsExactly(Duration.ofNanos(5));
+    assertThat(waiting.waiting()).as("afterwards").isZero();
   }
 
   @Test
