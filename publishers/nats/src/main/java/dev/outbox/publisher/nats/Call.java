@@ -191,6 +191,16 @@ final class Call {
         stop(notAcknowledged(place));
         return;
       }
+      Result known = parts.quiet().known(message);
+      if (known instanceof Result.Delivered) { // after its call had given up on it
+        outcome.delivered(this, known);
+        send(link);
+        return;
+      }
+      if (known != null) {
+        stop(known);
+        return;
+      }
       if (parts.quiet().isSlow(place) && isTried(place)) {
         waiting.add(this);
         return;
