@@ -153,7 +153,7 @@ class RedisCommandsTest extends DatabaseCommandsTest {
         "cannot connect to redis://:***@" + address + ": it refused the password, check");
     assertSays("redis://relay:falsch@" + address, "it refused the user relay, check user and");
     assertSays("redis://relay@" + address, "the user relay has no password", "OUTBOX_PASSWORD");
-    assertSays("redis://127.0.0.1:1", "Connection refused; is the server running there?");
+    assertSays("redis://127.0.0.1:1", "Connection refused", "; is the server running there?");
     assertSays("redis://nobody.invalid", "unknown host nobody.invalid");
     assertSays("rediss://:falsch@" + address, "does that port speak TLS, and does this Java trust");
     assertSays("redis://:gehe%3Aim@" + address + "/99", "DB index is out of range");

@@ -216,7 +216,9 @@ class HoldingSimulationTest {
       }
       simulation.run(seconds(1));
     }
-    report("killed, of 200", simulation.standstills(Cause.KILLED), 1_000, 2_500);
+    // One that is ready for what a killed one had may stand still: it is waited for, for some
+    // seconds.
+    report("killed, of 200", simulation.standstills(Cause.KILLED), 1_000, 6_000);
     simulation.rate(0);
     simulation.run(seconds(60));
     assertThat(simulation.holding()).as("seed %d", SEED).hasSize(1);
