@@ -31,8 +31,8 @@ class AtomikosTest {
     System.setProperty("com.atomikos.icatch.log_base_dir", logs.toString());
     System.setProperty("com.atomikos.icatch.registered", "true"); // says no more at its start
     UserTransactionManager manager = new UserTransactionManager();
-    manager.setForceShutdown(
-        true); // or its close waits for a transaction that an error has left open
+    // Or its close waits for a transaction that an error has left open.
+    manager.setForceShutdown(true);
     AtomikosDataSourceBean dataSource = new AtomikosDataSourceBean();
     try (DatabaseServer server = DatabaseServer.postgres()) {
       PGSimpleDataSource plain = new PGSimpleDataSource();
