@@ -48,6 +48,8 @@ class NoDeserializationTest {
       Map.of(
           "dev/outbox/embedded/TestServers.class forName",
           "asks whether Testcontainers is there, by a constant name",
+          "dev/outbox/store/jdbc/internal/PoolSize.class forName",
+          "asks which types of pools are there, by constant names",
           "dev/outbox/dev/tck/TckCommand.class forName",
           "loads the suite that whoever runs the command names, from that one's own jars");
 
