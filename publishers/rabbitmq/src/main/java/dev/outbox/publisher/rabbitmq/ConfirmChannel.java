@@ -67,9 +67,8 @@ final class ConfirmChannel implements ConfirmListener, ReturnListener {
     return channel.isOpen();
   }
 
-  /** Whether it may be used again. */
-  boolean isGood() {
-    return isOpen() && !hasRefused;
+  boolean hasRefused() {
+    return hasRefused;
   }
 
   /** In the background. */

@@ -79,10 +79,10 @@ final class Link implements Reconnecting.Connection {
   }
 
   private void idle(ConfirmChannel lane) {
-    if (lane.isGood()) {
-      idle.addFirst(lane);
-    } else {
+    if (lane.hasRefused()) {
       lane.close();
+    } else if (lane.isOpen()) {
+      idle.addFirst(lane);
     }
   }
 
