@@ -27,6 +27,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.statement.SqlStatements;
@@ -300,52 +301,55 @@ public abstract class PresenceTests extends HoldingTests {
     await().atMost(PATIENCE).until(() -> sessions().size() == wanted);
   }
 
-  @Test
-  @DisplayName("gives its session's connection to a claim that waits for one")
-  void usedUp() throws SQLException {
-    Relay relay = relayThatHoldsAll();
-    append("k");
+  /** Does something while the application has all connections but the session's. */
+  private static void whileUsedUp(Relay relay, ThrowingCallable work) throws Throwable {
     try (Connection one = relay.pool.getConnection();
         Connection other = relay.pool.getConnection();
         Connection third = relay.pool.getConnection()) {
-      assertThat(settle(relay.claim())).isEmpty();
+      work.call();
       assertThat(List.of(one, other, third)).as("in use").allMatch(PresenceTests::isOpen);
     }
+  }
+
+  @Test
+  @DisplayName("gives its session's connection to a claim that waits for one")
+  void usedUp() throws Throwable {
+    Relay relay = relayThatHoldsAll();
+    append("k");
+    whileUsedUp(relay, () -> assertThat(settle(relay.claim())).isEmpty());
   }
 
   @Test
   @DisplayName("has no connection for its claims, and another has what it held")
-  void usedUpForGood() throws SQLException {
+  void usedUpForGood() throws Throwable {
     Relay first = relayThatHoldsAll();
     Relay second = relay();
     append("k");
-    try (Connection one = first.pool.getConnection();
-        Connection other = first.pool.getConnection();
-        Connection third = first.pool.getConnection()) {
-      Background.THREADS.execute(
-          () -> assertThatCode(first.pool::getConnection).doesNotThrowAnyException());
-      awaitWaiting(first.pool, 1);
-      Background.THREADS.execute(first::claim);
-      awaitWaiting(first.pool, 2);
-      assertThat(settle(second.awaitClaim())).isEmpty();
-      assertThat(List.of(one, other, third)).as("in use").allMatch(PresenceTests::isOpen);
-    }
+    whileUsedUp(
+        first,
+        () -> {
+          Background.THREADS.execute(
+              () -> assertThatCode(first.pool::getConnection).doesNotThrowAnyException());
+          awaitWaiting(first.pool, 1);
+          Background.THREADS.execute(first::claim);
+          awaitWaiting(first.pool, 2);
+          assertThat(settle(second.awaitClaim())).isEmpty();
+        });
   }
 
   @Test
   @DisplayName("leaves, and another has all of it, also where the pool has no connection left")
-  void leavesUsedUp() throws Exception {
+  void leavesUsedUp() throws Throwable {
     Relay first = relayThatHoldsAll();
     Relay second = relay();
-    try (Connection one = first.pool.getConnection();
-        Connection other = first.pool.getConnection();
-        Connection third = first.pool.getConnection()) {
-      first.keeper.leave(SOON);
-      append("k");
-      Claim claim = await().atMost(SOON).until(second::claim, c -> !c.messages().isEmpty());
-      assertThat(settle(claim)).isEmpty();
-      assertThat(List.of(one, other, third)).as("in use").allMatch(PresenceTests::isOpen);
-    }
+    whileUsedUp(
+        first,
+        () -> {
+          first.keeper.leave(SOON);
+          append("k");
+          Claim claim = await().atMost(SOON).until(second::claim, c -> !c.messages().isEmpty());
+          assertThat(settle(claim)).isEmpty();
+        });
   }
 
   private static void awaitWaiting(HikariDataSource pool, int threads) {
