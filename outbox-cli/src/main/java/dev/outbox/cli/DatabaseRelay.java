@@ -39,6 +39,8 @@ final class DatabaseRelay implements AutoCloseable {
   /** Between two purges of the inbox. */
   private static final Duration PURGE_PAUSE = Duration.ofMinutes(1);
 
+  private static final int LEAST_CONNECTIONS = 4;
+
   /** How many connections health and metrics use at once. */
   private static final int SERVED = 2;
 
@@ -111,11 +113,11 @@ final class DatabaseRelay implements AutoCloseable {
 
   /**
    * One for each worker, one that holds, one for the relay's housekeeping, one for an inbox's, and
-   * those of what is served.
+   * those of what is served. A smaller pool than this least is not given to a relay that holds.
    */
   private static int connections(RelayConfig config) {
-    return Math.max(1, config.workers())
-        + (config.inboxPrefix() == null ? 2 : 3)
+    return Math.max(LEAST_CONNECTIONS, config.workers() + 2)
+        + (config.inboxPrefix() == null ? 0 : 1)
         + (config.server() == null ? 0 : SERVED)
         + (config.hasPage() ? OutboxPage.MOST_READS : 0);
   }

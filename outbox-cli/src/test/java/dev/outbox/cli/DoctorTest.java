@@ -203,6 +203,7 @@ class DoctorTest {
   @Test
   @DisplayName("a relay that was lost")
   void lostRelay() throws Exception {
+    Files.writeString(config, config(server.jdbcUrl()) + "relay.workers=1\n");
     Process lost =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
