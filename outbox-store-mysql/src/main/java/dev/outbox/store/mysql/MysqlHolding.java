@@ -79,12 +79,15 @@ final class MysqlHolding implements Holding<Handle> {
   }
 
   @Override
+  public boolean isSeen(Handle handle) {
+    return UnparsedSql.query(handle, IS_CLUSTER).mapTo(String.class).findFirst().isEmpty();
+  }
+
+  @Override
   public boolean begin(Handle handle, int code) {
     int uptime = UnparsedSql.query(handle, UPTIME).map((row, context) -> row.getInt(2)).one();
     settledAt = System.nanoTime() + SECONDS.toNanos(Math.max(0, OTHERS_COME_BACK_SECONDS - uptime));
-    boolean shown =
-        UnparsedSql.query(handle, IS_CLUSTER).mapTo(String.class).findFirst().isEmpty()
-            && locks.show(handle, code);
+    boolean shown = locks.show(handle, code);
     if (shown) {
       handle.execute(LIMIT_SILENCE);
     } else {

@@ -55,6 +55,7 @@ class GaleraTest extends HoldingTests {
       holding.join(PATIENCE.toMillis());
       assertThat(holding.isAlive()).isFalse();
     }
+    assertThat(store.statistics(10).relays()).as("relays, which cannot be seen").isNull();
     List<UUID> ids = appended(4);
     assertThat(cluster())
         .matches(Finding::isFine)

@@ -123,12 +123,17 @@ record PostgresHolding(PostgresLeases leases, BatchStatements statements, Pooler
           .formatted(CHANNEL);
 
   @Override
-  public boolean begin(Handle handle, int code) {
+  public boolean isSeen(Handle handle) {
     try {
-      return pooler.keepsSession(handle.getConnection()) && ask(handle, BEGIN, code);
+      return pooler.keepsSession(handle.getConnection());
     } catch (SQLException e) {
       throw new TransactionException(e);
     }
+  }
+
+  @Override
+  public boolean begin(Handle handle, int code) {
+    return ask(handle, BEGIN, code);
   }
 
   @Override

@@ -182,6 +182,16 @@ class PoolerTest {
     }
 
     @Test
+    @DisplayName("nobody says that no relay lives, because none could be seen")
+    void unseen() {
+      through(
+          pooler,
+          Map.of("prepareThreshold", "0"),
+          pool -> assertThat(store(pool).statistics(10).relays()).isNull());
+      assertThat(store(direct.pool).statistics(10).relays()).isZero();
+    }
+
+    @Test
     @DisplayName("so it does with prepared statements, where the pooler carries them along")
     void carried() {
       assumeTrue(

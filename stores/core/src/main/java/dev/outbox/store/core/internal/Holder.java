@@ -229,7 +229,9 @@ final class Holder<H> {
   }
 
   void begin(Transactions<H> session) {
-    if (session.runSingle(PATIENCE, handle -> holding.begin(handle, RelayPresence.code(self)))) {
+    if (session.runSingle(
+        PATIENCE,
+        handle -> holding.isSeen(handle) && holding.begin(handle, RelayPresence.code(self)))) {
       takesFrom = clock.getAsLong() + (hadSession ? OTHERS_COME_BACK.toNanos() : 0);
       vacancies.forget();
       // What it would say of a history that is over may not be so.

@@ -17,9 +17,15 @@ import java.util.UUID;
 public interface Holding<H> {
 
   /**
-   * Makes this session the sign that a relay lives.
+   * Whether this session stays the client's, and all can see what it shows: not behind a pooler,
+   * and not in a cluster whose nodes do not tell each other.
+   */
+  boolean isSeen(H handle);
+
+  /**
+   * Makes this session, which {@link #isSeen}, the sign that a relay lives.
    *
-   * @return false where it is not sure that the session stays the client's, as behind a pooler
+   * @return false where there is no room for one more
    */
   boolean begin(H handle, int code);
 

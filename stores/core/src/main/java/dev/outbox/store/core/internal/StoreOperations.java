@@ -225,11 +225,14 @@ public final class StoreOperations<H> {
 
   public Statistics statistics(int cap) {
     int checked = StatisticsStore.checked(cap);
+    return run(handle -> administration.statistics(handle, checked, relays(handle)));
+  }
+
+  /** Where none is seen, relays may live all the same if they cannot be. */
+  private @Nullable Integer relays(H handle) {
     Holding<H> holding = database.leases().holding();
-    return run(
-        handle ->
-            administration.statistics(
-                handle, checked, holding == null ? null : holding.look(handle).codes().size()));
+    int seen = holding == null ? 0 : holding.look(handle).codes().size();
+    return holding != null && (seen > 0 || holding.isSeen(handle)) ? (Integer) seen : null;
   }
 
   // ---- housekeeping

@@ -151,10 +151,15 @@ class HolderTest {
     }
 
     @Override
+    public boolean isSeen(String handle) {
+      return !pooled;
+    }
+
+    @Override
     public boolean begin(String handle, int code) {
       beforeBegin.run();
       listens = false;
-      return !pooled && codes.add(code);
+      return codes.add(code);
     }
 
     @Override
