@@ -272,7 +272,11 @@ final class PostgresServer extends Server {
   /** Of several rights at once it would say whether there is any of them. */
   @Override
   public String hasRight(String kind) {
-    return "select has_%s_privilege(?, ?)".formatted(kind);
+    return switch (kind) {
+      case "column" -> "select has_column_privilege(?, ?, ?)";
+      case "function" -> "select coalesce(has_function_privilege(to_regproc(?), ?), false)";
+      default -> "select has_%s_privilege(?, ?)".formatted(kind);
+    };
   }
 
   @Override

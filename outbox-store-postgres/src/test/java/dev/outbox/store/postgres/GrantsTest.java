@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.outbox.Archive;
 import dev.outbox.OutboxException;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.TransientOutboxException;
@@ -17,6 +18,7 @@ import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
 import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.jdbc.GrantsTests;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.tck.internal.Jdbc;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -147,6 +149,23 @@ class GrantsTest extends GrantsTests {
     } finally {
       database.execute("drop owned by %1$s; drop role %1$s".formatted(poor));
     }
+  }
+
+  @Test
+  @DisplayName("are looked through, those on the archive's columns and function, too")
+  void lookedThrough() {
+    JdbcOutboxStore store = builder(as(relay)).archive(Archive.FULL).build();
+    assertThat(store.missingGrants()).contains(List.of());
+    database.execute(
+        "revoke insert (who) on outbox_archive_audit from " + relay,
+        "revoke execute on function outbox_archive_keep from " + relay,
+        "revoke insert on outbox_archive_message from " + relay);
+    assertThat(store.missingGrants().orElseThrow())
+        .containsExactly(
+            "grant select, insert on outbox_archive_message to " + relay,
+            "grant select, insert (action, who, reason, seq, message_id) on outbox_archive_audit to "
+                + relay,
+            "grant execute on function outbox_archive_keep to " + relay);
   }
 
   @Test

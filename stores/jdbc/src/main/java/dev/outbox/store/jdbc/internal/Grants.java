@@ -12,6 +12,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jdbi.v3.core.Handle;
+import org.jspecify.annotations.Nullable;
 
 /** Who needs which rights. */
 public record Grants(Server server) {
@@ -37,6 +38,9 @@ public record Grants(Server server) {
   /** Its last part is what rights are given on; errors name that. */
   private static final Pattern GRANT =
       Pattern.compile("(?s)grant (?<rights>.*) on (?:(?<kind>\\w+) )?(?<name>[\\w.]+) to .*");
+
+  /** One of several, on columns or on the whole. */
+  private static final Pattern RIGHT = Pattern.compile("(?<right>\\w+)(?: \\((?<columns>.*?)\\))?");
 
   /** What a text names the user who reads it. */
   private static final String READER = "this user";
@@ -98,12 +102,25 @@ public record Grants(Server server) {
 
   private boolean hasRights(Handle handle, String grant) {
     Matcher on = GRANT.matcher(grant);
-    if (!on.matches()) { // on a function, which is named with the types of its parameters
-      return true;
-    }
-    String ask = server.hasRight(on.group("kind") == null ? "table" : on.group("kind"));
-    return Arrays.stream(on.group("rights").split(", "))
-        .allMatch(right -> handle.select(ask, on.group("name"), right).mapTo(Boolean.class).one());
+    return !on.matches()
+        || RIGHT
+            .matcher(on.group("rights"))
+            .results()
+            .allMatch(right -> hasRight(handle, on, right.group(1), right.group(2)));
+  }
+
+  private boolean hasRight(Handle handle, Matcher on, String right, @Nullable String columns) {
+    String name = on.group("name");
+    String kind = on.group("kind") == null ? "table" : on.group("kind");
+    return columns == null
+        ? handle.select(server.hasRight(kind), name, right).mapTo(Boolean.class).one()
+        : Arrays.stream(columns.split(", "))
+            .allMatch(
+                column ->
+                    handle
+                        .select(server.hasRight("column"), name, column, right)
+                        .mapTo(Boolean.class)
+                        .one());
   }
 
   private static boolean isOn(String grant, String error) {

@@ -104,10 +104,10 @@ public abstract class Server {
   }
 
   /**
-   * Asks whether the session's user has a right, with the parameters of what and of which right;
-   * null where it is not asked.
+   * Asks whether the session's user has a right, with the parameters of what, of which column if it
+   * is one, and of which right; null where it is not asked.
    *
-   * @param kind of what: table, sequence or schema
+   * @param kind of what: table, column, sequence, function or schema
    */
   public @Nullable String hasRight(String kind) {
     return null;
