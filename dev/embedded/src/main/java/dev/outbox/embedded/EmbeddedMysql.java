@@ -27,10 +27,12 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
   private final MysqlBinaries binaries;
   private final Map<String, String> settings;
   private final Optional<String> galeraState;
+  private final String scheme;
   private final Path data = directory().resolve("data");
 
   private EmbeddedMysql(Builder builder, MysqlBinaries binaries) {
     super(builder.kind.label, binaries.version());
+    scheme = builder.kind.scheme();
     this.binaries = binaries;
     settings = new LinkedHashMap<>(builder.settings);
     galeraState = builder.galeraState;
@@ -45,16 +47,16 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
   }
 
   /**
-   * The database {@code outbox}, by MySQL's driver. MariaDB's driver understands the same with
-   * {@code jdbc:mariadb:} in front.
+   * The database {@code outbox}, by the server's own driver. MySQL's driver understands the same of
+   * MariaDB with {@code jdbc:mysql:} in front.
    *
    * <p>Without TLS, which would only cost time on 127.0.0.1; the driver then has to ask the server
    * for the key that it encrypts the password with.
    */
   @Override
   public String jdbcUrl() {
-    return "jdbc:mysql://127.0.0.1:%s/outbox?sslMode=DISABLED&allowPublicKeyRetrieval=true"
-        .formatted(port());
+    return "jdbc:%s://127.0.0.1:%s/outbox?sslMode=DISABLED&allowPublicKeyRetrieval=true"
+        .formatted(scheme, port());
   }
 
   /** A user who may do everything. */

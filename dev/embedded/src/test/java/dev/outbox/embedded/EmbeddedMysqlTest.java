@@ -33,10 +33,10 @@ class EmbeddedMysqlTest {
   void drivers() throws Exception {
     try (EmbeddedMysql mariadb = EmbeddedMysql.mariadb().start()) {
       assertThat(variable(mariadb, "version")).contains("MariaDB");
-      String url = mariadb.jdbcUrl().replace("jdbc:mysql:", "jdbc:mariadb:");
+      String url = mariadb.jdbcUrl().replace("jdbc:mariadb:", "jdbc:mysql:");
       try (Connection connection =
           DriverManager.getConnection(url, mariadb.user(), mariadb.password())) {
-        assertThat(connection.getMetaData().getDriverName()).contains("MariaDB");
+        assertThat(connection.getMetaData().getDriverName()).contains("MySQL");
         assertThat(Sql.query(connection, "select database()")).containsExactly("outbox");
       }
     }

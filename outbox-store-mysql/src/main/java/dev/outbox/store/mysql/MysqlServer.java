@@ -60,15 +60,18 @@ final class MysqlServer extends Server {
   private static final String BEGIN =
       """
       set @outbox_idle = @@session.wait_timeout, @outbox_write = @@session.net_write_timeout,
-        @outbox_zone = @@session.time_zone,
-        @@session.wait_timeout = %1$s, @@session.net_write_timeout = %1$s,
-        @@session.time_zone = '+00:00', @@%2$s = 'READ-COMMITTED', @@%3$s = 0
+        @outbox_zone = @@session.time_zone, @outbox_isolation = @@session.${isolation},
+        @outbox_read_only = @@session.${read_only},
+        @@session.wait_timeout = ${seconds}, @@session.net_write_timeout = ${seconds},
+        @@session.time_zone = '+00:00', @@session.${isolation} = 'READ-COMMITTED',
+        @@session.${read_only} = 0
       """;
 
   private static final String END =
       """
       set @@session.wait_timeout = @outbox_idle, @@session.net_write_timeout = @outbox_write,
-        @@session.time_zone = @outbox_zone
+        @@session.time_zone = @outbox_zone, @@session.${isolation} = @outbox_isolation,
+        @@session.${read_only} = @outbox_read_only
       """;
 
   private final Flavor flavor;
@@ -96,13 +99,14 @@ final class MysqlServer extends Server {
   }
 
   /**
-   * Sets each transaction of ours up in one round trip; {@link #end} puts back in another what
-   * would outlive it: the connection may be the application's.
+   * Sets each transaction of ours up in one round trip; {@link #end} puts all back in another: the
+   * connection may be the application's.
    *
    * <ul>
-   *   <li>READ COMMITTED, for this transaction alone: the reads of a claim must see what was
-   *       committed before its lease, and at REPEATABLE READ gaps are locked, in the way of
-   *       producers' inserts.
+   *   <li>READ COMMITTED: the reads of a claim must see what was committed before its lease, and at
+   *       REPEATABLE READ gaps are locked, in the way of producers' inserts. Not by what is set for
+   *       one transaction alone: MariaDB's driver sends no COMMIT where nothing was read, and the
+   *       application's next transaction would get it.
    *   <li>A client that stops inside a transaction would hold its bucket rows for {@code
    *       wait_timeout}, eight hours by default, and others would skip them as long. When it owes a
    *       statement, {@code wait_timeout} ends it; when it stops while a large result is on its
@@ -114,12 +118,12 @@ final class MysqlServer extends Server {
   public void begin(Connection connection, Duration patience) throws SQLException {
     long seconds =
         Math.min(Integer.MAX_VALUE / 1000, Math.max(1, patience.plusMillis(999).toSeconds()));
-    execute(connection, BEGIN.formatted(seconds, flavor.isolation, flavor.readOnly));
+    execute(connection, fill(BEGIN).replace("${seconds}", "" + seconds));
   }
 
   @Override
   public void end(Connection connection) throws SQLException {
-    execute(connection, END);
+    execute(connection, fill(END));
   }
 
   private static void execute(Connection connection, String sql) throws SQLException {

@@ -200,6 +200,7 @@ record MysqlText(PrefixedNames names, Flavor flavor) {
         .replaceAll("and m\\.status = ('[A-Z]+')", "and m.status = " + flavor.status)
         .replace("${lockMessages}", flavor.lockMessages)
         .replace("${isolation}", flavor.isolation)
+        .replace("${read_only}", flavor.readOnly)
         .replace("${logsFirst}", flavor.logsFirst)
         .replace("${collation}", flavor.collation);
   }

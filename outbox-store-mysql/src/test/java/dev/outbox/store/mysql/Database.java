@@ -36,6 +36,11 @@ public final class Database extends TestDatabase {
     return new Database(server(), schema(), config -> config.setMaximumPoolSize(1));
   }
 
+  /** Of both servers. */
+  static void byMysqlsDriver(HikariConfig config) {
+    config.setJdbcUrl(config.getJdbcUrl().replaceFirst("^jdbc:mariadb:", "jdbc:mysql:"));
+  }
+
   /** The same database on another server of a cluster; the caller closes its pool. */
   Database on(DatabaseServer other) {
     return new Database(other, schema(), config -> {});

@@ -45,7 +45,9 @@ final class Explained {
   }
 
   private void add(Connection connection, String text) throws SQLException {
-    plans.add(new Plan(text, explain(connection, text)));
+    if (!text.startsWith("show ")) { // which cannot be explained
+      plans.add(new Plan(text, explain(connection, text)));
+    }
   }
 
   /** The driver's statement shows its text behind its class's name. */

@@ -1,5 +1,6 @@
 package dev.outbox.store.mysql;
 
+import static dev.outbox.store.mysql.Database.byMysqlsDriver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -105,6 +106,7 @@ class MysqlErrorsTest extends ErrorsTests {
   void losesCharacters(String setting) {
     HikariConfig config = new HikariConfig();
     database.pool.copyStateTo(config);
+    byMysqlsDriver(config); // MariaDB's refuses such settings
     config.setJdbcUrl(
         config.getJdbcUrl() + (config.getJdbcUrl().contains("?") ? "&" : "?") + setting);
     try (HikariDataSource pool = new HikariDataSource(config)) {

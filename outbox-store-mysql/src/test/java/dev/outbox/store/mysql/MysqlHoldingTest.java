@@ -116,11 +116,13 @@ class MysqlHoldingTest extends HoldingTests {
   @Test
   @DisplayName("and ends its last session, which the server has not missed yet")
   void comesBack() throws SQLException {
-    try (Connection last = database.pool.getConnection();
-        Connection next = database.pool.getConnection()) {
+    Connection last = database.pool.getConnection();
+    try (Connection next = database.pool.getConnection()) {
       assertThat(show(last, 16)).isTrue();
       assertThat(show(next, 17)).as("of the same number").isTrue();
       assertThat(last.isValid(5)).isFalse();
+    } finally {
+      database.pool.evictConnection(last);
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.outbox.store.mysql;
 
+import static dev.outbox.store.mysql.Database.byMysqlsDriver;
 import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -65,6 +66,7 @@ class MysqlPlansTest extends HoldingTests {
 
   @Override
   protected void configure(HikariConfig config) {
+    byMysqlsDriver(config); // its statements tell their text
     config.setMaximumPoolSize(1);
   }
 
