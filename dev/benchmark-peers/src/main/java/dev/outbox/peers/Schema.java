@@ -6,7 +6,6 @@ import dev.outbox.OutboxException;
 import dev.outbox.cli.Address;
 import dev.outbox.dev.bench.StatementWatch;
 import dev.outbox.dev.database.Jdbc;
-import dev.outbox.dev.database.JdbcKind;
 import dev.outbox.dev.database.JdbcPlace;
 import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.StoreKind;
@@ -48,7 +47,7 @@ final class Schema implements AutoCloseable {
   static Pool pool(Address address, String name, int connections) {
     Address own =
         new Address(address.url(), address.user(), address.password(), name, address.prefix());
-    HikariConfig config = Jdbc.config(JdbcKind.POSTGRES, own, "pool", connections);
+    HikariConfig config = Jdbc.config(StoreKind.POSTGRES, own, "pool", connections);
     config.setJdbcUrl(config.getJdbcUrl() + "&currentSchema=" + name);
     LongAdder counter = new LongAdder();
     HikariDataSource pool = new HikariDataSource(config);

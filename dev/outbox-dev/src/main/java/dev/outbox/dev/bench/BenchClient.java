@@ -4,8 +4,8 @@ import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.dev.database.Business;
 import dev.outbox.dev.database.Jdbc;
-import dev.outbox.dev.database.JdbcKind;
 import dev.outbox.dev.database.JdbcPlace;
+import dev.outbox.dev.database.StoreKind;
 import dev.outbox.inbox.Inbox;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.relay.Relay;
@@ -112,7 +112,7 @@ final class BenchClient implements AutoCloseable {
   }
 
   private void bare(List<OutboxMessage> messages) {
-    boolean isPostgres = place.kind() == JdbcKind.POSTGRES;
+    boolean isPostgres = place.kind() == StoreKind.POSTGRES;
     List<@Nullable Object> parameters = new ArrayList<>();
     for (OutboxMessage message : messages) {
       parameters.add(isPostgres ? message.id() : message.id().toString());

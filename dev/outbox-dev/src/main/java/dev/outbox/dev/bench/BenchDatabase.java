@@ -7,7 +7,6 @@ import dev.outbox.dev.bench.BenchClient.Append;
 import dev.outbox.dev.common.Percentiles;
 import dev.outbox.dev.database.Business;
 import dev.outbox.dev.database.Jdbc;
-import dev.outbox.dev.database.JdbcKind;
 import dev.outbox.dev.database.JdbcPlace;
 import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.StoreKind;
@@ -74,7 +73,7 @@ final class BenchDatabase implements AutoCloseable {
   private final Place<?> root;
   private final String schema = BEGIN + UUID.randomUUID().toString().substring(0, 8);
   private final Address own;
-  private final JdbcKind kind;
+  private final StoreKind kind;
   private final boolean isPostgres;
   private final JdbcPlace admin;
   private boolean mayCheckpoint = true;
@@ -90,7 +89,7 @@ final class BenchDatabase implements AutoCloseable {
     own = root.in(schema);
     admin = place();
     kind = admin.kind();
-    isPostgres = kind == JdbcKind.POSTGRES;
+    isPostgres = kind == StoreKind.POSTGRES;
     try {
       root.createSchema(schema);
       create();
@@ -176,7 +175,7 @@ final class BenchDatabase implements AutoCloseable {
    */
   static JdbcPlace pool(Address own, int connections, @Nullable LongAdder counter) {
     return JdbcPlace.ready(
-        StoreKind.of(own.url()).jdbc(),
+        StoreKind.of(own.url()),
         own,
         connections,
         pool -> counter == null ? pool : StatementWatch.watch(pool, counter));

@@ -1,8 +1,8 @@
 package dev.outbox.dev.bench;
 
-import dev.outbox.dev.database.JdbcKind;
 import dev.outbox.dev.database.JdbcPlace;
 import dev.outbox.dev.database.Place.Session;
+import dev.outbox.dev.database.StoreKind;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -67,7 +67,7 @@ final class Limit implements AutoCloseable {
    * @param most of a batch
    */
   Limit(JdbcPlace place, int most) {
-    isPostgres = place.kind() == JdbcKind.POSTGRES;
+    isPostgres = place.kind() == StoreKind.POSTGRES;
     session = place.session();
     sequences = new long[most];
     String ids = String.join(", ", Collections.nCopies(most, "?"));

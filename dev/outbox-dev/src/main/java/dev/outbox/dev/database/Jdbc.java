@@ -19,7 +19,7 @@ public final class Jdbc {
    * The settings of a pool. Where the address has a schema, {@link JdbcPlace#removeSchemas} finds
    * its sessions.
    */
-  public static HikariConfig config(JdbcKind kind, Address address, String role, int connections) {
+  public static HikariConfig config(StoreKind kind, Address address, String role, int connections) {
     HikariConfig config = new HikariConfig();
     String schema = address.schema();
     config.setJdbcUrl(

@@ -8,7 +8,6 @@ import dev.outbox.TransientOutboxException;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Failure;
 import dev.outbox.cli.Stores;
-import dev.outbox.dev.database.Work.Appended;
 import dev.outbox.dev.database.Work.Archived;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.InboxStore;
@@ -17,6 +16,7 @@ import dev.outbox.spi.store.StoreProvider.History;
 import dev.outbox.spi.store.StoreProvider.Settings;
 import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
+import dev.outbox.store.jdbc.JdbcStoreProvider;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.DriverManager;
@@ -37,20 +37,12 @@ import org.jspecify.annotations.Nullable;
 
 /** A relational database. */
 public final class JdbcPlace implements Tortured<Connection> {
-  private static final String TABLES =
-      """
-      create table ${q}torture_key (name varchar(64) primary key, last integer not null default 0);
-      create table ${q}torture_work (id varchar(36) primary key, name varchar(64) not null,
-        nth integer not null, kind varchar(16) not null, dedup varchar(80),
-        refused integer not null)
-      """;
-
   /** Of one insert. */
   private static final int ROWS = 500;
 
   private static final String COMMIT_LATER = "torture commit later";
 
-  private final JdbcKind kind;
+  private final StoreKind kind;
   private final Address address;
   private final Archive archive;
   private final HikariDataSource pool;
@@ -58,7 +50,7 @@ public final class JdbcPlace implements Tortured<Connection> {
   private final JdbcOutboxStore store;
 
   private JdbcPlace(
-      JdbcKind kind,
+      StoreKind kind,
       Address address,
       Archive archive,
       HikariDataSource pool,
@@ -76,7 +68,7 @@ public final class JdbcPlace implements Tortured<Connection> {
    * database may be away.
    */
   public static JdbcPlace patient(
-      JdbcKind kind, Address address, Archive archive, int size, Duration patience) {
+      StoreKind kind, Address address, Archive archive, int size, Duration patience) {
     HikariConfig config = Jdbc.config(kind, address, "place", size);
     config.setMinimumIdle(0);
     config.setInitializationFailTimeout(-1);
@@ -93,7 +85,7 @@ public final class JdbcPlace implements Tortured<Connection> {
    * @param watch may count what goes through the pool
    */
   public static JdbcPlace ready(
-      JdbcKind kind, Address address, int size, UnaryOperator<DataSource> watch) {
+      StoreKind kind, Address address, int size, UnaryOperator<DataSource> watch) {
     HikariDataSource pool = new HikariDataSource(Jdbc.config(kind, address, "pool", size));
     List<Connection> all = new ArrayList<>();
     try {
@@ -110,7 +102,7 @@ public final class JdbcPlace implements Tortured<Connection> {
     return new JdbcPlace(kind, address, Archive.NONE, pool, watch.apply(pool));
   }
 
-  public JdbcKind kind() {
+  public StoreKind kind() {
     return kind;
   }
 
@@ -159,7 +151,7 @@ public final class JdbcPlace implements Tortured<Connection> {
                   .replaceFirst("^mysql-connector-j-", "")
                   .replaceFirst(" .*", "");
           Map<String, String> about = new LinkedHashMap<>();
-          about.put("database", kind + " " + data.getDatabaseProductVersion());
+          about.put("database", kind.label() + " " + data.getDatabaseProductVersion());
           about.put("driver", data.getDriverName() + " " + version);
           return about;
         });
@@ -216,7 +208,7 @@ public final class JdbcPlace implements Tortured<Connection> {
 
   /** SQL Server has no CASCADE. Not for ever does it wait for a session that may not be ended. */
   private List<String> drop(Connection connection, String schema) throws SQLException {
-    if (kind != JdbcKind.SQLSERVER) {
+    if (kind != StoreKind.SQLSERVER) {
       return List.of(kind.sql("drop schema", schema));
     }
     List<String> all = new ArrayList<>(List.of("set lock_timeout 30000"));
@@ -230,10 +222,8 @@ public final class JdbcPlace implements Tortured<Connection> {
   }
 
   /** The first column. */
-  private List<String> texts(String sql, String parameter) {
-    return ask(sql, connection -> Jdbc.rows(connection, sql, parameter)).stream()
-        .map(row -> row.get(0))
-        .toList();
+  private List<String> texts(String sql, String... parameters) {
+    return rows(sql, parameters).stream().map(row -> row.get(0)).toList();
   }
 
   @Override
@@ -261,33 +251,51 @@ public final class JdbcPlace implements Tortured<Connection> {
     Settings settings =
         new Settings(
             "", "", "", address.schema(), Settings.DEFAULT_PREFIX, null, 1, History.of(archive));
-    return kind.provider().store(dataSource, settings);
+    return provider().store(dataSource, settings);
+  }
+
+  private JdbcStoreProvider provider() {
+    return (JdbcStoreProvider) Stores.named(kind.toString());
   }
 
   @Override
   public JdbcInboxStore inbox(@Nullable Duration retention) {
     Duration time = retention == null ? InboxStore.DEFAULT_RETENTION : retention;
-    return kind.provider().inbox(dataSource, address.schema(), InboxStore.DEFAULT_PREFIX, time);
+    return provider().inbox(dataSource, address.schema(), InboxStore.DEFAULT_PREFIX, time);
   }
 
   @Override
   public void create(int keys) {
     store.migrate();
-    List<String> statements = new ArrayList<>(List.of(TABLES.split(";")));
+    createNotes(APPENDED);
+    execute(
+        "create table ${q}torture_key (name varchar(64) primary key, last integer not null default 0)");
     for (int from = 0; from < keys; from += ROWS) {
-      statements.add(
+      execute(
           IntStream.range(from, Math.min(keys, from + ROWS))
               .mapToObj(n -> "('%s')".formatted(Place.key(n)))
               .collect(Collectors.joining(", ", "insert into ${q}torture_key (name) values ", "")));
     }
-    statements.forEach(this::execute);
   }
 
   @Override
   public void createInbox() {
     inbox(null).migrate();
-    execute(
-        "create table ${q}torture_effect (way varchar(16) not null, message varchar(36) not null)");
+    createNotes(EFFECTS);
+  }
+
+  private void createNotes(String list) {
+    execute("create table ${q}torture_%s (note varchar(500) not null)".formatted(list));
+  }
+
+  @Override
+  public void note(Connection connection, String list, String note) {
+    update(connection, "insert into ${q}torture_%s (note) values (?)".formatted(list), note);
+  }
+
+  @Override
+  public List<String> notes(String list) {
+    return texts("select note from ${q}torture_" + list);
   }
 
   private static TransientOutboxException away(SQLException e) {
@@ -317,8 +325,8 @@ public final class JdbcPlace implements Tortured<Connection> {
     tell(sql.strip(), connection -> Jdbc.execute(connection, qualified(sql)));
   }
 
-  private List<List<String>> rows(String sql) {
-    return ask(sql.strip(), connection -> Jdbc.rows(connection, qualified(sql)));
+  private List<List<String>> rows(String sql, String... parameters) {
+    return ask(sql.strip(), connection -> Jdbc.rows(connection, qualified(sql), parameters));
   }
 
   private void update(Connection connection, String sql, @Nullable Object... parameters) {
@@ -355,22 +363,6 @@ public final class JdbcPlace implements Tortured<Connection> {
   }
 
   @Override
-  public void effect(Connection connection, Enum<?> way, UUID message) {
-    update(
-        connection,
-        "insert into ${q}torture_effect (way, message) values (?, ?)",
-        way.name(),
-        message.toString());
-  }
-
-  @Override
-  public List<Effect> effects() {
-    return rows("select way, message from ${q}torture_effect").stream()
-        .map(row -> new Effect(row.get(0), row.get(1)))
-        .toList();
-  }
-
-  @Override
   public int lock(Connection connection, String key) {
     try {
       String unused = Jdbc.text(connection, qualified(kind.sql("torture lock key")), key);
@@ -383,20 +375,6 @@ public final class JdbcPlace implements Tortured<Connection> {
   @Override
   public void last(Connection connection, String key, int number) {
     update(connection, "update ${q}torture_key set last = ? where name = ?", number, key);
-  }
-
-  @Override
-  public void appended(Connection connection, Appended one) {
-    update(
-        connection,
-        "insert into ${q}torture_work (id, name, nth, kind, dedup, refused)"
-            + " values (?, ?, ?, ?, ?, ?)",
-        one.work().id().toString(),
-        one.work().key(),
-        one.work().nth(),
-        one.work().kind().name(),
-        one.dedup(),
-        one.refused() ? 1 : 0);
   }
 
   @Override
@@ -468,7 +446,7 @@ public final class JdbcPlace implements Tortured<Connection> {
 
   @Override
   public long waiting() {
-    return Long.parseLong(rows("select count(*) from outbox_message").get(0).get(0));
+    return Long.parseLong(texts("select count(*) from outbox_message").get(0));
   }
 
   @Override
@@ -480,26 +458,13 @@ public final class JdbcPlace implements Tortured<Connection> {
 
   @Override
   public List<String> wrong() {
-    return kind.all("torture wrong").stream()
-        .flatMap(sql -> rows(sql).stream())
-        .map(row -> row.get(0))
-        .toList();
+    return kind.all("torture wrong").stream().flatMap(sql -> texts(sql).stream()).toList();
   }
 
   /** Buckets, but not those that a killed relay kept: its lease has ended. */
   @Override
   public long held() {
     return store.leases().orElseThrow().stream().mapToInt(WorkerLease::buckets).sum();
-  }
-
-  @Override
-  public List<Appended> appended() {
-    return rows("select id, name, nth, kind, dedup, refused from torture_work").stream()
-        .map(
-            row ->
-                Appended.of(
-                    row, row.get(4).equals("null") ? null : row.get(4), row.get(5).equals("1")))
-        .toList();
   }
 
   @Override
@@ -512,9 +477,7 @@ public final class JdbcPlace implements Tortured<Connection> {
             rows("select id, outcome from outbox_archive_message").stream()
                 .map(row -> new Archived(UUID.fromString(row.get(0)), Outcome.valueOf(row.get(1))))
                 .toList(),
-            rows("select id from outbox_message").stream()
-                .map(row -> UUID.fromString(row.get(0)))
-                .toList(),
+            texts("select id from outbox_message").stream().map(UUID::fromString).toList(),
             rows("select action, seq from outbox_archive_audit").stream()
                 .map(row -> (row.get(0).equals("REQUEUED") ? "requeue " : "discard ") + row.get(1))
                 .toList()));

@@ -27,7 +27,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -41,7 +40,6 @@ import org.jspecify.annotations.Nullable;
  * database here, and gets a URL of its own.
  */
 final class MongoPlace implements Place<ClientSession> {
-  private static final String EFFECTS = "torture_effect";
   private static final int TRIES = 10;
 
   /** A database that nothing is made in. */
@@ -197,7 +195,7 @@ final class MongoPlace implements Place<ClientSession> {
   @Override
   public void createInbox() {
     inbox(null).migrate();
-    client.getDatabase(url.database()).createCollection(EFFECTS);
+    client.getDatabase(url.database()).createCollection("torture_" + EFFECTS);
   }
 
   private record InSession(ClientSession transaction) implements Session<ClientSession> {
@@ -236,20 +234,17 @@ final class MongoPlace implements Place<ClientSession> {
     return new InSession(session);
   }
 
-  private void insert(ClientSession session, String collection, Document document) {
-    var unused = asked(() -> collection(collection).insertOne(session, document));
+  @Override
+  public void note(ClientSession session, String list, String note) {
+    Document document = new Document("note", note);
+    var unused = asked(() -> collection("torture_" + list).insertOne(session, document));
   }
 
   @Override
-  public void effect(ClientSession session, Enum<?> way, UUID message) {
-    insert(session, EFFECTS, new Document("way", way.name()).append("message", message.toString()));
-  }
-
-  @Override
-  public List<Effect> effects() {
-    return collection(EFFECTS)
+  public List<String> notes(String list) {
+    return collection("torture_" + list)
         .find()
-        .map(one -> new Effect(one.getString("way"), one.getString("message")))
+        .map(one -> one.getString("note"))
         .into(new ArrayList<>());
   }
 

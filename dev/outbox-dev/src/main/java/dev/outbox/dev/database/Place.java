@@ -2,6 +2,7 @@ package dev.outbox.dev.database;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.cli.Address;
+import dev.outbox.dev.database.Work.Appended;
 import dev.outbox.dev.database.Work.DeadLetter;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.InboxStore;
@@ -102,7 +103,7 @@ public interface Place<T> extends AutoCloseable {
   /** Makes the outbox, and beside it what producers write: so many keys, and what was appended. */
   void create(int keys);
 
-  /** Makes the inbox, and beside it a place for effects, which takes the same twice. */
+  /** Makes the inbox, and beside it a list of effects. */
   void createInbox();
 
   /** The name of a key that is there, from 0. */
@@ -110,11 +111,29 @@ public interface Place<T> extends AutoCloseable {
     return "key-" + number;
   }
 
+  /** Lists of notes: "WAY MESSAGE", and what an {@link Appended} makes of itself. */
+  String EFFECTS = "effect";
+
+  String APPENDED = "work";
+
+  /** Adds a note to a list, in a transaction: once more each time. */
+  void note(T transaction, String list, String note);
+
+  /** All of a list that are committed. */
+  List<String> notes(String list);
+
   /** Makes the effect of a message: one more each time. */
-  void effect(T transaction, Enum<?> way, UUID message);
+  default void effect(T transaction, Enum<?> way, UUID message) {
+    note(transaction, EFFECTS, way.name() + " " + message);
+  }
 
   /** All that are committed. */
-  List<Effect> effects();
+  default List<Effect> effects() {
+    return notes(EFFECTS).stream()
+        .map(note -> note.split(" "))
+        .map(part -> new Effect(part[0], part[1]))
+        .toList();
+  }
 
   /**
    * An effect that is in the database.
@@ -122,6 +141,16 @@ public interface Place<T> extends AutoCloseable {
    * @param way the name of how the message was handled
    */
   record Effect(String way, String message) {}
+
+  /** Writes down what an oracle will believe. */
+  default void appended(T transaction, Appended one) {
+    note(transaction, APPENDED, one.note());
+  }
+
+  /** What producers have written down, and committed. */
+  default List<Appended> appended() {
+    return notes(APPENDED).stream().map(Appended::of).toList();
+  }
 
   /** Locks a key, and returns the number of its last message; all lock keys in one order. */
   int lock(T transaction, String key);

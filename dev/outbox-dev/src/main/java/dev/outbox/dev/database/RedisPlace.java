@@ -1,27 +1,19 @@
 package dev.outbox.dev.database;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-import static java.util.Objects.requireNonNull;
-
 import dev.outbox.TransientOutboxException;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Failure;
 import dev.outbox.cli.Stores;
-import dev.outbox.dev.database.Work.Appended;
 import dev.outbox.store.redis.RedisInboxStore;
 import dev.outbox.store.redis.RedisOutboxStore;
 import dev.outbox.store.redis.RedisTransaction;
 import dev.outbox.store.redis.RedisUrl;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -33,18 +25,16 @@ import redis.clients.jedis.params.ScanParams;
 import redis.clients.jedis.resps.ScanResult;
 
 /**
- * A Redis. What others call a schema is what stands in the braces of keys. Effects, and what
- * producers write, are in lists beside the outbox. An oracle asks by scripts, so that each looks at
- * one moment.
+ * A Redis. What others call a schema is what stands in the braces of keys. An oracle asks by
+ * scripts, so that each looks at one moment.
  */
 public final class RedisPlace implements Tortured<RedisTransaction> {
   private static final String NAME = "redis";
   private static final String OUTBOX = "{redis}:outbox:";
 
-  /** Lists: "WAY MESSAGE"; "ID KEY NTH KIND REFUSED DEDUP". */
-  private static final String EFFECTS = "{redis}:torture:effects";
+  /** Lists, and the number of the last message of each key. */
+  private static final String BESIDE = "{redis}:torture:";
 
-  private static final String APPENDED = "{redis}:torture:appended";
   private static final int SHOWN = 5;
 
   /** Of a scan's step. */
@@ -148,9 +138,8 @@ public final class RedisPlace implements Tortured<RedisTransaction> {
     return new Address(url.text(), "", "");
   }
 
-  /** Of a key: the number of its last message. */
   private static String lastOf(String key) {
-    return "{redis}:torture:last:" + key;
+    return BESIDE + "last:" + key;
   }
 
   /** Keys need not be made. */
@@ -202,20 +191,13 @@ public final class RedisPlace implements Tortured<RedisTransaction> {
   }
 
   @Override
-  public void effect(RedisTransaction transaction, Enum<?> way, UUID message) {
-    var unused = transaction.rpush(EFFECTS, way + " " + message);
+  public void note(RedisTransaction transaction, String list, String note) {
+    var unused = transaction.rpush(BESIDE + list, note);
   }
 
   @Override
-  public List<Effect> effects() {
-    return list(EFFECTS).stream()
-        .map(line -> line.split(" "))
-        .map(part -> new Effect(part[0], part[1]))
-        .toList();
-  }
-
-  private List<String> list(String key) {
-    return ask(redis -> redis.lrange(key, 0, -1));
+  public List<String> notes(String list) {
+    return ask(redis -> redis.lrange(BESIDE + list, 0, -1));
   }
 
   /** Whoever commits first has it: the other's EXEC does nothing. */
@@ -232,17 +214,6 @@ public final class RedisPlace implements Tortured<RedisTransaction> {
   @Override
   public void last(RedisTransaction transaction, String key, int number) {
     var unused = transaction.set(lastOf(key), Integer.toString(number));
-  }
-
-  @Override
-  public void appended(RedisTransaction transaction, Appended one) {
-    Work work = one.work();
-    String dedup = one.dedup() == null ? "" : one.dedup();
-    var unused =
-        transaction.rpush(
-            APPENDED,
-            "%s %s %s %s %s %s"
-                .formatted(work.id(), work.key(), work.nth(), work.kind(), one.refused(), dedup));
   }
 
   @Override
@@ -265,13 +236,7 @@ public final class RedisPlace implements Tortured<RedisTransaction> {
 
   /** Runs one of the scripts that are beside this class. */
   private List<String> run(String name) {
-    String script;
-    try (InputStream in =
-        requireNonNull(RedisPlace.class.getResourceAsStream("redis.%s.lua".formatted(name)))) {
-      script = new String(in.readAllBytes(), UTF_8);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    String script = StoreKind.resource("redis.%s.lua".formatted(name));
     Object found = ask(redis -> redis.eval(script, List.of(OUTBOX), List.of()));
     return ((List<?>) found).stream().map(String::valueOf).toList();
   }
@@ -300,19 +265,6 @@ public final class RedisPlace implements Tortured<RedisTransaction> {
   @Override
   public Duration longestHold() {
     return RedisTransaction.LONGEST;
-  }
-
-  @Override
-  public List<Appended> appended() {
-    return list(APPENDED).stream()
-        .map(line -> List.of(line.split(" ", 6)))
-        .map(
-            part ->
-                Appended.of(
-                    part,
-                    part.get(5).isEmpty() ? null : part.get(5),
-                    Boolean.parseBoolean(part.get(4))))
-        .toList();
   }
 
   @Override

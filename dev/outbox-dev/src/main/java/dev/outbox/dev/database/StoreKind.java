@@ -1,5 +1,8 @@
 package dev.outbox.dev.database;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
+
 import dev.outbox.Archive;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Failure;
@@ -8,40 +11,83 @@ import dev.outbox.embedded.EmbeddedMysql;
 import dev.outbox.embedded.EmbeddedPostgres;
 import dev.outbox.embedded.EmbeddedRedis;
 import dev.outbox.embedded.TestServer;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.opentest4j.TestAbortedException;
 
-/** The stores that there are, and where their databases come from. */
+/**
+ * The stores that there are, where their databases come from, and what differs between relational
+ * ones for a program that works on one in a schema of its own. Where databases are schemas, as on
+ * MySQL, "schema" means those. The statements of each are in a file, by name.
+ */
 public enum StoreKind {
   POSTGRES(
-      JdbcKind.POSTGRES,
+      "PostgreSQL",
+      "postgres.sql",
+      "",
+      "ApplicationName=",
       settings -> StartedServer.of(EmbeddedPostgres.builder().settings(settings).start())),
-  MYSQL(JdbcKind.MYSQL, settings -> StartedServer.of(started(EmbeddedMysql.builder(), settings))),
-  MARIADB(JdbcKind.MARIADB, StoreKind::mariadb),
-  SQLSERVER(JdbcKind.SQLSERVER, null),
-  MONGO(null, settings -> mongo()),
-  REDIS(null, settings -> redis());
+  MYSQL(
+      "MySQL",
+      "mysql.sql",
+      "utf8mb4_0900_bin",
+      null,
+      settings -> StartedServer.of(started(EmbeddedMysql.builder(), settings))),
+  MARIADB("MariaDB", "mysql.sql", "utf8mb4_nopad_bin", null, StoreKind::mariadb),
+  SQLSERVER("SQL Server", "sqlserver.sql", "", ";applicationName=", null),
+  MONGO("MongoDB", null, "", null, settings -> mongo()),
+  REDIS("Redis", null, "", null, settings -> redis());
 
-  private final @Nullable JdbcKind jdbc;
+  private final String label;
+  private final Map<String, String> statements = new HashMap<>();
+  private final @Nullable String naming;
   private final @Nullable Function<Map<String, String>, StartedServer> server;
 
   /**
-   * @param jdbc null: it is not relational
+   * @param label for people
+   * @param file with the statements; null: it is not relational
+   * @param naming the URL's option that gives a session a name; null: sessions have none, and are
+   *     found by their database
    * @param server starts one with settings of its own; null: there is none
    */
   StoreKind(
-      @Nullable JdbcKind jdbc, @Nullable Function<Map<String, String>, StartedServer> server) {
-    this.jdbc = jdbc;
+      String label,
+      @Nullable String file,
+      String collation,
+      @Nullable String naming,
+      @Nullable Function<Map<String, String>, StartedServer> server) {
+    this.label = label;
+    this.naming = naming;
     this.server = server;
+    if (file != null) {
+      for (String part : resource(file).replace("${collation}", collation).split("(?m)^--: ")) {
+        int end = part.indexOf('\n');
+        statements.put(part.substring(0, end), part.substring(end).strip());
+      }
+    }
   }
 
-  private String label() {
-    return jdbc != null ? jdbc.toString() : this == MONGO ? "MongoDB" : "Redis";
+  /** The text of a file beside this class. */
+  static String resource(String file) {
+    try (InputStream in = requireNonNull(StoreKind.class.getResourceAsStream(file))) {
+      return new String(in.readAllBytes(), UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** For people, as {@code SQL Server}. */
+  String label() {
+    return label;
   }
 
   /** With what counts row writes, for the benchmarks; on MySQL it is on by default. */
@@ -105,12 +151,47 @@ public enum StoreKind {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /** Of a relational one. */
-  public JdbcKind jdbc() {
-    if (jdbc == null) {
-      throw new UnsupportedOperationException(label() + " is not relational");
+  /** Whether there is a statement of this name. */
+  public boolean has(String statement) {
+    return statements.containsKey(statement);
+  }
+
+  public String sql(String statement) {
+    String sql = statements.get(statement);
+    if (sql == null) {
+      throw new UnsupportedOperationException(
+          "there is no \"%s\" on %s".formatted(statement, label));
     }
-    return jdbc;
+    return sql;
+  }
+
+  /** The same, with a schema filled in. */
+  public String sql(String statement, String schema) {
+    return sql(statement).replace("${s}", schema);
+  }
+
+  /** The same, where it is several. */
+  public List<String> all(String statement) {
+    return Arrays.asList(sql(statement).split(";\\s*"));
+  }
+
+  /**
+   * The URL of sessions that {@link JdbcPlace#removeSchemas} finds by their name, where sessions
+   * have one.
+   *
+   * @param session a plain name
+   */
+  public String named(String url, String session) {
+    if (naming == null) {
+      return url;
+    }
+    String between = naming.startsWith(";") ? "" : url.contains("?") ? "&" : "?";
+    return (between.isEmpty() ? url.replaceFirst(";$", "") : url + between) + naming + session;
+  }
+
+  /** A session's first statement, by which it is found where it has no name of its own; or null. */
+  public @Nullable String enter(String schema) {
+    return has("enter") ? sql("enter", schema) : null;
   }
 
   /** The database at an address; connects to nothing yet. */
@@ -134,7 +215,7 @@ public enum StoreKind {
     return switch (this) {
       case MONGO -> new MongoPlace(address);
       case REDIS -> new RedisPlace(address, size);
-      default -> JdbcPlace.patient(jdbc(), address, archive, size, patience);
+      default -> JdbcPlace.patient(this, address, archive, size, patience);
     };
   }
 
@@ -161,7 +242,7 @@ public enum StoreKind {
     } catch (UnsupportedOperationException e) {
       throw new Failure(
           "%s cannot be started on this machine, %s: give your own with --url %s"
-              .formatted(label(), e.getMessage(), exampleUrl()),
+              .formatted(label, e.getMessage(), exampleUrl()),
           e);
     }
   }
@@ -175,7 +256,7 @@ public enum StoreKind {
     if (server == null) {
       throw new Failure(
           "%s cannot be started from here: give your own with --url %s"
-              .formatted(label(), exampleUrl()));
+              .formatted(label, exampleUrl()));
     }
     return server.apply(settings);
   }

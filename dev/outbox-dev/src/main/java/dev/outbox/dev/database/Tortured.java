@@ -1,7 +1,6 @@
 package dev.outbox.dev.database;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.dev.database.Work.Appended;
 import dev.outbox.dev.database.Work.Archived;
 import java.time.Duration;
 import java.util.List;
@@ -15,9 +14,6 @@ import java.util.UUID;
  * @param <T> a transaction
  */
 public interface Tortured<T> extends Place<T> {
-
-  /** What an oracle will believe. */
-  void appended(T transaction, Appended one);
 
   /** Whether commits can return before they are durable. */
   default boolean canCommitLater() {
@@ -67,9 +63,6 @@ public interface Tortured<T> extends Place<T> {
   default Duration longestHold() {
     return Duration.ZERO;
   }
-
-  /** What producers have written down, and committed. */
-  List<Appended> appended();
 
   /** What was kept of messages that left the outbox; empty where nothing is. */
   default Optional<Kept> kept() {

@@ -58,14 +58,17 @@ public record Work(UUID id, String key, int nth, Kind kind) {
    * @param refused whether it was, as a duplicate
    */
   public record Appended(Work work, @Nullable String dedup, boolean refused) {
-    static Appended of(List<String> idKeyNthKind, @Nullable String dedup, boolean refused) {
+    String note() {
+      return "%s %s %s %s %s %s"
+          .formatted(work.id, work.key, work.nth, work.kind, refused, dedup == null ? "" : dedup);
+    }
+
+    static Appended of(String note) {
+      String[] part = note.split(" ", 6);
       Work work =
           new Work(
-              UUID.fromString(idKeyNthKind.get(0)),
-              idKeyNthKind.get(1),
-              Integer.parseInt(idKeyNthKind.get(2)),
-              Kind.valueOf(idKeyNthKind.get(3)));
-      return new Appended(work, dedup, refused);
+              UUID.fromString(part[0]), part[1], Integer.parseInt(part[2]), Kind.valueOf(part[3]));
+      return new Appended(work, part[5].isEmpty() ? null : part[5], Boolean.parseBoolean(part[4]));
     }
   }
 

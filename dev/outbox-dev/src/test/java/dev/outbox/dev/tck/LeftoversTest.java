@@ -68,7 +68,7 @@ class LeftoversTest {
       try (Connection busy =
               DriverManager.getConnection(named.url(), named.user(), named.password());
           Statement statement = busy.createStatement()) {
-        String enter = StoreKind.of(named.url()).jdbc().enter(name + "_1");
+        String enter = StoreKind.of(named.url()).enter(name + "_1");
         if (enter != null) {
           statement.execute(enter);
         }
