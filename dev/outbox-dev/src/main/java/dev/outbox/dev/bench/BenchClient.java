@@ -2,6 +2,7 @@ package dev.outbox.dev.bench;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
+import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.database.Business;
 import dev.outbox.dev.database.Jdbc;
 import dev.outbox.dev.database.JdbcPlace;
@@ -29,16 +30,6 @@ final class BenchClient implements AutoCloseable {
       insert into ${q}like_message (id, aggregate_type, aggregate_id, event_type, partition_key,
         payload, content_type, headers, dedup_key, correlation_id, max_attempts, available_at)
       values\s""";
-
-  /** What a business transaction appends to. */
-  enum Append {
-    /** The outbox. */
-    OUTBOX,
-    /** The limit's table, by bare inserts. */
-    BARE,
-    /** Nothing: only the business row is written. */
-    NONE
-  }
 
   /** Who tells a relay that there is something. */
   enum Woken {
@@ -89,20 +80,20 @@ final class BenchClient implements AutoCloseable {
         });
   }
 
-  /** One transaction with one business row, and messages to where {@code append} says. */
-  void transaction(Append append, List<OutboxMessage> messages) {
+  /** One transaction with one business row, and messages to a side. */
+  void transaction(Side side, List<OutboxMessage> messages) {
     insertRow();
-    append(append, messages);
+    append(side, messages);
   }
 
   /** Appends, and commits. */
-  void append(Append append, List<OutboxMessage> messages) {
-    switch (append) {
-      case OUTBOX -> {
+  void append(Side side, List<OutboxMessage> messages) {
+    switch (side) {
+      case OURS -> {
         Set<UUID> ignored = business.append(messages);
       }
-      case BARE -> bare(messages);
-      case NONE -> {}
+      case LIMIT -> bare(messages);
+      case NEITHER -> {}
     }
     business.commit();
   }

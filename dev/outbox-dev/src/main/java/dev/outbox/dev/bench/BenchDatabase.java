@@ -3,7 +3,6 @@ package dev.outbox.dev.bench;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.cli.Address;
-import dev.outbox.dev.bench.BenchClient.Append;
 import dev.outbox.dev.common.Percentiles;
 import dev.outbox.dev.database.Business;
 import dev.outbox.dev.database.Jdbc;
@@ -22,7 +21,6 @@ import java.util.UUID;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.LongStream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The tables that scenarios work on, in a schema of their own, which {@link #close} removes. Row
@@ -33,6 +31,9 @@ final class BenchDatabase implements AutoCloseable {
   /** Those that there are benchmarks for. */
   static final Set<StoreKind> KINDS =
       Set.of(StoreKind.POSTGRES, StoreKind.MYSQL, StoreKind.MARIADB);
+
+  /** Of who fills the tables and asks, beside what is held open. */
+  private static final int CONNECTIONS = 2;
 
   private static final int ROUND_TRIPS = 500;
   private static final int FILL_AT_ONCE = 1_000;
@@ -56,11 +57,18 @@ final class BenchDatabase implements AutoCloseable {
   private static final int FIRST_WITH_FLUSH = 15;
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
+  /** Where messages are appended. */
   enum Side {
-    /** The outbox's. */
+    /** To the outbox. */
     OURS,
-    /** One like it, with the only index that the limit wants. */
-    LIMIT
+    /** By bare inserts to one like it, with the only index that the limit wants. */
+    LIMIT,
+    /** Nowhere. */
+    NEITHER
+  }
+
+  private static List<String> tables(Side side, String other) {
+    return side == Side.OURS ? List.of(MESSAGES, BLOCKED_KEYS, other) : List.of(Limit.TABLE);
   }
 
   /**
@@ -87,7 +95,7 @@ final class BenchDatabase implements AutoCloseable {
   BenchDatabase(Address address) {
     root = StoreKind.at(address);
     own = root.in(schema);
-    admin = place();
+    admin = (JdbcPlace) StoreKind.at(own, CONNECTIONS);
     kind = admin.kind();
     isPostgres = kind == StoreKind.POSTGRES;
     try {
@@ -108,11 +116,7 @@ final class BenchDatabase implements AutoCloseable {
     admin.execute(kind.sql("business table"));
   }
 
-  private JdbcPlace place() {
-    return (JdbcPlace) StoreKind.at(own);
-  }
-
-  /** What a process of its own needs to open a {@link #pool} of the same tables. */
+  /** What a process of its own needs to open a {@linkplain #open pool} of the same tables. */
   Map<String, String> settings() {
     return Place.settings(own);
   }
@@ -160,31 +164,17 @@ final class BenchDatabase implements AutoCloseable {
 
   /** A pool of its own; ready when it returns, each connection opened. */
   JdbcPlace open(int connections) {
-    return pool(own, connections, null);
+    return JdbcPlace.ready(own, connections, pool -> pool);
   }
 
   /** The same, whose work is counted. Counting is not free. */
   JdbcPlace open(int connections, LongAdder counter) {
-    return pool(own, connections, counter);
-  }
-
-  /**
-   * The same of a database that another process has made.
-   *
-   * @param own with its schema
-   */
-  static JdbcPlace pool(Address own, int connections, @Nullable LongAdder counter) {
-    return JdbcPlace.ready(
-        StoreKind.of(own.url()),
-        own,
-        connections,
-        pool -> counter == null ? pool : StatementWatch.watch(pool, counter));
+    return JdbcPlace.ready(own, connections, pool -> StatementWatch.watch(pool, counter));
   }
 
   /** Empties one side's tables, so that a run does not pay for another's. */
   void empty(Side side) {
-    (side == Side.OURS ? List.of(MESSAGES, BLOCKED_KEYS, ARCHIVE) : List.of(Limit.TABLE))
-        .forEach(this::empty);
+    tables(side, ARCHIVE).forEach(this::empty);
   }
 
   /**
@@ -209,13 +199,21 @@ final class BenchDatabase implements AutoCloseable {
         });
   }
 
+  /** Empty tables, whose pages are on the disk. */
+  void renew(Side... sides) {
+    for (Side side : sides) {
+      empty(side);
+      tidy(side);
+    }
+    checkpoint();
+  }
+
   /** Adds messages, as producers do. */
   void fill(Side side, Backlog load) {
-    Append append = side == Side.OURS ? Append.OUTBOX : Append.BARE;
     try (BenchClient client = new BenchClient(admin)) {
       for (long from = 0; from < load.messages(); from += FILL_AT_ONCE) {
         long to = Math.min(load.messages(), from + FILL_AT_ONCE);
-        client.append(append, LongStream.range(from, to).mapToObj(n -> message(load, n)).toList());
+        client.append(side, LongStream.range(from, to).mapToObj(n -> message(load, n)).toList());
       }
     }
   }
@@ -226,8 +224,7 @@ final class BenchDatabase implements AutoCloseable {
 
   /** Vacuum and statistics: what the database would do in the background after a fill. */
   void tidy(Side side) {
-    for (String table :
-        side == Side.OURS ? List.of(MESSAGES, BLOCKED_KEYS, BUCKETS) : List.of(Limit.TABLE)) {
+    for (String table : tables(side, BUCKETS)) {
       admin.execute(kind.sql("tidy").formatted(table));
     }
   }
@@ -258,11 +255,7 @@ final class BenchDatabase implements AutoCloseable {
     if (isPostgres) {
       awaitCounted();
     }
-    List<String> tables =
-        side == Side.OURS
-            ? List.of(MESSAGES, ARCHIVE, BUCKETS, BLOCKED_KEYS)
-            : List.of(Limit.TABLE);
-    return tables.stream().mapToDouble(this::rows).sum();
+    return tables(side, BUCKETS).stream().mapToDouble(this::rows).sum();
   }
 
   /** MySQL and MariaDB say -1 where they do not count. */
@@ -292,16 +285,15 @@ final class BenchDatabase implements AutoCloseable {
 
   /** A session of PostgreSQL tells what it wrote at its end at the latest. */
   private void awaitCounted() {
-    String open = " from pg_stat_activity where application_name = '%s_pool'".formatted(schema);
+    String open =
+        "select count(*) from pg_stat_activity where application_name = '%s_pool'"
+            .formatted(schema);
     long end = System.nanoTime() + PATIENCE.toNanos();
-    while (number("select count(*)" + open) > 0) {
+    while (number(open) > 0) {
       if (System.nanoTime() - end > 0) {
-        String what =
-            "select string_agg(concat_ws(' ', state, wait_event_type, wait_event,"
-                + " now() - query_start, query), '; ')";
         throw new IllegalStateException(
-            "row writes are counted when all pools are closed, but there is still: "
-                + admin.ask(what, connection -> Jdbc.text(connection, what + open)));
+            "row writes are counted when all pools are closed, but %s sessions are open"
+                .formatted(number(open)));
       }
       LockSupport.parkNanos(5_000_000);
     }
@@ -314,25 +306,14 @@ final class BenchDatabase implements AutoCloseable {
 
   /** Holds a read-only snapshot: vacuum can remove nothing that is deleted from now on. */
   AutoCloseable snapshot() {
-    JdbcPlace place = place();
-    AutoCloseable snapshot = place.snapshot().orElseThrow();
-    return both(place, snapshot);
+    return admin.snapshot().orElseThrow();
   }
 
   /** Holds a transaction that has appended a message; it does not commit. */
   AutoCloseable appender() {
-    JdbcPlace place = place();
-    Business<Connection> open = place.begin();
+    Business<Connection> open = admin.begin();
     Set<UUID> ignored = open.append(List.of(OpenLoad.message(0)));
-    return both(place, open);
-  }
-
-  private static AutoCloseable both(AutoCloseable last, AutoCloseable first) {
-    return () -> {
-      try (last) {
-        first.close();
-      }
-    };
+    return open;
   }
 
   /** Removes everything, also while a run is under way, as after Ctrl-C. */

@@ -89,10 +89,6 @@ final class Draining {
   }
 
   static void archive(Bench bench) throws Exception {
-    Throughput.measure(bench, archives(bench), Part.WHOLE);
-  }
-
-  static List<Case> archives(Bench bench) {
     List<Case> cases = new ArrayList<>();
     Backlog load = new Backlog(bench.scaled(MESSAGES), MANY_KEYS);
     for (Archive archive : List.of(Archive.METADATA, Archive.FULL)) {
@@ -105,21 +101,19 @@ final class Draining {
                 archived(bench.database(), load, workers, Archive.NONE)));
       }
     }
-    return cases;
+    Throughput.measure(bench, cases, Part.WHOLE);
   }
 
   static void pinned(Bench bench) throws Exception {
     BenchDatabase database = bench.database();
     List<Case> cases = new ArrayList<>();
-    for (int workers : WORKERS) {
-      Backlog load = new Backlog(bench.scaled(PINNED_MESSAGES), MANY_KEYS);
-      cases.add(
-          by(
-              workers,
-              "read-only snapshot",
-              pinned(database, ours(database, load, workers)),
-              pinned(database, limit(database, load, workers))));
-    }
+    Backlog load = new Backlog(bench.scaled(PINNED_MESSAGES), MANY_KEYS);
+    cases.add(
+        by(
+            1,
+            "read-only snapshot",
+            pinned(database, ours(database, load, 1)),
+            pinned(database, limit(database, load, 1))));
     Backlog blocked = new Backlog(bench.scaled(BLOCKED), 1);
     cases.add(
         by(

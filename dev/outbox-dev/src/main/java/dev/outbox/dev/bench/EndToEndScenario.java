@@ -1,7 +1,6 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.dev.bench.BenchClient.Append;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Throughput.Case;
 import dev.outbox.dev.bench.Throughput.Part;
@@ -42,13 +41,7 @@ final class EndToEndScenario {
   }
 
   private static Round round(Bench bench, Run run) {
-    return new Round(
-        () -> {
-          bench.database().empty(Side.OURS);
-          bench.database().tidy(Side.OURS);
-          bench.database().checkpoint();
-        },
-        run);
+    return new Round(() -> bench.database().renew(Side.OURS), run);
   }
 
   private static Meter ours(JdbcPlace place, KafkaBroker topic, long messages) throws Exception {
@@ -76,7 +69,7 @@ final class EndToEndScenario {
     AtomicInteger next = new AtomicInteger();
     return () ->
         business.transaction(
-            Append.OUTBOX,
+            Side.OURS,
             IntStream.range(0, A_TRANSACTION)
                 .mapToObj(i -> OpenLoad.message(next.getAndIncrement() % KEYS))
                 .toList());

@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The pods of one service. */
 final class Fleet implements AutoCloseable {
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
+  private static final Duration LOOK = Duration.ofMillis(50);
+
   private final Bench bench;
   private final List<Shape> shapes;
   private final int keys;
@@ -82,22 +85,31 @@ final class Fleet implements AutoCloseable {
     return shapes.stream().mapToInt(Shape::clients).sum();
   }
 
-  /** Ends the load; all that was committed is known then. */
-  void halt() {
+  /** Ends the load, and waits until all of it is published. */
+  void halt() throws InterruptedException {
     Usage ignored = all(PodMain.HALT);
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    while (ledger.outstanding() > 0) {
+      if (System.nanoTime() - end > 0) {
+        throw new IllegalStateException(
+            "of %s messages %s were not delivered within %s"
+                .formatted(ledger.committed(), ledger.outstanding(), PATIENCE));
+      }
+      Thread.sleep(LOOK.toMillis());
+      ignored = work();
+    }
   }
 
   /** A load, until all of it is published. */
-  OpenLoad run(int rate, Duration time) throws Exception {
-    return OpenLoad.measure(
-        bench,
-        ledger,
-        () -> {
-          load(rate);
-          Thread.sleep(time.toMillis());
-          halt();
-        },
-        this::work);
+  OpenLoad run(int rate, Duration time) throws InterruptedException {
+    bench.settle();
+    Usage before = work();
+    double serverBefore = bench.cpu().now().server();
+    load(rate);
+    Thread.sleep(time.toMillis());
+    halt();
+    Usage done = work().since(before);
+    return OpenLoad.of(ledger, done, bench.cpu().now().server() - serverBefore);
   }
 
   /** What all have done so far; all that they committed and published by then is known. */

@@ -26,8 +26,6 @@ final class FleetScenario {
   /** Of all pods together; each has one at least. */
   private static final int CLIENTS = 4;
 
-  private static final double[] PERCENTILES = {50, 99};
-
   /** Until JVMs have compiled what a message needs. */
   private static final Duration WARM_UP = Duration.ofSeconds(30);
 
@@ -94,7 +92,7 @@ final class FleetScenario {
         for (int run = 1; run <= bench.runs(); run++) {
           bench.say(name, run);
           OpenLoad done = fleet.run(rate, bench.scaled(TIME));
-          OpenLoad.report(bench, name, done.called(), PERCENTILES);
+          OpenLoad.report(bench, name, done.called());
           done.reportCost(bench, name);
         }
       }
@@ -106,15 +104,11 @@ final class FleetScenario {
     for (int run = 1; run <= bench.runs(); run++) {
       bench.say(name, run);
       Usage before = fleet.work();
-      double serverBefore = bench.cpu().now().server();
       long begin = System.nanoTime();
       Thread.sleep(bench.unscaled(IDLE).toMillis());
-      Usage done = fleet.work().since(before);
-      double server = bench.cpu().now().server() - serverBefore;
-      double nanos = System.nanoTime() - begin;
-      bench.report(name + ", statements", "statements/s", done.statements() * 1e9 / nanos);
-      bench.report(name + ", server CPU", "% of a core", server * 100 / nanos);
-      bench.report(name + ", client CPU", "% of a core", done.cpuNanos() * 100 / nanos);
+      long statements = fleet.work().since(before).statements();
+      double seconds = (System.nanoTime() - begin) / 1e9;
+      bench.report(name + ", statements", "statements/s", statements / seconds);
     }
   }
 
@@ -174,7 +168,6 @@ final class FleetScenario {
         long begin = System.nanoTime();
         Predicate<String> concerned = ending.end(fleet);
         fleet.halt();
-        OpenLoad.await(fleet.ledger(), fleet::work);
         longest.add(Percentiles.of(fleet.ledger().standstills(concerned, begin), 100));
         repeats += fleet.ledger().repeats();
       }

@@ -12,7 +12,6 @@ import java.util.concurrent.Callable;
 /** How long messages take to the publisher, by the ways in which a relay hears of them. */
 final class LatencyScenario {
   private static final int[] RATES = {200, 2_000};
-  private static final double[] PERCENTILES = {50, 99, 99.9};
   private static final int KEYS = 10_000;
   private static final int CLIENTS = 4;
   private static final List<Shape> SAME_PROCESS = List.of(new Shape(1, CLIENTS));
@@ -21,7 +20,6 @@ final class LatencyScenario {
   private static final Duration TIME = Duration.ofSeconds(20);
 
   private static final int HELD_RATE = 2_000;
-  private static final double[] HELD_PERCENTILES = {50, 99};
   private static final int HELD_PARTS = 5;
   private static final Duration HELD_TIME = Duration.ofMinutes(10);
 
@@ -52,8 +50,8 @@ final class LatencyScenario {
           bench.say(name, run);
           OpenLoad done = fleet.run(rate, bench.scaled(run == 0 ? WARM_UP : TIME));
           if (run > 0) {
-            OpenLoad.report(bench, commit + "publisher", done.called(), PERCENTILES);
-            OpenLoad.report(bench, commit + "acknowledgement", done.acknowledged(), PERCENTILES);
+            OpenLoad.report(bench, commit + "publisher", done.called());
+            OpenLoad.report(bench, commit + "acknowledgement", done.acknowledged());
             done.reportCost(bench, name);
           }
         }
@@ -78,7 +76,7 @@ final class LatencyScenario {
             bench.say(beside, "run %s, part %s".formatted(run, part));
             OpenLoad done = fleet.run(HELD_RATE, bench.scaled(HELD_TIME.dividedBy(HELD_PARTS)));
             String name = "beside %s, fifth %s".formatted(beside, part);
-            OpenLoad.report(bench, name, done.called(), HELD_PERCENTILES);
+            OpenLoad.report(bench, name, done.called());
             done.reportCost(bench, name);
           }
         }

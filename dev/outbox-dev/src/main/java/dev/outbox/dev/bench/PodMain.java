@@ -2,8 +2,8 @@ package dev.outbox.dev.bench;
 
 import com.sun.management.OperatingSystemMXBean;
 import dev.outbox.OutboxMessage;
-import dev.outbox.dev.bench.BenchClient.Append;
 import dev.outbox.dev.bench.BenchClient.Woken;
+import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.dev.common.Load;
 import dev.outbox.dev.database.JdbcPlace;
@@ -55,10 +55,10 @@ public final class PodMain {
     int forRelays = setting("relays") * relay;
     int needed = Math.min(MOST_CONNECTIONS, forRelays) + setting("clients");
     place =
-        BenchDatabase.pool(
+        JdbcPlace.ready(
             Place.address(parent.settings()),
             Math.max(BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS), needed),
-            counter);
+            pool -> StatementWatch.watch(pool, counter));
     String topic = parent.get("topic");
     publisher =
         topic.isEmpty()
@@ -127,7 +127,7 @@ public final class PodMain {
     SplittableRandom random = new SplittableRandom(seed);
     return () -> {
       OutboxMessage message = OpenLoad.message(random.nextInt(keys));
-      client.transaction(Append.OUTBOX, List.of(message));
+      client.transaction(Side.OURS, List.of(message));
       parent.say(
           "%s %s %s %s"
               .formatted(COMMITTED, message.id(), message.aggregateId(), System.nanoTime()));

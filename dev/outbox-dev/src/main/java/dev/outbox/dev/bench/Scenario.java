@@ -58,9 +58,8 @@ enum Scenario {
 
   WORK(
       WorkScenario::run,
-      "For a message of drain, archive and append: statements, the business row's among them, rows"
-          + " written, the message's insert among them, and bytes of the database's log; limits as"
-          + " there.");
+      "For a message of drain: statements, rows written, the message's insert among them, and bytes"
+          + " of the database's log; limits as there.");
 
   private final Run run;
   private final String what;

@@ -1,7 +1,6 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.dev.bench.BenchClient.Append;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Report.Line;
 import dev.outbox.dev.common.Percentiles;
@@ -20,7 +19,7 @@ final class Transactions {
   private static final int TRANSACTIONS = 5_000;
   private static final int WARM_UP = 2_000;
   private static final int KEYS = 10_000;
-  static final int[] MESSAGES = {1, 10};
+  private static final int[] MESSAGES = {1, 10};
 
   private Transactions() {}
 
@@ -39,15 +38,15 @@ final class Transactions {
         BenchClient business = new BenchClient(place)) {
       for (int run = 0; run <= bench.runs(); run++) {
         bench.say(name, run);
-        empty(bench);
+        bench.database().renew(Side.OURS, Side.LIMIT);
         bench.settle();
         int count = run == 0 ? Math.min(transactions, WARM_UP) : transactions;
         List<Double> medians = medians(count, i -> turn(business, i, messages));
         if (run > 0) {
-          bare.ours().add(medians.get(Append.OUTBOX.ordinal()));
-          none.ours().add(medians.get(Append.OUTBOX.ordinal()));
-          bare.limit().add(medians.get(Append.BARE.ordinal()));
-          none.limit().add(medians.get(Append.NONE.ordinal()));
+          bare.ours().add(medians.get(Side.OURS.ordinal()));
+          none.ours().add(medians.get(Side.OURS.ordinal()));
+          bare.limit().add(medians.get(Side.LIMIT.ordinal()));
+          none.limit().add(medians.get(Side.NEITHER.ordinal()));
         }
       }
     }
@@ -55,25 +54,17 @@ final class Transactions {
 
   /** A transaction of each kind, with messages of its own. */
   private static List<Runnable> turn(BenchClient business, int number, int messages) {
-    return Arrays.stream(Append.values())
+    return Arrays.stream(Side.values())
         .map(
-            append -> {
+            side -> {
               List<OutboxMessage> appended = messages(number, messages);
-              return (Runnable) () -> business.transaction(append, appended);
+              return (Runnable) () -> business.transaction(side, appended);
             })
         .toList();
   }
 
-  static void empty(Bench bench) {
-    for (Side side : Side.values()) {
-      bench.database().empty(side);
-      bench.database().tidy(side);
-    }
-    bench.database().checkpoint();
-  }
-
   /** Built outside the measured time, of both sides alike. */
-  static List<OutboxMessage> messages(int transaction, int count) {
+  private static List<OutboxMessage> messages(int transaction, int count) {
     return IntStream.range(0, count)
         .mapToObj(i -> OpenLoad.message((transaction * count + i) % KEYS))
         .toList();

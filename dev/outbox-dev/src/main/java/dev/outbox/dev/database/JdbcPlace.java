@@ -84,8 +84,8 @@ public final class JdbcPlace implements Tortured<Connection> {
    *
    * @param watch may count what goes through the pool
    */
-  public static JdbcPlace ready(
-      StoreKind kind, Address address, int size, UnaryOperator<DataSource> watch) {
+  public static JdbcPlace ready(Address address, int size, UnaryOperator<DataSource> watch) {
+    StoreKind kind = StoreKind.of(address.url());
     HikariDataSource pool = new HikariDataSource(Jdbc.config(kind, address, "pool", size));
     List<Connection> all = new ArrayList<>();
     try {

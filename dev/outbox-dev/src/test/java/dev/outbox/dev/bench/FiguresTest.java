@@ -50,21 +50,18 @@ class FiguresTest {
   }
 
   @Test
-  @DisplayName("CPU of a load is that of the processes that take part, which this one need not")
-  void cpuOfLoad() throws Exception {
-    Bench bench = new Bench(1, 1, null, new CpuClock(), () -> "", text -> {});
+  @DisplayName("the CPU of a load is that of the processes that take part, for a message")
+  void load() {
     Ledger<String> ledger = new Ledger<>();
-    UUID message = UUID.randomUUID();
-    OpenLoad done =
-        OpenLoad.measure(
-            bench,
-            ledger,
-            () -> {
-              ledger.committed(message, "k", 1);
-              ledger.published("relay", List.of(message), 2, 3);
-            },
-            () -> Usage.NOTHING);
-    assertThat(done.cpu().client()).isZero();
+    for (UUID message : List.of(UUID.randomUUID(), UUID.randomUUID())) {
+      ledger.committed(message, "k", 1_000_000);
+      ledger.published("relay", List.of(message), 3_000_000, 4_000_000);
+    }
+    OpenLoad done = OpenLoad.of(ledger, new Usage(6, 4_000), 2_000);
+    assertThat(done.called()).containsExactly(2.0, 2.0);
+    assertThat(done.acknowledged()).containsExactly(3.0, 3.0);
+    assertThat(done.statements()).isEqualTo(3);
+    assertThat(done.cpu()).isEqualTo(new Time(1, 2));
   }
 
   @Test
@@ -124,7 +121,6 @@ class FiguresTest {
     try {
       assertThat(Draining.count(10_000, "key")).isEqualTo("10,000 keys");
       assertThat(Draining.perSecond(2_000)).isEqualTo("2,000/s");
-      assertThat(OpenLoad.name(99.9)).isEqualTo("p99.9");
       assertThat(Report.number(1_234)).isEqualTo("1,234");
     } finally {
       Locale.setDefault(before);

@@ -61,7 +61,7 @@ class PostgresBenchTest extends BenchTest {
         assertThat(ours(lines, name + "statements")).isGreaterThan(2);
       }
     }
-    assertThat(lines).hasSize(3 * (3 + 3 * 3));
+    assertThat(lines).hasSize(3 * (1 + 3 * 3));
     assertThat(schemas()).isEmpty();
   }
 
@@ -112,17 +112,17 @@ class PostgresBenchTest extends BenchTest {
 
   @Test
   @DisplayName(
-      "latency: a relay in two places, and handed over; two rates, to two ends, three percentiles that grow, and statements")
+      "latency: a relay in two places, and handed over; two rates, to two ends, two percentiles that grow, and statements")
   void latency() throws Exception {
     List<Line> lines = runWithKafka(Scenario.LATENCY, 0.001);
-    int each = 2 * 3 + 1;
+    int each = 2 * 2 + 1;
     assertThat(lines).hasSize(3 * 2 * each).noneMatch(Line::hasLimit);
     for (int i = 0; i < lines.size(); i += each) {
-      for (int end = i; end < i + 2 * 3; end += 3) {
-        assertThat(lines.subList(end, end + 3).stream().map(line -> line.ours().median()))
+      for (int end = i; end < i + 2 * 2; end += 2) {
+        assertThat(lines.subList(end, end + 2).stream().map(line -> line.ours().median()))
             .isSorted();
       }
-      Line statements = lines.get(i + 2 * 3);
+      Line statements = lines.get(i + 2 * 2);
       assertThat(statements.name()).endsWith("statements");
       // The business row, the message, and what the relay asks.
       assertThat(statements.ours().median()).isGreaterThan(2);
