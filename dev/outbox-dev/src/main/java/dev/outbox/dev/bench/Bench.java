@@ -133,7 +133,7 @@ final class Bench {
   /** A topic for messages of orders that nobody else uses; the first call may start a broker. */
   KafkaBroker topic() {
     String name = "outbox-bench-" + UUID.randomUUID().toString().substring(0, 8);
-    KafkaBroker topic = new KafkaBroker(kafka.get(), name, List.of(OpenLoad.ORDER));
+    KafkaBroker topic = new KafkaBroker(kafka.get(), name, List.of(BenchClient.ORDER));
     // With the torture's limit, below a batch, the client would split each and send it again.
     topic.createTopics(Map.of());
     return topic;
@@ -143,17 +143,14 @@ final class Bench {
     progress.accept(current + ": " + doing);
   }
 
-  void say(String name, String doing) {
-    progress.accept("%s, %s: %s".formatted(current, name, doing));
-  }
-
   /**
    * Says which run of it is under way.
    *
    * @param run from 1; 0: the warm-up
    */
   void say(String name, int run) {
-    say(name, run == 0 ? "warm-up" : "run %s of %s".formatted(run, runs));
+    String which = run == 0 ? "warm-up" : "run %s of %s".formatted(run, runs);
+    progress.accept("%s, %s: %s".formatted(current, name, which));
   }
 
   /**

@@ -44,6 +44,10 @@ final class BenchClient implements AutoCloseable {
     }
   }
 
+  static final String ORDER = "order";
+
+  private static final int PAYLOAD = 200;
+
   private final JdbcPlace place;
   private final Business<Connection> business;
   private final Inbox<Connection> inbox;
@@ -78,6 +82,23 @@ final class BenchClient implements AutoCloseable {
           relay.wake();
           return Committed.UNKNOWN;
         });
+  }
+
+  /** A message of an order. */
+  static OutboxMessage message(int order) {
+    return order("order-" + order).build();
+  }
+
+  /** One that waits for no other. */
+  static OutboxMessage unordered() {
+    return order("order").unordered().build();
+  }
+
+  private static OutboxMessage.Builder order(String id) {
+    return OutboxMessage.builder()
+        .aggregate(ORDER, id)
+        .eventType("OrderPlaced")
+        .payload(new byte[PAYLOAD]);
   }
 
   /** One transaction with one business row, and messages to a side. */

@@ -219,7 +219,9 @@ final class BenchDatabase implements AutoCloseable {
   }
 
   private static OutboxMessage message(Backlog load, long n) {
-    return load.keys() == 0 ? OpenLoad.unordered() : OpenLoad.message((int) (n % load.keys()));
+    return load.keys() == 0
+        ? BenchClient.unordered()
+        : BenchClient.message((int) (n % load.keys()));
   }
 
   /** Vacuum and statistics: what the database would do in the background after a fill. */
@@ -312,7 +314,7 @@ final class BenchDatabase implements AutoCloseable {
   /** Holds a transaction that has appended a message; it does not commit. */
   AutoCloseable appender() {
     Business<Connection> open = admin.begin();
-    Set<UUID> ignored = open.append(List.of(OpenLoad.message(0)));
+    Set<UUID> ignored = open.append(List.of(BenchClient.message(0)));
     return open;
   }
 

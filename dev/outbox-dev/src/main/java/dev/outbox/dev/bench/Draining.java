@@ -34,9 +34,8 @@ final class Draining {
   private static final int PINNED_MESSAGES = 500_000;
   private static final int BLOCKED = 100_000;
 
-  private static final Part[] PARTS = {
-    Part.WHOLE, new Part("first fifth", 0, 2), new Part("last fifth", 8, 10),
-  };
+  private static final List<Part> PARTS =
+      List.of(Part.WHOLE, new Part(", first fifth", 0, 2), new Part(", last fifth", 8, 10));
 
   /** Takes nothing. */
   private static final MessagePublisher FAILING =
@@ -55,7 +54,7 @@ final class Draining {
   private Draining() {}
 
   static void drain(Bench bench) throws Exception {
-    Throughput.measure(bench, drains(bench), Part.WHOLE);
+    Throughput.measure(bench, drains(bench), List.of(Part.WHOLE));
   }
 
   /** Each number of keys by each number of workers. */
@@ -101,7 +100,7 @@ final class Draining {
                 archived(bench.database(), load, workers, Archive.NONE)));
       }
     }
-    Throughput.measure(bench, cases, Part.WHOLE);
+    Throughput.measure(bench, cases, List.of(Part.WHOLE));
   }
 
   static void pinned(Bench bench) throws Exception {

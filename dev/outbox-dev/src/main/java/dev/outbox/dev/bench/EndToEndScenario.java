@@ -36,7 +36,7 @@ final class EndToEndScenario {
               CLIENTS + BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS),
               round(bench, place -> ours(place, topic, messages)),
               round(bench, place -> bare(topic, messages)));
-      Throughput.measure(bench, List.of(one), Part.WHOLE);
+      Throughput.measure(bench, List.of(one), List.of(Part.WHOLE));
     }
   }
 
@@ -71,7 +71,7 @@ final class EndToEndScenario {
         business.transaction(
             Side.OURS,
             IntStream.range(0, A_TRANSACTION)
-                .mapToObj(i -> OpenLoad.message(next.getAndIncrement() % KEYS))
+                .mapToObj(i -> BenchClient.message(next.getAndIncrement() % KEYS))
                 .toList());
   }
 
@@ -80,7 +80,7 @@ final class EndToEndScenario {
     try (KafkaProducer<byte[], byte[]> producer = topic.producer()) {
       meter.begin();
       for (long i = 0; i < messages; i++) {
-        OutboxMessage message = OpenLoad.message((int) (i % KEYS));
+        OutboxMessage message = BenchClient.message((int) (i % KEYS));
         producer.send(
             topic.record(StoredMessage.of(i, 0, Instant.now(), message)),
             (metadata, error) -> meter.done(error == null ? 1 : 0));

@@ -1,8 +1,10 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.dev.bench.BenchClient.Woken;
+import dev.outbox.dev.bench.Fleet.Outcome;
+import dev.outbox.dev.bench.Fleet.Pod;
 import dev.outbox.dev.bench.Fleet.Shape;
-import dev.outbox.dev.bench.Pod.Usage;
+import dev.outbox.dev.bench.Fleet.Usage;
 import dev.outbox.dev.common.Percentiles;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -76,7 +78,7 @@ final class FleetScenario {
     Shape shape = new Shape(relays, Math.max(1, CLIENTS / pods));
     Fleet fleet = new Fleet(bench, Collections.nCopies(pods, shape), KEYS, Woken.HANDED_OVER, null);
     try {
-      OpenLoad ignored = fleet.run(WARM_UP_RATE, bench.unscaled(WARM_UP));
+      Outcome ignored = fleet.run(WARM_UP_RATE, bench.unscaled(WARM_UP));
       return fleet;
     } catch (Exception e) {
       fleet.close();
@@ -91,9 +93,8 @@ final class FleetScenario {
         String name = who + ", " + Draining.perSecond(rate);
         for (int run = 1; run <= bench.runs(); run++) {
           bench.say(name, run);
-          OpenLoad done = fleet.run(rate, bench.scaled(TIME));
-          OpenLoad.report(bench, name, done.called());
-          done.reportCost(bench, name);
+          Outcome done = fleet.run(rate, bench.scaled(TIME));
+          done.report(bench, name);
         }
       }
     }
@@ -136,14 +137,14 @@ final class FleetScenario {
             .orElseThrow();
     how.accept(most.getKey());
     Thread.sleep(rest.toMillis());
-    fleet.replace(most.getKey(), RATE);
+    most.getKey().replace(RATE);
     return most.getValue()::contains;
   }
 
   private static Predicate<String> each(Fleet fleet) {
     for (Pod pod : fleet.pods()) {
       pod.end();
-      fleet.replace(pod, RATE);
+      pod.replace(RATE);
     }
     return key -> true;
   }

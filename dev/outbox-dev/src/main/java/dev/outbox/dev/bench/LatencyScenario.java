@@ -1,6 +1,7 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.dev.bench.BenchClient.Woken;
+import dev.outbox.dev.bench.Fleet.Outcome;
 import dev.outbox.dev.bench.Fleet.Shape;
 import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.dev.database.JdbcPlace;
@@ -45,13 +46,12 @@ final class LatencyScenario {
         Fleet fleet = new Fleet(bench, pods, KEYS, woken, topic)) {
       for (int rate : RATES) {
         String name = Draining.perSecond(rate) + ", " + woken.label;
-        String commit = name + ", commit to ";
         for (int run = 0; run <= bench.runs(); run++) {
           bench.say(name, run);
-          OpenLoad done = fleet.run(rate, bench.scaled(run == 0 ? WARM_UP : TIME));
+          Outcome done = fleet.run(rate, bench.scaled(run == 0 ? WARM_UP : TIME));
           if (run > 0) {
-            OpenLoad.report(bench, commit + "publisher", done.called());
-            OpenLoad.report(bench, commit + "acknowledgement", done.acknowledged());
+            Outcome.report(bench, name + ", commit to publisher", done.called());
+            Outcome.report(bench, name + ", commit to acknowledgement", done.acknowledged());
             done.reportCost(bench, name);
           }
         }
@@ -69,15 +69,13 @@ final class LatencyScenario {
       throws Exception {
     for (int run = 1; run <= bench.runs(); run++) {
       try (Fleet fleet = new Fleet(bench, SAME_PROCESS, KEYS, Woken.AFTER_COMMITS, null)) {
-        bench.say(beside, "warm-up " + run);
-        OpenLoad ignored = fleet.run(HELD_RATE, bench.scaled(WARM_UP));
+        bench.say(beside, 0);
+        Outcome ignored = fleet.run(HELD_RATE, bench.scaled(WARM_UP));
         try (AutoCloseable held = hold.call()) {
           for (int part = 1; part <= HELD_PARTS; part++) {
-            bench.say(beside, "run %s, part %s".formatted(run, part));
-            OpenLoad done = fleet.run(HELD_RATE, bench.scaled(HELD_TIME.dividedBy(HELD_PARTS)));
-            String name = "beside %s, fifth %s".formatted(beside, part);
-            OpenLoad.report(bench, name, done.called());
-            done.reportCost(bench, name);
+            bench.say(beside + ", part " + part, run);
+            Outcome done = fleet.run(HELD_RATE, bench.scaled(HELD_TIME.dividedBy(HELD_PARTS)));
+            done.report(bench, "beside %s, fifth %s".formatted(beside, part));
           }
         }
       }

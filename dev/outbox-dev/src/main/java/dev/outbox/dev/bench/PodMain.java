@@ -23,8 +23,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The program of a {@link Pod}. What it commits and publishes it says at once, so that it is known
- * when the process is killed. It answers a command, when it is done, with what it did so far.
+ * The program of a {@link Fleet.Pod}. What it commits and publishes it says at once, so that it is
+ * known when the process is killed. It answers a command, when it is done, with what it did so far.
  */
 public final class PodMain {
   static final String READY = "ready";
@@ -63,7 +63,7 @@ public final class PodMain {
     publisher =
         topic.isEmpty()
             ? Drain.NO_OP
-            : new KafkaBroker(parent.get("bootstrap"), topic, List.of(OpenLoad.ORDER))
+            : new KafkaBroker(parent.get("bootstrap"), topic, List.of(BenchClient.ORDER))
                 .publisher(null);
   }
 
@@ -77,7 +77,7 @@ public final class PodMain {
       String[] words = line.split(" ");
       switch (words[0]) {
         case WORK -> {}
-        case LOAD -> pod.load(words);
+        case LOAD -> pod.load(Integer.parseInt(words[1]), Integer.parseInt(words[2]));
         case HALT -> pod.halt();
         default -> throw new IllegalArgumentException(line);
       }
@@ -100,20 +100,19 @@ public final class PodMain {
   /**
    * Begins to append.
    *
-   * @param words with the load's keys and rate, the number of the first client here, and how many
-   *     there are in all
+   * @param all how many clients all pods have
    */
-  private void load(String[] words) {
-    int[] number = Stream.of(words).skip(1).mapToInt(Integer::parseInt).toArray();
+  private void load(int rate, int all) {
     if (clients.isEmpty()) {
       clients = Stream.generate(this::client).limit(setting("clients")).toList();
     }
+    int first = setting("first-client");
     List<Load.Client> each =
         IntStream.range(0, clients.size())
-            .mapToObj(i -> appending(clients.get(i), number[2] + i, number[0]))
+            .mapToObj(i -> appending(clients.get(i), first + i))
             .toList();
-    Load started = new Load("a client", each, number[2], number[3]);
-    started.allow(Long.MAX_VALUE, number[1]);
+    Load started = new Load("a client", each, first, all);
+    started.allow(Long.MAX_VALUE, rate);
     load = started;
   }
 
@@ -123,10 +122,11 @@ public final class PodMain {
         : BenchClient.beside(relays.get(0), Woken.valueOf(parent.get("woken")), place);
   }
 
-  private Load.Client appending(BenchClient client, int seed, int keys) {
+  private Load.Client appending(BenchClient client, int seed) {
     SplittableRandom random = new SplittableRandom(seed);
+    int keys = setting("keys");
     return () -> {
-      OutboxMessage message = OpenLoad.message(random.nextInt(keys));
+      OutboxMessage message = BenchClient.message(random.nextInt(keys));
       client.transaction(Side.OURS, List.of(message));
       parent.say(
           "%s %s %s %s"

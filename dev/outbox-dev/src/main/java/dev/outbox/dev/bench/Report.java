@@ -27,6 +27,45 @@ public record Report(Map<String, String> about, List<Line> lines, Map<String, St
       CPU is microseconds a message, ours / limit, in the same runs as the rates: of the servers' processes, of the clients', and of both. \
       The sizes below are those of scale 1.""";
 
+  /** One figure, measured once in each run. */
+  static final class Figure {
+    private final List<Double> runs = new ArrayList<>();
+    private final List<Time> cpu = new ArrayList<>();
+
+    void add(double value) {
+      runs.add(value);
+    }
+
+    /**
+     * Adds a run.
+     *
+     * @param time CPU time of a message in microseconds; the server's is not a number where it
+     *     cannot be known
+     */
+    void add(double value, Time time) {
+      runs.add(value);
+      cpu.add(time);
+    }
+
+    List<Double> runs() {
+      return runs;
+    }
+
+    /** Whether its CPU time is here, and not elsewhere. */
+    boolean hasCpu() {
+      return !cpu.isEmpty();
+    }
+
+    double median() {
+      return Percentiles.median(runs);
+    }
+
+    /** Of the server, the client, or both, in which it is the median of the sums. */
+    double cpu(ToDoubleFunction<Time> whose) {
+      return Percentiles.median(cpu.stream().map(whose::applyAsDouble).toList());
+    }
+  }
+
   /**
    * One line of the table.
    *

@@ -66,7 +66,7 @@ final class Transactions {
   /** Built outside the measured time, of both sides alike. */
   private static List<OutboxMessage> messages(int transaction, int count) {
     return IntStream.range(0, count)
-        .mapToObj(i -> OpenLoad.message((transaction * count + i) % KEYS))
+        .mapToObj(i -> BenchClient.message((transaction * count + i) % KEYS))
         .toList();
   }
 

@@ -1,6 +1,7 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.dev.bench.BenchDatabase.Side;
+import dev.outbox.dev.bench.Report.Figure;
 import dev.outbox.dev.bench.Report.Line;
 import dev.outbox.dev.bench.Throughput.Case;
 import dev.outbox.dev.bench.Throughput.Round;

@@ -3,6 +3,7 @@ package dev.outbox.dev.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.cli.Address;
+import dev.outbox.dev.bench.Report.Figure;
 import dev.outbox.dev.bench.Report.Line;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedServer;

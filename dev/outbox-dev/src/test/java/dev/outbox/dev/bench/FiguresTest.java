@@ -3,7 +3,8 @@ package dev.outbox.dev.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.dev.bench.CpuClock.Time;
-import dev.outbox.dev.bench.Pod.Usage;
+import dev.outbox.dev.bench.Fleet.Outcome;
+import dev.outbox.dev.bench.Fleet.Usage;
 import dev.outbox.dev.bench.Report.Line;
 import dev.outbox.dev.common.Ledger;
 import dev.outbox.dev.common.Percentiles;
@@ -57,7 +58,7 @@ class FiguresTest {
       ledger.committed(message, "k", 1_000_000);
       ledger.published("relay", List.of(message), 3_000_000, 4_000_000);
     }
-    OpenLoad done = OpenLoad.of(ledger, new Usage(6, 4_000), 2_000);
+    Outcome done = Outcome.of(ledger, new Usage(6, 4_000), 2_000);
     assertThat(done.called()).containsExactly(2.0, 2.0);
     assertThat(done.acknowledged()).containsExactly(3.0, 3.0);
     assertThat(done.statements()).isEqualTo(3);
