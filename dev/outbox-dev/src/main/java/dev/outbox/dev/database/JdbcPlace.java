@@ -413,7 +413,7 @@ public final class JdbcPlace implements Tortured<Connection> {
 
   @Override
   public void exhaust(long millis) {
-    Exhaustion.begin(pool.getMaximumPoolSize(), pool::getConnection, millis);
+    Tortured.exhaust(pool.getMaximumPoolSize(), pool::getConnection, millis);
   }
 
   @Override
@@ -436,7 +436,7 @@ public final class JdbcPlace implements Tortured<Connection> {
         }
         return Optional.of(session);
       } catch (TransientOutboxException e) {
-        Exhaustion.close(session);
+        Tortured.close(session);
         throw e;
       }
     } catch (TransientOutboxException e) {

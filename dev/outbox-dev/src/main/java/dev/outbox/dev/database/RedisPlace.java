@@ -218,7 +218,7 @@ public final class RedisPlace implements Tortured<RedisTransaction> {
 
   @Override
   public void exhaust(long millis) {
-    Exhaustion.begin(size, client.getPool()::getResource, millis);
+    Tortured.exhaust(size, client.getPool()::getResource, millis);
   }
 
   /** The server says that it takes no more only when it is asked something. */

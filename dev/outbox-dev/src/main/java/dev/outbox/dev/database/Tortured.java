@@ -3,9 +3,11 @@ package dev.outbox.dev.database;
 import dev.outbox.OutboxMessage;
 import dev.outbox.dev.database.Work.Archived;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.Callable;
 
 /**
  * A database that can be tortured: in which producers do more, and which answers what an oracle
@@ -35,6 +37,43 @@ public interface Tortured<T> extends Place<T> {
 
   /** Somebody in the process takes all connections of the pool; begins to, and returns. */
   void exhaust(long millis);
+
+  /**
+   * Somebody begins to take all connections of a pool, for a while, and then gives them back.
+   *
+   * @param pool gives a connection, or fails
+   */
+  static void exhaust(int size, Callable<? extends AutoCloseable> pool, long millis) {
+    long until = System.nanoTime() + Duration.ofMillis(millis).toNanos();
+    Runnable somebody =
+        () -> {
+          List<AutoCloseable> taken = new ArrayList<>();
+          while (until - System.nanoTime() > 0) {
+            try {
+              if (taken.size() < size) {
+                taken.add(pool.call());
+              } else {
+                Thread.sleep(10);
+              }
+            } catch (Exception e) {
+              // others have them all, or the database is away: once more
+            }
+          }
+          taken.forEach(Tortured::close);
+        };
+    Thread thread = new Thread(somebody, "exhaust");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /** However it ends. */
+  static void close(AutoCloseable connection) {
+    try {
+      connection.close();
+    } catch (Exception e) {
+      // as good as closed
+    }
+  }
 
   /** A session of somebody else; empty when the server takes no more, or is away. */
   Optional<AutoCloseable> connect();

@@ -1,6 +1,6 @@
 package dev.outbox.dev.torture;
 
-import dev.outbox.dev.database.Exhaustion;
+import dev.outbox.dev.database.Tortured;
 import dev.outbox.dev.torture.Fleet.Member;
 import dev.outbox.dev.torture.Fleet.Role;
 import dev.outbox.embedded.ChildJvm;
@@ -30,9 +30,8 @@ final class Havoc {
   private final Journal journal;
   private final List<Healing> healings = new ArrayList<>();
   private final Map<String, Long> happened = new TreeMap<>();
-  private CompletableFuture<@Nullable Void> database = CompletableFuture.completedFuture(null);
-  private CompletableFuture<@Nullable Void> broker = CompletableFuture.completedFuture(null);
-  private boolean brokerStopped;
+  private final Server database;
+  private final Server broker;
 
   /** The end of a fault. */
   private record Healing(long at, Runnable work) {}
@@ -42,6 +41,8 @@ final class Havoc {
     this.fleet = fleet;
     this.clocks = clocks;
     this.journal = journal;
+    database = new Server("database", servers.database());
+    broker = new Server("broker", servers.broker());
   }
 
   /** How many faults of each kind there were; those that found nothing to disturb do not count. */
@@ -72,16 +73,8 @@ final class Havoc {
         healing.work().run();
       }
     }
-    failIfBroken();
-  }
-
-  /** A server that does not come back is not what is tested here. */
-  private void failIfBroken() {
-    for (CompletableFuture<@Nullable Void> restart : List.of(database, broker)) {
-      if (restart.isCompletedExceptionally()) {
-        restart.join();
-      }
-    }
+    database.failIfBroken();
+    broker.failIfBroken();
   }
 
   /** Ends all there is, and waits until both servers run. */
@@ -89,8 +82,8 @@ final class Havoc {
     List<Healing> all = List.copyOf(healings);
     healings.clear();
     all.forEach(healing -> healing.work().run());
-    database.join();
-    broker.join();
+    database.running.join();
+    broker.running.join();
     journal.write("healed");
   }
 
@@ -98,16 +91,16 @@ final class Havoc {
   private Optional<String> tryApply(Fault fault) {
     double which = fault.which();
     return switch (fault.kind()) {
-      case KILL_RELAY -> replace(fleet.pick(which, Role.RELAY));
-      case KILL_PRODUCER -> replace(fleet.pick(which, Role.PRODUCER));
-      case KILL_CONSUMER -> replace(fleet.pick(which, Role.CONSUMER));
-      case STOP_RELAY -> stop(fleet.pick(which, Role.RELAY), fault);
-      case STOP_CONSUMER -> stop(fleet.pick(which, Role.CONSUMER), fault);
-      case STOP_PRODUCER -> stop(fleet.pick(which, Role.PRODUCER), fault);
-      case KILL_DATABASE -> killDatabase(fault);
-      case KILL_BROKER -> killBroker(fault);
-      case RESTART_BROKER -> restartBroker();
-      case STOP_BROKER -> stopBroker(fault);
+      case KILL_RELAY -> meet(fault, Member::replace, Role.RELAY);
+      case KILL_PRODUCER -> meet(fault, Member::replace, Role.PRODUCER);
+      case KILL_CONSUMER -> meet(fault, Member::replace, Role.CONSUMER);
+      case STOP_RELAY -> meet(fault, member -> stop(member, fault), Role.RELAY);
+      case STOP_CONSUMER -> meet(fault, member -> stop(member, fault), Role.CONSUMER);
+      case STOP_PRODUCER -> meet(fault, member -> stop(member, fault), Role.PRODUCER);
+      case KILL_DATABASE -> database.kill(fault);
+      case KILL_BROKER -> broker.kill(fault);
+      case RESTART_BROKER -> broker.shutDown();
+      case STOP_BROKER -> broker.stop(fault);
       case CUT_DATABASE -> some(servers.toDatabase(), which, Link::cut);
       case CUT_BROKER -> some(servers.toBroker(), which, Link::cut);
       case STALL_DATABASE -> disturb(servers.toDatabase(), fault, Link::stall);
@@ -116,14 +109,10 @@ final class Havoc {
       case SLOW_BROKER -> disturb(servers.toBroker(), fault, link -> link.slow(rate(fault)));
       case HALF_CLOSE_DATABASE -> halfClose(servers.toDatabase(), fault);
       case HALF_CLOSE_BROKER -> halfClose(servers.toBroker(), fault);
-      case SHIFT_CLOCK ->
-          clocks.canShift()
-              ? shift(fleet.pick(which, Role.RELAY, Role.PRODUCER), fault)
-              : Optional.empty();
-      case EXHAUST_POOL -> tell(fleet.pick(which, Role.RELAY, Role.PRODUCER), Child.EXHAUST, fault);
+      case SHIFT_CLOCK -> clocks.canShift() ? shift(fault) : Optional.empty();
+      case EXHAUST_POOL -> tell(Child.EXHAUST, fault);
       case EXHAUST_DATABASE -> exhaustDatabase(fault);
-      case LONG_TRANSACTION ->
-          tell(fleet.pick(which, Role.RELAY, Role.PRODUCER), Child.LONG, fault);
+      case LONG_TRANSACTION -> tell(Child.LONG, fault);
       case SNAPSHOT -> snapshot(fault);
     };
   }
@@ -132,94 +121,103 @@ final class Havoc {
     healings.add(new Healing(System.nanoTime() + time.toNanos(), work));
   }
 
-  private static Optional<String> replace(Optional<Member> member) {
+  /** One of those that have a role, if any of them runs. */
+  private Optional<String> meet(Fault fault, Consumer<Member> what, Role... roles) {
+    Optional<Member> member = fleet.pick(fault.which(), roles);
     Optional<String> name = member.map(Member::name);
-    member.ifPresent(Member::replace);
+    member.ifPresent(what);
     return name;
   }
 
-  private Optional<String> stop(Optional<Member> member, Fault fault) {
-    member.ifPresent(
-        m -> {
-          ChildJvm stopped = m.jvm;
-          stopped.stop();
-          after(fault.length(), stopped::go);
-        });
-    return member.map(Member::name);
+  private void stop(Member member, Fault fault) {
+    ChildJvm stopped = member.jvm;
+    stopped.stop();
+    after(fault.length(), stopped::go);
   }
 
-  private static Optional<String> tell(Optional<Member> member, String command, Fault fault) {
-    member.ifPresent(m -> m.jvm.send(command + " " + fault.length().toMillis()));
-    return member.map(Member::name);
+  private Optional<String> tell(String command, Fault fault) {
+    String line = command + " " + fault.length().toMillis();
+    return meet(fault, member -> member.jvm.send(line), Role.RELAY, Role.PRODUCER);
   }
 
   /** Not of consumers: Kafka's polls do not return when the clock has jumped back. */
-  private Optional<String> shift(Optional<Member> member, Fault fault) {
+  private Optional<String> shift(Fault fault) {
     long seconds = (long) ((fault.which() * 1_000 % 1 * 2 - 1) * FARTHEST_SECONDS);
-    member.ifPresent(
-        m -> {
-          m.shiftClock(Duration.ofSeconds(seconds));
-          after(fault.length(), () -> m.shiftClock(Duration.ZERO));
-        });
-    return member.map(m -> m.name() + " by " + seconds + "s");
+    Consumer<Member> shift =
+        member -> {
+          member.shiftClock(Duration.ofSeconds(seconds));
+          after(fault.length(), () -> member.shiftClock(Duration.ZERO));
+        };
+    return meet(fault, shift, Role.RELAY, Role.PRODUCER).map(name -> name + " by " + seconds + "s");
   }
 
-  private Optional<String> killDatabase(Fault fault) {
-    if (!database.isDone()) {
-      return Optional.empty();
+  /** The database or the broker; nothing more happens to it before it runs again. */
+  private final class Server {
+    private final String name;
+    private final EmbeddedServer server;
+    private CompletableFuture<@Nullable Void> running = CompletableFuture.completedFuture(null);
+    private boolean stopped;
+
+    Server(String name, EmbeddedServer server) {
+      this.name = name;
+      this.server = server;
     }
-    servers.database().kill();
-    database = new CompletableFuture<>();
-    after(fault.length(), () -> restart(servers.database(), database));
-    return Optional.of("database");
-  }
 
-  private Optional<String> killBroker(Fault fault) {
-    if (!broker.isDone()) {
-      return Optional.empty();
+    /** A server that does not come back is not what is tested here. */
+    void failIfBroken() {
+      if (running.isCompletedExceptionally()) {
+        running.join();
+      }
     }
-    servers.broker().kill();
-    brokerStopped = false;
-    broker = new CompletableFuture<>();
-    after(fault.length(), () -> restart(servers.broker(), broker));
-    return Optional.of("broker");
-  }
 
-  /** A stopped one would not hear that it is to shut down. */
-  private Optional<String> restartBroker() {
-    if (!broker.isDone()) {
-      return Optional.empty();
+    Optional<String> kill(Fault fault) {
+      if (!running.isDone()) {
+        return Optional.empty();
+      }
+      server.kill();
+      stopped = false;
+      CompletableFuture<@Nullable Void> restarted = new CompletableFuture<>();
+      running = restarted;
+      after(fault.length(), () -> restart(restarted));
+      return Optional.of(name);
     }
-    goOnBroker();
-    broker = new CompletableFuture<>();
-    restart(servers.broker(), broker);
-    return Optional.of("broker");
-  }
 
-  /** On a thread of its own, because it takes seconds. */
-  private static void restart(EmbeddedServer server, CompletableFuture<@Nullable Void> done) {
-    var unused =
-        done.completeAsync(
-            () -> {
-              server.restart();
-              return null;
-            });
-  }
-
-  private Optional<String> stopBroker(Fault fault) {
-    if (!broker.isDone() || brokerStopped) {
-      return Optional.empty();
+    /** A stopped one would not hear that it is to shut down. */
+    Optional<String> shutDown() {
+      if (!running.isDone()) {
+        return Optional.empty();
+      }
+      goOn();
+      running = new CompletableFuture<>();
+      restart(running);
+      return Optional.of(name);
     }
-    servers.broker().pause();
-    brokerStopped = true;
-    after(fault.length(), this::goOnBroker);
-    return Optional.of("broker");
-  }
 
-  private void goOnBroker() {
-    if (brokerStopped) {
-      servers.broker().resume();
-      brokerStopped = false;
+    /** On a thread of its own, because it takes seconds. */
+    private void restart(CompletableFuture<@Nullable Void> restarted) {
+      var unused =
+          restarted.completeAsync(
+              () -> {
+                server.restart();
+                return null;
+              });
+    }
+
+    Optional<String> stop(Fault fault) {
+      if (!running.isDone() || stopped) {
+        return Optional.empty();
+      }
+      server.pause();
+      stopped = true;
+      after(fault.length(), this::goOn);
+      return Optional.of(name);
+    }
+
+    private void goOn() {
+      if (stopped) {
+        server.resume();
+        stopped = false;
+      }
     }
   }
 
@@ -259,13 +257,13 @@ final class Havoc {
       taken.add(next.get());
       next = servers.place().connect();
     }
-    after(fault.length(), () -> taken.forEach(Exhaustion::close));
+    after(fault.length(), () -> taken.forEach(Tortured::close));
     return taken.isEmpty() ? Optional.empty() : Optional.of(taken.size() + " connections");
   }
 
   private Optional<String> snapshot(Fault fault) {
     Optional<AutoCloseable> session = servers.place().snapshot();
-    session.ifPresent(held -> after(fault.length(), () -> Exhaustion.close(held)));
+    session.ifPresent(held -> after(fault.length(), () -> Tortured.close(held)));
     return session.map(held -> "a session");
   }
 }

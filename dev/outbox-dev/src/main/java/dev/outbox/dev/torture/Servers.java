@@ -7,7 +7,6 @@ import dev.outbox.dev.broker.Broker;
 import dev.outbox.dev.broker.Source;
 import dev.outbox.dev.broker.Source.Reading;
 import dev.outbox.dev.common.Resources;
-import dev.outbox.dev.database.Exhaustion;
 import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.StartedServer;
 import dev.outbox.dev.database.StoreKind;
@@ -76,7 +75,7 @@ final class Servers {
    * The first connection takes long on a busy machine, and a pool waits but for {@link #TO_WAIT}.
    */
   private void connectOnce() {
-    place.connect().ifPresent(Exhaustion::close);
+    place.connect().ifPresent(Tortured::close);
   }
 
   /** MariaDB's too, for the sake of the connection's options below. */

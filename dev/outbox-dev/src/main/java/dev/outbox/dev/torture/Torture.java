@@ -313,10 +313,9 @@ final class Torture {
     int cancelled = oracle.compareCancelled(lines, delivered);
     Optional<Kept> kept = servers.place().kept();
     kept.ifPresent(
-        archive -> {
-          oracle.compareArchive(
-              archive.archived(), archive.left(), delivered, operator.discarded());
-          oracle.compareAudit(lines, archive.audit());
+        all -> {
+          oracle.compareArchive(all.archived(), all.left(), delivered, operator.discarded());
+          oracle.compareAudit(lines, all.audit());
         });
     oracle.compareCommits(lines);
     oracle.compareDuplicates();
@@ -364,12 +363,9 @@ final class Torture {
                 operator.discarded().size() - cancelled,
                 cancelled,
                 Journal.of(lines, "cancel").size() - cancelled));
-    did.put(
-        "archive",
-        "%s, %s messages"
-            .formatted(
-                settings.archive().name().toLowerCase(Locale.ROOT),
-                kept.map(archive -> archive.archived().size()).orElse(0)));
+    int archived = kept.map(all -> all.archived().size()).orElse(0);
+    String archive = settings.archive().name().toLowerCase(Locale.ROOT);
+    did.put("archive", "%s, %s messages".formatted(archive, archived));
     did.put("claims", "" + claims);
     did.put("handed over", handedOver + " appends");
     did.put(
