@@ -44,9 +44,9 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.UUID;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -69,6 +69,7 @@ final class Demo {
   /** Without any delivery for so long, nothing more is expected. */
   private static final Duration PATIENCE = Duration.ofSeconds(45);
 
+  private static final Duration LOOK = Duration.ofMillis(100);
   private static final Duration BETWEEN_LINES = Duration.ofSeconds(3);
 
   /**
@@ -202,16 +203,15 @@ final class Demo {
     ChildJvm b = relay("B");
     Source source = servers.broker().source(Reading.WHOLE);
     CompletableFuture<Void> reading = background("reader", () -> read(source));
+    CompletableFuture<Void> showing = background("progress", this::show);
     ChildJvm first = startShipping();
     a.await(RelayMain.STARTED);
     b.await(RelayMain.STARTED);
     first.await(DemoShipping.STARTED);
     progress.event("relays A and B and a consumer run; the order service starts");
     Load customers = resources.add(new Load("the order service", customers(place)));
-    CompletableFuture<ChildJvm> incidents = background("incidents", () -> incidents(a, customers));
-    while (!(customers.done() & over(incidents))) {
-      show();
-    }
+    ChildJvm c = incidents(a, customers);
+    customers.await();
     progress.event("what waits is delivered");
     awaitDelivered(store);
     account.quietFromNow();
@@ -219,20 +219,18 @@ final class Demo {
     progress.event(
         "quiet times: nothing goes wrong, with %s transactions a second"
             .formatted(settings.quietRate()));
-    while (!customers.done()) {
-      show();
-    }
+    customers.await();
     awaitDelivered(store);
-    relays = List.of(b, incidents.join());
+    relays = List.of(b, c);
     if (!pageStays()) {
       relays.forEach(Demo::stop);
     }
     allPublished = true;
-    result(reading, "the consumer failed: ");
+    awaitEnd(reading);
     ChildJvm last = requireNonNull(shipping);
     last.send(DemoShipping.END);
     stopped(last, "the consumer failed; it said: ");
-    show();
+    awaitEnd(showing);
     progress.wipe();
     return account.verdict(
         dead(place),
@@ -265,8 +263,9 @@ final class Demo {
     }
   }
 
-  private static <R> CompletableFuture<R> background(String name, Supplier<R> work) {
-    return CompletableFuture.supplyAsync(
+  /** Ends when all is published, or the demo ends. */
+  private static CompletableFuture<Void> background(String name, Runnable work) {
+    return CompletableFuture.runAsync(
         work,
         task -> {
           Thread thread = new Thread(task, name);
@@ -275,21 +274,17 @@ final class Demo {
         });
   }
 
-  private static <R> R result(CompletableFuture<R> background, String otherwise) {
+  private static void awaitEnd(CompletableFuture<Void> background) {
     try {
-      return background.join();
+      background.join();
     } catch (CompletionException e) {
       Throwable cause = requireNonNull(e.getCause());
-      throw new Failure(otherwise + cause.getMessage(), cause);
+      throw new Failure("the consumer failed: " + cause.getMessage(), cause);
     }
   }
 
-  private static boolean over(CompletableFuture<?> incidents) {
-    return incidents.isDone() && result(incidents, "an incident failed: ") != null;
-  }
-
   /** Writes down all that is in the broker. */
-  private @Nullable Void read(Source source) {
+  private void read(Source source) {
     try (source) {
       source.read(
           () -> allPublished || ended,
@@ -297,7 +292,6 @@ final class Demo {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    return null;
   }
 
   /**
@@ -307,28 +301,28 @@ final class Demo {
    *
    * @return the newcomer
    */
-  private ChildJvm incidents(ChildJvm victim, Load customers) {
+  private ChildJvm incidents(ChildJvm victim, Load customers) throws InterruptedException {
     SplittableRandom random = new SplittableRandom(settings.seed());
     allow(customers, 0.48);
-    awaitDone(random.nextDouble(0.08, 0.16));
+    awaitDone(customers, random.nextDouble(0.08, 0.16));
     killShipping();
 
-    awaitDone(random.nextDouble(0.2, 0.32));
+    awaitDone(customers, random.nextDouble(0.2, 0.32));
     victim.close();
     progress.event("relay A was killed (SIGKILL)");
 
-    awaitDone(random.nextDouble(0.36, 0.44));
+    awaitDone(customers, random.nextDouble(0.36, 0.44));
     ChildJvm newcomer = relay("C");
     newcomer.await(RelayMain.STARTED);
     progress.event("relay C was started");
 
     allow(customers, 0.64);
-    awaitDone(random.nextDouble(0.48, 0.6));
+    awaitDone(customers, random.nextDouble(0.48, 0.6));
     if (servers.broker().canStop()) {
       servers.broker().stop();
       progress.event("the broker was stopped");
       allow(customers, 0.8);
-      pause(random.nextInt(2_000, 4_000));
+      Thread.sleep(random.nextInt(2_000, 4_000));
       servers.broker().restart();
       progress.event("the broker is back");
     } else {
@@ -349,34 +343,24 @@ final class Demo {
     progress.event("the consumer was killed (SIGKILL), another one goes on");
   }
 
-  /** Until this part of the transactions is committed, 0 to 1; ends with the demo. */
-  private void awaitDone(double part) {
-    while (account.commits() < part * settings.transactions()) {
-      pause(20);
+  /** Until this part of the transactions is committed, 0 to 1. */
+  private void awaitDone(Load customers, double part) throws InterruptedException {
+    while (account.commits() < part * settings.transactions() && !customers.done()) {
+      Thread.sleep(20);
     }
   }
 
-  private void pause(int millis) {
-    try {
-      Thread.sleep(millis);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      ended = true;
+  private void show() {
+    while (!allPublished && !ended) {
+      progress.show(
+          String.format(
+              Locale.ROOT,
+              "%,d of %,d transactions, %,d messages delivered",
+              account.commits(),
+              settings.transactions(),
+              account.arrived()));
+      LockSupport.parkNanos(LOOK.toNanos());
     }
-    if (ended) {
-      throw new CancellationException("the demo has ended");
-    }
-  }
-
-  private void show() throws InterruptedException {
-    progress.show(
-        String.format(
-            Locale.ROOT,
-            "%,d of %,d transactions, %,d messages delivered",
-            account.commits(),
-            settings.transactions(),
-            account.arrived()));
-    Thread.sleep(100);
   }
 
   /**
@@ -406,7 +390,7 @@ final class Demo {
                     now.blocked()));
         return;
       }
-      show();
+      Thread.sleep(LOOK.toMillis());
     }
   }
 
