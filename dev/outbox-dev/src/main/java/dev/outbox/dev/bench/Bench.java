@@ -55,17 +55,6 @@ final class Bench {
     this.progress = progress;
   }
 
-  /** Refuses what cannot be run, with a sentence. */
-  static void check(int runs, double scale) {
-    if (runs < 1 || runs > 100) {
-      throw new IllegalArgumentException("runs is " + runs + ", allowed is from 1 to 100");
-    }
-    if (!(scale > 0 && scale <= 100)) {
-      throw new IllegalArgumentException(
-          "scale is " + scale + ", allowed is more than 0 and up to 100");
-    }
-  }
-
   /**
    * Runs scenarios, one after the other.
    *

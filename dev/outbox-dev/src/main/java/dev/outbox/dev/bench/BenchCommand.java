@@ -67,17 +67,21 @@ public final class BenchCommand implements Callable<Integer> {
     Logs.off();
     int times = runs != null ? runs : quick ? 1 : Bench.DEFAULT_RUNS;
     double size = scale != null ? scale : quick ? Bench.QUICK : 1;
-    try {
-      Bench.check(times, size);
-    } catch (IllegalArgumentException e) {
-      throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
-    }
+    check("runs", times >= 1 && times <= 100, times, "from 1 to 100");
+    check("scale", size > 0 && size <= 100, size, "more than 0 and up to 100");
     PrintWriter err = spec.commandLine().getErr();
     Consumer<String> progress = text -> err.println("bench: " + text);
     try (Cleanup ignored = Cleanup.atEnd(resources::closeAll)) {
       new Bench(times, size, database(), cpu, this::kafka, progress).run(scenarios, this::print);
     }
     return 0;
+  }
+
+  private void check(String name, boolean isAllowed, Object value, String allowed) {
+    if (!isAllowed) {
+      throw new ParameterException(
+          spec.commandLine(), "%s is %s, allowed is %s".formatted(name, value, allowed));
+    }
   }
 
   private void print(Report report) {

@@ -7,8 +7,8 @@ import dev.outbox.relay.RelayEvent;
 import dev.outbox.relay.RelayListener;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
-import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StatisticsStore;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -46,7 +46,7 @@ final class Drain {
    *     says nothing about speed
    */
   static Meter relay(
-      OutboxStore<?> store,
+      JdbcOutboxStore store,
       long messages,
       MessagePublisher publisher,
       UnaryOperator<Relay.Builder> settings)
@@ -55,18 +55,13 @@ final class Drain {
     watch.meter.begin();
     try (Relay relay = settings.apply(Relay.builder(store, publisher).listener(watch)).build()) {
       relay.start();
-      watch.meter.await(() -> watch.trouble() + left(store));
+      watch.meter.await(
+          () -> "%s; %s".formatted(watch.trouble(), store.statistics(StatisticsStore.DEFAULT_CAP)));
     }
     if (watch.trouble.get() != null) {
       throw new IllegalStateException("a relay was disturbed: " + watch.trouble());
     }
     return watch.meter;
-  }
-
-  private static String left(OutboxStore<?> store) {
-    return store instanceof StatisticsStore counted
-        ? "; there is " + counted.statistics(StatisticsStore.DEFAULT_CAP)
-        : "";
   }
 
   /** So many workers of the limit, until so many messages are deleted. */
@@ -119,14 +114,11 @@ final class Drain {
     public void on(RelayEvent event) {
       if (event instanceof RelayEvent.Delivered) {
         meter.done(1);
-      } else if (event instanceof RelayEvent.StoreFailed e) {
-        trouble.compareAndSet(null, e.operation() + " failed: " + e.error().getMessage());
-      } else if (event instanceof RelayEvent.LeaseLost) {
-        trouble.compareAndSet(null, "a lease was lost");
-      } else if (event instanceof RelayEvent.Abandoned e) {
-        trouble.compareAndSet(null, "a claim was left to its lease: " + e.reason());
-      } else if (event instanceof RelayEvent.PublisherBroken e) {
-        trouble.compareAndSet(null, "the publisher: " + e.problem());
+      } else if (event instanceof RelayEvent.StoreFailed
+          || event instanceof RelayEvent.LeaseLost
+          || event instanceof RelayEvent.Abandoned
+          || event instanceof RelayEvent.PublisherBroken) {
+        trouble.compareAndSet(null, event.toString());
       }
     }
   }

@@ -11,8 +11,6 @@ import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
-import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.spi.store.StatisticsStore;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -20,7 +18,6 @@ import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.Function;
 
 /** The rate at which a backlog goes away: scenarios, and rounds that fill tables and drain them. */
 final class Draining {
@@ -96,8 +93,8 @@ final class Draining {
             by(
                 workers,
                 archive.name().toLowerCase(Locale.ROOT),
-                archived(bench.database(), load, workers, archive),
-                archived(bench.database(), load, workers, Archive.NONE)));
+                byRelay(bench.database(), load, workers, archive, Drain.ANSWERING),
+                byRelay(bench.database(), load, workers, Archive.NONE, Drain.ANSWERING)));
       }
     }
     Throughput.measure(bench, cases, List.of(Part.WHOLE));
@@ -128,14 +125,8 @@ final class Draining {
     Deque<AutoCloseable> held = new ArrayDeque<>();
     return new Round(
         () -> {
-          AutoCloseable pin = database.snapshot();
-          held.push(pin);
-          try {
-            round.prepare().run();
-          } catch (Exception e) {
-            pin.close();
-            throw e;
-          }
+          held.push(database.snapshot());
+          round.prepare().run();
         },
         place -> {
           try (AutoCloseable ignored = held.pop()) {
@@ -162,10 +153,9 @@ final class Draining {
     refill(database, Side.OURS, load);
     try (JdbcPlace place = database.open(BenchDatabase.connections(1));
         Relay relay = Relay.builder(place.store(), FAILING).workers(1).retryPolicy(SOON).build()) {
-      StatisticsStore store = (StatisticsStore) place.store();
       long end = System.nanoTime() + PATIENCE.toNanos();
       relay.start();
-      while (store.statistics(1).pending() > 0) {
+      while (place.store().statistics(1).pending() > 0) {
         if (System.nanoTime() - end > 0) {
           throw new IllegalStateException("messages are still not blocked after " + PATIENCE);
         }
@@ -175,26 +165,20 @@ final class Draining {
   }
 
   private static Round ours(BenchDatabase database, Backlog load, int workers) {
-    return byRelay(database, load, workers, JdbcPlace::store, Drain.NO_OP);
-  }
-
-  /** By a relay whose store keeps an archive, and whose publisher answers as Kafka does. */
-  private static Round archived(
-      BenchDatabase database, Backlog load, int workers, Archive archive) {
-    return byRelay(database, load, workers, place -> place.store(archive), Drain.ANSWERING);
+    return byRelay(database, load, workers, Archive.NONE, Drain.NO_OP);
   }
 
   private static Round byRelay(
       BenchDatabase database,
       Backlog load,
       int workers,
-      Function<JdbcPlace, OutboxStore<?>> store,
+      Archive archive,
       MessagePublisher publisher) {
     return new Round(
         () -> refill(database, Side.OURS, load),
         place ->
             Drain.relay(
-                store.apply(place), load.messages(), publisher, relay -> relay.workers(workers)));
+                place.store(archive), load.messages(), publisher, relay -> relay.workers(workers)));
   }
 
   private static Round limit(BenchDatabase database, Backlog load, int workers) {

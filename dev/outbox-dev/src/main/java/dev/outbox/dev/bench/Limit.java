@@ -1,7 +1,7 @@
 package dev.outbox.dev.bench;
 
+import dev.outbox.dev.database.Business;
 import dev.outbox.dev.database.JdbcPlace;
-import dev.outbox.dev.database.Place.Session;
 import dev.outbox.dev.database.StoreKind;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -58,7 +58,7 @@ final class Limit implements AutoCloseable {
       """;
 
   private final boolean isPostgres;
-  private final Session<Connection> session;
+  private final Business<Connection> session;
   private final PreparedStatement take;
   private final PreparedStatement remove;
   private final long[] sequences;
@@ -68,7 +68,7 @@ final class Limit implements AutoCloseable {
    */
   Limit(JdbcPlace place, int most) {
     isPostgres = place.kind() == StoreKind.POSTGRES;
-    session = place.session();
+    session = place.begin();
     sequences = new long[most];
     String ids = String.join(", ", Collections.nCopies(most, "?"));
     Connection connection = session.transaction();

@@ -70,23 +70,14 @@ public abstract class Broker implements AutoCloseable {
     return prefix;
   }
 
-  final List<String> types() {
-    return types;
-  }
-
   final List<String> topics() {
     return types.stream().map(type -> prefix + type).toList();
   }
 
-  /** Starts a server of its own, unless it is reached where it is. */
-  public final void start() {
-    start(0);
-  }
-
   /**
-   * The same, for clients that come by way of a proxy.
+   * Starts a server of its own, unless it is reached where it is.
    *
-   * @param proxyPort the proxy's; 0: there is none
+   * @param proxyPort of a proxy by way of which clients come; 0: there is none
    * @throws UnsupportedOperationException when it cannot be started here
    */
   public final void start(int proxyPort) {

@@ -2,7 +2,6 @@ package dev.outbox.dev.database;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.dev.database.Place.Appending;
-import dev.outbox.dev.database.Place.Session;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,42 +18,42 @@ import java.util.UUID;
 public final class Business<T> implements AutoCloseable {
   private final Place<T> place;
   private final Appending<T> appending;
-  private final Session<T> session;
+  private final T transaction;
   private final List<Uncommitted> appended = new ArrayList<>();
 
   public Business(Place<T> place, Appending<T> appending) {
     this.place = place;
     this.appending = appending;
-    session = place.session();
+    transaction = place.open();
   }
 
   public T transaction() {
-    return session.transaction();
+    return transaction;
   }
 
   public int lock(String key) {
-    return place.lock(transaction(), key);
+    return place.lock(transaction, key);
   }
 
   /** Appends, and returns which are duplicates. */
   public Set<UUID> append(List<OutboxMessage> messages) {
-    Uncommitted uncommitted = appending.append(transaction(), messages);
+    Uncommitted uncommitted = appending.append(transaction, messages);
     appended.add(uncommitted);
     return uncommitted.appended().duplicates();
   }
 
   public void last(String key, int number) {
-    place.last(transaction(), key, number);
+    place.last(transaction, key, number);
   }
 
   public void commit() {
-    session.commit();
+    place.commit(transaction);
     appended.forEach(Uncommitted::committed);
     appended.clear();
   }
 
   @Override
   public void close() {
-    session.close();
+    place.end(transaction);
   }
 }

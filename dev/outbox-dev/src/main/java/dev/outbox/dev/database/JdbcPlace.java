@@ -60,7 +60,7 @@ public final class JdbcPlace implements Tortured<Connection> {
     this.archive = archive;
     this.pool = pool;
     this.dataSource = dataSource;
-    store = store(archive);
+    store = newStore(archive);
   }
 
   /**
@@ -246,8 +246,12 @@ public final class JdbcPlace implements Tortured<Connection> {
     return store;
   }
 
-  /** Another one on this pool, which may keep an archive. */
+  /** One on this pool that keeps such an archive. */
   public JdbcOutboxStore store(Archive archive) {
+    return archive == this.archive ? store : newStore(archive);
+  }
+
+  private JdbcOutboxStore newStore(Archive archive) {
     Settings settings =
         new Settings(
             "", "", "", address.schema(), Settings.DEFAULT_PREFIX, null, 1, History.of(archive));
@@ -333,26 +337,14 @@ public final class JdbcPlace implements Tortured<Connection> {
     tried(connection, c -> Jdbc.update(c, qualified(sql), parameters));
   }
 
-  /** Its connection is in a transaction, always; the pool rolls back what is left open. */
-  private record OnConnection(Connection transaction) implements Session<Connection> {
-    @Override
-    public void commit() {
-      tried(transaction, Connection::commit);
-    }
-
-    @Override
-    public void close() {
-      tried(transaction, Connection::close);
-    }
-  }
-
+  /** It is in a transaction, always; the pool rolls back what is left open. */
   @Override
-  public Session<Connection> session() {
+  public Connection open() {
     try {
       Connection connection = dataSource.getConnection();
       try {
         connection.setAutoCommit(false);
-        return new OnConnection(connection);
+        return connection;
       } catch (SQLException e) {
         connection.close();
         throw e;
@@ -360,6 +352,16 @@ public final class JdbcPlace implements Tortured<Connection> {
     } catch (SQLException e) {
       throw away(e);
     }
+  }
+
+  @Override
+  public void commit(Connection connection) {
+    tried(connection, Connection::commit);
+  }
+
+  @Override
+  public void end(Connection connection) {
+    tried(connection, Connection::close);
   }
 
   @Override
@@ -429,14 +431,14 @@ public final class JdbcPlace implements Tortured<Connection> {
   @Override
   public Optional<AutoCloseable> snapshot() {
     try {
-      Session<Connection> session = session();
+      Business<Connection> held = begin();
       try {
         for (String sql : kind.all("snapshot")) {
-          tried(session.transaction(), on -> Jdbc.execute(on, sql));
+          tried(held.transaction(), on -> Jdbc.execute(on, sql));
         }
-        return Optional.of(session);
+        return Optional.of(held);
       } catch (TransientOutboxException e) {
-        Tortured.close(session);
+        Tortured.close(held);
         throw e;
       }
     } catch (TransientOutboxException e) {

@@ -198,40 +198,38 @@ final class MongoPlace implements Place<ClientSession> {
     client.getDatabase(url.database()).createCollection("torture_" + EFFECTS);
   }
 
-  private record InSession(ClientSession transaction) implements Session<ClientSession> {
-    @Override
-    public void commit() {
-      for (int i = 1; !committed(i == TRIES); i++) {}
-    }
+  @Override
+  public ClientSession open() {
+    ClientSession session = asked(client::startSession);
+    session.startTransaction(TRANSACTION);
+    return session;
+  }
 
-    /** Whether that is known: else it is asked for again, which the server understands. */
-    private boolean committed(boolean last) {
-      try {
-        transaction.commitTransaction();
-        return true;
-      } catch (MongoException e) {
-        if (!last && e.hasErrorLabel(MongoException.UNKNOWN_TRANSACTION_COMMIT_RESULT_LABEL)) {
-          return false;
-        }
-        throw new TransientOutboxException(String.valueOf(e.getMessage()), e);
-      }
-    }
+  @Override
+  public void commit(ClientSession session) {
+    for (int i = 1; !committed(session, i == TRIES); i++) {}
+  }
 
-    @Override
-    public void close() {
-      try (transaction) {
-        if (transaction.hasActiveTransaction()) {
-          transaction.abortTransaction();
-        }
+  /** Whether that is known: else it is asked for again, which the server understands. */
+  private static boolean committed(ClientSession session, boolean last) {
+    try {
+      session.commitTransaction();
+      return true;
+    } catch (MongoException e) {
+      if (!last && e.hasErrorLabel(MongoException.UNKNOWN_TRANSACTION_COMMIT_RESULT_LABEL)) {
+        return false;
       }
+      throw new TransientOutboxException(String.valueOf(e.getMessage()), e);
     }
   }
 
   @Override
-  public Session<ClientSession> session() {
-    ClientSession session = asked(client::startSession);
-    session.startTransaction(TRANSACTION);
-    return new InSession(session);
+  public void end(ClientSession session) {
+    try (session) {
+      if (session.hasActiveTransaction()) {
+        session.abortTransaction();
+      }
+    }
   }
 
   @Override

@@ -73,28 +73,21 @@ public interface Place<T> extends AutoCloseable {
    */
   InboxStore<T> inbox(@Nullable Duration retention);
 
-  /**
-   * A client's transaction, which is open; rolled back when it is closed before it is committed.
-   */
-  interface Session<T> extends AutoCloseable {
-    T transaction();
+  /** Begins a client's transaction, on a connection of its own; see {@link Business}. */
+  T open();
 
-    /** A relational database begins another transaction then. */
-    void commit();
+  /** Commits it; a relational database begins another one then. */
+  void commit(T transaction);
 
-    @Override
-    void close();
-  }
-
-  /** Begins one. */
-  Session<T> session();
+  /** Rolls back what is not committed, and gives the connection back. */
+  void end(T transaction);
 
   /** Does something in a transaction. Commits where it says true, else rolls back; returns that. */
   default boolean run(Predicate<T> work) {
-    try (Session<T> session = session()) {
-      boolean good = work.test(session.transaction());
+    try (Business<T> business = begin()) {
+      boolean good = work.test(business.transaction());
       if (good) {
-        session.commit();
+        business.commit();
       }
       return good;
     }

@@ -168,26 +168,24 @@ public final class RedisPlace implements Tortured<RedisTransaction> {
     return tried("Redis was asked in vain", question);
   }
 
-  private record InTransaction(RedisTransaction transaction) implements Session<RedisTransaction> {
-    /** Where one of our own commands fails, what was committed cannot be judged. */
-    @Override
-    public void commit() {
-      for (Object reply : transaction.exec()) {
-        if (reply instanceof JedisDataException e) {
-          throw new IllegalStateException("a command failed inside of EXEC", e);
-        }
-      }
-    }
+  @Override
+  public RedisTransaction open() {
+    return RedisTransaction.begin(client);
+  }
 
-    @Override
-    public void close() {
-      transaction.close();
+  /** Where one of our own commands fails, what was committed cannot be judged. */
+  @Override
+  public void commit(RedisTransaction transaction) {
+    for (Object reply : transaction.exec()) {
+      if (reply instanceof JedisDataException e) {
+        throw new IllegalStateException("a command failed inside of EXEC", e);
+      }
     }
   }
 
   @Override
-  public Session<RedisTransaction> session() {
-    return new InTransaction(RedisTransaction.begin(client));
+  public void end(RedisTransaction transaction) {
+    transaction.close();
   }
 
   @Override

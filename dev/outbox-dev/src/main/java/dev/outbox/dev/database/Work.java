@@ -90,22 +90,14 @@ public record Work(UUID id, String key, int nth, Kind kind) {
   /** Before the clock of any server, however it is shifted. */
   private static final Instant PAST = Instant.parse("2001-01-01T00:00:00Z");
 
-  private static final String HALTING_TOPIC = "type-2";
+  /** Its dead letters halt their keys. */
+  public static final String HALTING_TOPIC = "type-2";
 
-  private static final List<String> TOPICS = List.of("type-0", "type-1", HALTING_TOPIC);
+  /** A topic is an aggregate type, of which there are some, so that one can be out of reach. */
+  public static final List<String> TOPICS = List.of("type-0", "type-1", HALTING_TOPIC);
 
   public static int attempts(Kind kind) {
     return kind == Kind.DOOMED ? DOOMED_ATTEMPTS : ATTEMPTS;
-  }
-
-  /** A topic is an aggregate type, of which there are some, so that one can be out of reach. */
-  public static List<String> topics() {
-    return TOPICS;
-  }
-
-  /** Those whose dead letters halt their keys. */
-  public static List<String> haltingTopics() {
-    return List.of(HALTING_TOPIC);
   }
 
   /** What messages of a key may be that never arrive by themselves. */

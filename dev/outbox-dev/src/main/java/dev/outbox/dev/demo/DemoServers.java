@@ -49,7 +49,7 @@ final class DemoServers implements AutoCloseable {
 
   private void startBroker() {
     try {
-      broker.start();
+      broker.start(0);
     } catch (UnsupportedOperationException | IllegalArgumentException | UncheckedIOException e) {
       throw new Failure(
           "there is no %s to be started here; install %s (%s)"

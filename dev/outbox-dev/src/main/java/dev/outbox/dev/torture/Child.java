@@ -28,8 +28,8 @@ final class Child implements AutoCloseable {
   /** "long 5000": a transaction stays open for so many milliseconds after it has appended. */
   static final String LONG = "long";
 
-  private final ParentJvm parent;
-  private final Journal journal;
+  final ParentJvm parent;
+  final Journal journal;
 
   private Child(ParentJvm parent) {
     this.parent = parent;
@@ -54,17 +54,9 @@ final class Child implements AutoCloseable {
     return Long.parseLong(parent.get("seed"));
   }
 
-  ParentJvm parent() {
-    return parent;
-  }
-
-  Journal journal() {
-    return journal;
-  }
-
   /** As this process reaches it. */
   Broker broker() {
-    return BrokerKind.open(parent.settings(), Work.topics());
+    return BrokerKind.open(parent.settings(), Work.TOPICS);
   }
 
   /** The database, with a pool of this size. */

@@ -1,5 +1,7 @@
 package dev.outbox.dev.torture;
 
+import static java.util.Objects.requireNonNull;
+
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -31,10 +33,7 @@ final class Clocks {
   /** What is missing is not worth an error: the other faults do without. */
   private boolean compile() throws InterruptedException {
     Path source = directory.resolve("clock.c");
-    try (InputStream in = Clocks.class.getResourceAsStream("clock.c")) {
-      if (in == null) {
-        throw new IllegalStateException("clock.c is missing from the class path");
-      }
+    try (InputStream in = requireNonNull(Clocks.class.getResourceAsStream("clock.c"))) {
       Files.write(source, in.readAllBytes());
       List<String> command =
           List.of("cc", "-O1", "-shared", "-fPIC", "-o", library.toString(), source.toString());

@@ -99,12 +99,13 @@ final class Fleet implements AutoCloseable {
     }
   }
 
+  private List<Member> members(Role... roles) {
+    return members.stream().filter(member -> List.of(roles).contains(member.role)).toList();
+  }
+
   /** One of those that run, by chance; empty when all of the role are stopped. */
   Optional<Member> pick(double which, Role... roles) {
-    List<Member> running =
-        members.stream()
-            .filter(m -> List.of(roles).contains(m.role) && !m.jvm.isStopped())
-            .toList();
+    List<Member> running = members(roles).stream().filter(m -> !m.jvm.isStopped()).toList();
     return running.isEmpty()
         ? Optional.empty()
         : Optional.of(running.get((int) (which * running.size())));
@@ -130,15 +131,11 @@ final class Fleet implements AutoCloseable {
     for (Member member : members) {
       member.jvm.go();
       member.shiftClock(Duration.ZERO);
-      if (member.role != Role.CONSUMER) {
-        member.jvm.send(Child.PAUSE);
-      }
     }
+    List<Member> appending = members(Role.RELAY, Role.PRODUCER);
+    appending.forEach(member -> member.jvm.send(Child.PAUSE));
     List<String> bad = new ArrayList<>();
-    for (Member member : members) {
-      if (member.role == Role.CONSUMER) {
-        continue;
-      }
+    for (Member member : appending) {
       try {
         member.jvm.await(Child.PAUSED);
       } catch (IllegalStateException e) {
@@ -152,17 +149,12 @@ final class Fleet implements AutoCloseable {
   }
 
   void goOn() {
-    for (Member member : members) {
-      if (member.role != Role.CONSUMER) {
-        member.jvm.send(Child.GO_ON);
-      }
-    }
+    members(Role.RELAY, Role.PRODUCER).forEach(member -> member.jvm.send(Child.GO_ON));
   }
 
   /** Ends them in good order; returns what those that did not end so said. */
   List<String> end(Role... roles) {
-    List<Member> ending =
-        members.stream().filter(member -> List.of(roles).contains(member.role)).toList();
+    List<Member> ending = members(roles);
     ending.forEach(member -> member.jvm.send(Child.END));
     List<String> bad = new ArrayList<>();
     for (Member member : ending) {

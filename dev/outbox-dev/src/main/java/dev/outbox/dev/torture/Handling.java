@@ -110,8 +110,8 @@ final class Handling<T> implements AutoCloseable {
         Handling<?> handling = new Handling<>(child, child.place(THREADS))) {
       Thread thread = new Thread(handling::consume, "consumer");
       thread.start();
-      child.parent().say(Child.STARTED);
-      while (!child.parent().command().equals(Child.END)) {}
+      child.parent.say(Child.STARTED);
+      while (!child.parent.command().equals(Child.END)) {}
       handling.consuming = false;
       thread.join();
     }
@@ -134,7 +134,7 @@ final class Handling<T> implements AutoCloseable {
   }
 
   private void write(String what, Object... details) {
-    child.journal().write(what, details);
+    child.journal.write(what, details);
   }
 
   private void got(Received message) {

@@ -101,14 +101,14 @@ final class Havoc {
       case KILL_BROKER -> broker.kill(fault);
       case RESTART_BROKER -> broker.shutDown();
       case STOP_BROKER -> broker.stop(fault);
-      case CUT_DATABASE -> some(servers.toDatabase(), which, Link::cut);
-      case CUT_BROKER -> some(servers.toBroker(), which, Link::cut);
-      case STALL_DATABASE -> disturb(servers.toDatabase(), fault, Link::stall);
-      case STALL_BROKER -> disturb(servers.toBroker(), fault, Link::stall);
-      case SLOW_DATABASE -> disturb(servers.toDatabase(), fault, link -> link.slow(rate(fault)));
-      case SLOW_BROKER -> disturb(servers.toBroker(), fault, link -> link.slow(rate(fault)));
-      case HALF_CLOSE_DATABASE -> halfClose(servers.toDatabase(), fault);
-      case HALF_CLOSE_BROKER -> halfClose(servers.toBroker(), fault);
+      case CUT_DATABASE -> some(servers.toDatabase, which, Link::cut);
+      case CUT_BROKER -> some(servers.toBroker, which, Link::cut);
+      case STALL_DATABASE -> disturb(servers.toDatabase, fault, Link::stall);
+      case STALL_BROKER -> disturb(servers.toBroker, fault, Link::stall);
+      case SLOW_DATABASE -> disturb(servers.toDatabase, fault, link -> link.slow(rate(fault)));
+      case SLOW_BROKER -> disturb(servers.toBroker, fault, link -> link.slow(rate(fault)));
+      case HALF_CLOSE_DATABASE -> halfClose(servers.toDatabase, fault);
+      case HALF_CLOSE_BROKER -> halfClose(servers.toBroker, fault);
       case SHIFT_CLOCK -> clocks.canShift() ? shift(fault) : Optional.empty();
       case EXHAUST_POOL -> tell(Child.EXHAUST, fault);
       case EXHAUST_DATABASE -> exhaustDatabase(fault);
@@ -252,17 +252,17 @@ final class Havoc {
   /** Takes connections until the server has no more. */
   private Optional<String> exhaustDatabase(Fault fault) {
     List<AutoCloseable> taken = new ArrayList<>();
-    Optional<AutoCloseable> next = servers.place().connect();
+    Optional<AutoCloseable> next = servers.place.connect();
     while (next.isPresent()) {
       taken.add(next.get());
-      next = servers.place().connect();
+      next = servers.place.connect();
     }
     after(fault.length(), () -> taken.forEach(Tortured::close));
     return taken.isEmpty() ? Optional.empty() : Optional.of(taken.size() + " connections");
   }
 
   private Optional<String> snapshot(Fault fault) {
-    Optional<AutoCloseable> session = servers.place().snapshot();
+    Optional<AutoCloseable> session = servers.place.snapshot();
     session.ifPresent(held -> after(fault.length(), () -> Tortured.close(held)));
     return session.map(held -> "a session");
   }

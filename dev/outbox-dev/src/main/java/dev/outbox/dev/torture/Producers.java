@@ -74,7 +74,7 @@ final class Producers<T> {
       Supplier<Business<T>> transactions,
       Supplier<@Nullable String> quietKey) {
     this.child = child;
-    keys = Integer.parseInt(child.parent().get("keys"));
+    keys = Integer.parseInt(child.parent.get("keys"));
     this.place = place;
     this.transactions = transactions;
     this.quietKey = quietKey;
@@ -97,7 +97,7 @@ final class Producers<T> {
 
   private static <T> void run(Child child, Tortured<T> place) throws InterruptedException {
     Producers<T> producers = new Producers<>(child, ALONE, place, place::begin, () -> null);
-    child.parent().say(Child.STARTED);
+    child.parent.say(Child.STARTED);
     producers.obey(calm -> {});
   }
 
@@ -112,16 +112,16 @@ final class Producers<T> {
    * @param calm told before they pause and before they go on
    */
   void obey(Consumer<Boolean> calm) throws InterruptedException {
-    for (String command = child.parent().command();
+    for (String command = child.parent.command();
         !command.equals(Child.END);
-        command = child.parent().command()) {
+        command = child.parent.command()) {
       String[] words = command.split(" ");
       switch (words[0]) {
         case Child.PAUSE -> {
           calm.accept(true);
           allow(0);
           load.await();
-          child.parent().say(Child.PAUSED);
+          child.parent.say(Child.PAUSED);
         }
         case Child.GO_ON -> {
           calm.accept(false);
@@ -265,12 +265,10 @@ final class Producers<T> {
     }
 
     private void committed(boolean durable, List<Appended> appended) {
-      child
-          .journal()
-          .write(
-              "committed",
-              durable,
-              Journal.list(appended.stream().filter(a -> !a.refused()).map(a -> a.work().id())));
+      child.journal.write(
+          "committed",
+          durable,
+          Journal.list(appended.stream().filter(a -> !a.refused()).map(a -> a.work().id())));
       for (Appended one : appended) {
         if (one.dedup() != null && !one.refused()) {
           dedupKeys.add(one.dedup());

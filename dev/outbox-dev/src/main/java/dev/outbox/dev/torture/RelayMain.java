@@ -75,8 +75,8 @@ final class RelayMain {
     Repairs repairs = new Repairs(child.directory());
     MessagePublisher broker = child.broker().publisher(PUBLISH_TIMEOUT);
     try (TroubledPublisher publisher =
-        new TroubledPublisher(broker, child.journal(), repairs, SLOW.toMillis(), child.seed())) {
-      OutboxStore<T> store = JournalingStore.of(place.store(), child.journal(), this::perhapsLate);
+        new TroubledPublisher(broker, child.journal, repairs, SLOW.toMillis(), child.seed())) {
+      OutboxStore<T> store = JournalingStore.of(place.store(), child.journal, this::perhapsLate);
       Relay relay =
           Relay.builder(store, publisher)
               .name(child.name())
@@ -85,7 +85,7 @@ final class RelayMain {
               .lease(LEASE)
               .idlePause(IDLE_PAUSE)
               .retryPolicy(POLICY)
-              .haltKeyWhenDead(Work.haltingTopics())
+              .haltKeyWhenDead(List.of(Work.HALTING_TOPIC))
               .listener(this::remember)
               .build();
       Thread starting = new Thread(() -> start(relay), "start");
@@ -98,7 +98,7 @@ final class RelayMain {
               place,
               () -> place.begin((transaction, all) -> append(relay, store, transaction, all)),
               () -> lastKey);
-      child.parent().say(Child.STARTED);
+      child.parent.say(Child.STARTED);
       producers.obey(
           yes -> {
             calm = yes;
@@ -123,7 +123,7 @@ final class RelayMain {
           beSlow();
           Committed committed = uncommitted.committed();
           if (committed == Committed.HANDED_OVER) {
-            child.journal().write("handed-over");
+            child.journal.write("handed-over");
           }
           return committed;
         });
@@ -166,7 +166,7 @@ final class RelayMain {
 
   private void perhapsLate() {
     if (!calm && late.nextDouble() < LATE) {
-      child.journal().write("trouble", "settles-late");
+      child.journal.write("trouble", "settles-late");
       pause((long) (LEASE.toMillis() * (0.8 + late.nextDouble())));
     }
   }

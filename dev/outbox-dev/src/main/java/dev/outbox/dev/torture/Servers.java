@@ -39,11 +39,14 @@ final class Servers {
   private static final Duration TO_WAIT = Duration.ofSeconds(2);
 
   private final Torture.Settings settings;
-  private final TcpProxy toDatabase;
-  private final TcpProxy toBroker;
+  final TcpProxy toDatabase;
+  final TcpProxy toBroker;
   private final StartedServer database;
   private final Address direct;
-  private final Tortured<?> place;
+
+  /** The database, asked directly; it may be away. */
+  final Tortured<?> place;
+
   private final Broker broker;
 
   /**
@@ -64,7 +67,7 @@ final class Servers {
     place.createInbox();
     toDatabase = resources.add(new TcpProxy());
     toDatabase.target(database().port());
-    broker = resources.add(settings.broker().open(null, "", Work.topics()));
+    broker = resources.add(settings.broker().open(null, "", Work.TOPICS));
     toBroker = resources.add(new TcpProxy());
     broker.start(toBroker.port());
     toBroker.target(broker.server().port());
@@ -114,21 +117,8 @@ final class Servers {
     return log;
   }
 
-  TcpProxy toDatabase() {
-    return toDatabase;
-  }
-
-  TcpProxy toBroker() {
-    return toBroker;
-  }
-
   EmbeddedServer database() {
     return requireNonNull(database.embedded());
-  }
-
-  /** The database, asked directly; it may be away. */
-  Tortured<?> place() {
-    return place;
   }
 
   EmbeddedServer broker() {

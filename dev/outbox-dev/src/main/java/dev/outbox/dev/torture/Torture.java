@@ -153,7 +153,7 @@ final class Torture {
     havoc = new Havoc(servers, fleet, clocks, journal);
     operator =
         new Operator(
-            (DeadLetterStore) servers.place().store(),
+            (DeadLetterStore) servers.place.store(),
             settings.archive() != Archive.NONE,
             new Repairs(directory),
             journal,
@@ -230,7 +230,7 @@ final class Torture {
   private void look(boolean all) {
     saw(fleet.replaceEnded());
     try {
-      saw(servers.place().wrong());
+      saw(servers.place.wrong());
       operator.look(all);
     } catch (OutboxException e) {
       // the database is away
@@ -256,7 +256,7 @@ final class Torture {
     long moved = System.nanoTime();
     while (true) {
       look(true);
-      long waiting = certainly(servers.place()::waiting);
+      long waiting = certainly(servers.place::waiting);
       long now = System.nanoTime();
       if (waiting < least) {
         least = waiting;
@@ -267,14 +267,14 @@ final class Torture {
         longestStandstill = standstill;
       }
       if (waiting == 0) {
-        saw(certainly(servers.place()::wrong));
+        saw(certainly(servers.place::wrong));
         return;
       }
       if (standstill.compareTo(STANDSTILL) > 0) {
         saw(
             List.of(
                 "stuck: nothing has moved for %s, and %s messages wait, as %s"
-                    .formatted(standstill, waiting, certainly(servers.place()::firstWaiting))));
+                    .formatted(standstill, waiting, certainly(servers.place::firstWaiting))));
         return;
       }
       Thread.sleep(TICK.toMillis());
@@ -297,7 +297,7 @@ final class Torture {
 
   private Summary judge() throws Exception {
     saw(fleet.end(Role.PRODUCER, Role.RELAY));
-    long held = servers.place().held();
+    long held = servers.place.held();
     if (held > 0) {
       saw(List.of(held + " buckets or keys are still leased after all relays have ended"));
     }
@@ -305,13 +305,13 @@ final class Torture {
     awaitConsumers(log);
     saw(fleet.end(Role.CONSUMER));
     List<Line> lines = Journal.readAll(directory);
-    Oracle oracle = new Oracle(servers.place().appended());
+    Oracle oracle = new Oracle(servers.place.appended());
     seen.forEach(oracle::saw);
-    List<DeadLetter> letters = servers.place().deadLetters();
+    List<DeadLetter> letters = servers.place.deadLetters();
     Set<UUID> delivered = oracle.compareDeliveries(log);
     oracle.compareLost(delivered, letters, operator.discarded());
     int cancelled = oracle.compareCancelled(lines, delivered);
-    Optional<Kept> kept = servers.place().kept();
+    Optional<Kept> kept = servers.place.kept();
     kept.ifPresent(
         all -> {
           oracle.compareArchive(all.archived(), all.left(), delivered, operator.discarded());
@@ -327,12 +327,12 @@ final class Torture {
     }
     long handedOver = Journal.of(lines, "handed-over").size();
     if (handedOver == 0
-        && servers.place().store() instanceof KeepingStore<?> able
+        && servers.place.store() instanceof KeepingStore<?> able
         && able.handsOver()) {
       oracle.saw("no message was handed over: see the relays' logs");
     }
     oracle.compareReasons(lines, letters);
-    List<Effect> effects = servers.place().effects();
+    List<Effect> effects = servers.place.effects();
     InboxOracle inbox = new InboxOracle(lines, oracle::saw);
     inbox.compareEffects(effects);
     inbox.compareLocks();
@@ -406,8 +406,8 @@ final class Torture {
 
   /** All consumers have ended, and what they held runs out: whatever is not done can be begun. */
   private void compareStuck(List<Line> lines, Oracle oracle) throws InterruptedException {
-    Thread.sleep(Math.max(Handling.LOCK_MILLIS, servers.place().longestHold().toMillis()));
-    InboxStore<?> inbox = servers.place().inbox(null);
+    Thread.sleep(Math.max(Handling.LOCK_MILLIS, servers.place.longestHold().toMillis()));
+    InboxStore<?> inbox = servers.place.inbox(null);
     List<Line> locked = Journal.of(lines, "locked");
     for (Line line : locked.subList(Math.max(0, locked.size() - BEGUN_AGAIN), locked.size())) {
       UUID message = UUID.fromString(line.detail(2));

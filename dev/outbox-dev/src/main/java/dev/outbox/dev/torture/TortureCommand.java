@@ -138,29 +138,27 @@ public final class TortureCommand implements Callable<Integer> {
   private int run(Settings settings) throws Exception {
     Summary summary;
     try {
+      keep = true;
       summary = Torture.run(settings, this::say);
     } catch (UnsupportedOperationException e) {
+      keep = false;
       throw new Failure(
           "%s and %s cannot be tortured here: %s"
               .formatted(settings.database(), settings.broker(), e.getMessage()),
           e);
-    } catch (Exception e) {
-      keep = true;
-      throw e;
     }
     PrintWriter out = spec.commandLine().getOut();
     out.print(summary.text());
     out.flush();
     if (!summary.violations().isEmpty()) {
-      keep = true;
       say("the history is in " + settings.history());
       return Main.CHECK_FAILED;
     }
     if (summary.faultCount() < atLeast) {
-      keep = true;
       say("only %s faults have happened, not %s".formatted(summary.faultCount(), atLeast));
       return Main.CHECK_FAILED;
     }
+    keep = false;
     return 0;
   }
 
@@ -202,7 +200,7 @@ public final class TortureCommand implements Callable<Integer> {
   /** After Ctrl-C processes may still write there: what cannot be deleted stays. */
   private void delete(Path directory) {
     try {
-      if (!keep) {
+      if (!keep || Cleanup.interrupted()) {
         Directories.delete(directory);
       }
     } catch (UncheckedIOException e) {

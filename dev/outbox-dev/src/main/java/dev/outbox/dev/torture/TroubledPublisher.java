@@ -79,9 +79,7 @@ final class TroubledPublisher implements MessagePublisher {
         throw new IllegalStateException("thrown before anything was delivered");
       }
       String dead =
-          chance(0.03, "one-topic-away")
-              ? Work.topics().get(random.nextInt(Work.topics().size()))
-              : "";
+          chance(0.03, "one-topic-away") ? Work.TOPICS.get(random.nextInt(Work.TOPICS.size())) : "";
       List<Result> results = results(messages, dead);
       if (chance(0.01, "hangs")) {
         Thread.sleep(slowMillis);
