@@ -159,19 +159,13 @@ public final class JdbcPlace implements Tortured<Connection> {
 
   @Override
   public void createSchema(String name) {
-    tell(
-        "no schema can be made in this database",
-        connection -> {
-          String grant = Jdbc.text(connection, kind.sql("grant"));
-          try {
-            Jdbc.execute(connection, "create schema " + name);
-          } catch (SQLException e) {
-            throw new Failure(
-                "no schema can be made in this database: %s; as who may give rights, run: %s"
-                    .formatted(e.getMessage(), grant),
-                e);
-          }
-        });
+    String problem = "no schema can be made in this database";
+    String grant = ask(problem, connection -> Jdbc.text(connection, kind.sql("grant")));
+    try {
+      tell(problem, connection -> Jdbc.execute(connection, "create schema " + name));
+    } catch (TransientOutboxException e) {
+      throw new Failure("%s; as who may give rights, run: %s".formatted(e.getMessage(), grant), e);
+    }
   }
 
   /** Those that this user may know of. */

@@ -14,7 +14,6 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /**
@@ -38,20 +37,16 @@ final class Customer implements Load.Client {
   private static final int PLACES = 100;
 
   private final int number;
-  private final Supplier<? extends Business<?>> transactions;
+  private final Place<?> place;
   private final Account account;
   private final int orders;
   private final SplittableRandom random;
   private final List<String> dedupKeys = new ArrayList<>();
   private int conflicts;
 
-  Customer(
-      int number,
-      Supplier<? extends Business<?>> transactions,
-      Account account,
-      Demo.Settings settings) {
+  Customer(int number, Place<?> place, Account account, Demo.Settings settings) {
     this.number = number;
-    this.transactions = transactions;
+    this.place = place;
     this.account = account;
     orders = settings.orders();
     random = new SplittableRandom(settings.seed() * 1_000_003 + number);
@@ -72,7 +67,7 @@ final class Customer implements Load.Client {
     boolean paid = random.nextInt(100) >= DECLINED;
     int version = 0;
     List<OutboxMessage> messages = List.of();
-    try (Business<?> business = transactions.get()) {
+    try (Business<?> business = place.begin()) {
       version = business.lock(Place.key(order)) + 1;
       messages = messages(order, version);
       Set<UUID> unused = business.append(messages);

@@ -253,7 +253,7 @@ final class Demo {
 
   private List<Customer> customers(Place<?> place) {
     return IntStream.range(0, settings.threads())
-        .mapToObj(number -> new Customer(number, place::begin, account, settings))
+        .mapToObj(number -> new Customer(number, place, account, settings))
         .toList();
   }
 
