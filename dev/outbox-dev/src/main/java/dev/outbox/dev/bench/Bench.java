@@ -3,7 +3,6 @@ package dev.outbox.dev.bench;
 import dev.outbox.dev.bench.Report.Line;
 import dev.outbox.dev.broker.KafkaBroker;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -30,7 +29,7 @@ final class Bench {
   private final CpuClock cpu;
   private final Supplier<String> kafka;
   private final Consumer<String> progress;
-  private final List<Line> lines = new ArrayList<>();
+  private final Map<String, Line> lines = new LinkedHashMap<>();
   private String current = "";
 
   /**
@@ -75,7 +74,7 @@ final class Bench {
         scenario.run(this);
       }
     } finally {
-      List<Line> measured = lines.stream().filter(Line::isMeasured).toList();
+      List<Line> measured = lines.values().stream().filter(Line::isMeasured).toList();
       if (!measured.isEmpty()) {
         about.put("server CPU", cpu.describe());
         end.accept(new Report(about, measured, notes));
@@ -148,15 +147,7 @@ final class Bench {
    * @param unit as "messages/s"
    */
   Line line(String name, String unit) {
-    return lines.stream()
-        .filter(line -> line.scenario().equals(current) && line.name().equals(name))
-        .findFirst()
-        .orElseGet(
-            () -> {
-              Line line = new Line(current, name, unit);
-              lines.add(line);
-              return line;
-            });
+    return lines.computeIfAbsent(current + ": " + name, key -> new Line(current, name, unit));
   }
 
   /** Adds a run's figure to a line that has no limit. */

@@ -70,6 +70,11 @@ public abstract class Broker implements AutoCloseable {
     return prefix;
   }
 
+  /** Where a message goes, as our publishers and relays read it. */
+  public final String destination() {
+    return prefix + "{aggregateType}";
+  }
+
   final List<String> topics() {
     return types.stream().map(type -> prefix + type).toList();
   }
@@ -99,7 +104,7 @@ public abstract class Broker implements AutoCloseable {
   /** Makes the topics. */
   public abstract void createTopics();
 
-  /** What relays' properties say of it. */
+  /** What relays' properties say of it, beside the {@link #destination}. */
   public abstract Map<String, String> relayProperties();
 
   /**

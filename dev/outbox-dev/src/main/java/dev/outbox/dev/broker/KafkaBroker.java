@@ -101,8 +101,7 @@ public final class KafkaBroker extends Broker {
 
   @Override
   public Map<String, String> relayProperties() {
-    return Map.of(
-        "kafka.bootstrap.servers", address(), "destination", prefix() + "{aggregateType}");
+    return Map.of("kafka.bootstrap.servers", address());
   }
 
   @Override
@@ -110,7 +109,7 @@ public final class KafkaBroker extends Broker {
     KafkaPublisher.Builder publisher =
         KafkaPublisher.builder()
             .properties(with(Map.of()))
-            .destination(Destination.pattern(prefix() + "{aggregateType}"));
+            .destination(Destination.pattern(destination()));
     return (timeout == null ? publisher : publisher.timeout(timeout)).build();
   }
 

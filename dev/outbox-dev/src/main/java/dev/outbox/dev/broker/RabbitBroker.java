@@ -103,21 +103,13 @@ final class RabbitBroker extends Broker {
 
   @Override
   public Map<String, String> relayProperties() {
-    return Map.of(
-        "publisher",
-        "rabbitmq",
-        "rabbitmq.uri",
-        address(),
-        "destination",
-        prefix() + "{aggregateType}");
+    return Map.of("publisher", "rabbitmq", "rabbitmq.uri", address());
   }
 
   @Override
   public MessagePublisher publisher(@Nullable Duration timeout) {
     RabbitPublisher.Builder publisher =
-        RabbitPublisher.builder()
-            .uri(address())
-            .destination(Destination.pattern(prefix() + "{aggregateType}"));
+        RabbitPublisher.builder().uri(address()).destination(Destination.pattern(destination()));
     return (timeout == null ? publisher : publisher.timeout(timeout)).build();
   }
 

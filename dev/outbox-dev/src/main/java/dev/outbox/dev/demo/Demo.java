@@ -408,6 +408,7 @@ final class Demo {
       properties.put("store.schema", outbox.schema());
     }
     properties.putAll(servers.broker().relayProperties());
+    properties.put("destination", servers.broker().destination());
     properties.put("relay.name", name);
     properties.put("relay.lease", LEASE.toString());
     return resources.add(

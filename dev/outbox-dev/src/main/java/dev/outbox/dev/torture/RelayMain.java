@@ -60,14 +60,9 @@ final class RelayMain {
   }
 
   public static void main(String[] args) throws Exception {
-    try (Child child = Child.connect()) {
-      new RelayMain(child).run();
-    }
-  }
-
-  private void run() throws InterruptedException {
-    try (Tortured<?> place = child.place(WORKERS + 1 + PRODUCERS)) {
-      run(place);
+    try (Child child = Child.connect();
+        Tortured<?> place = child.place(WORKERS + 1 + PRODUCERS)) {
+      new RelayMain(child).run(place);
     }
   }
 

@@ -6,12 +6,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.UUID;
 
-/** Which messages the broker takes now that somebody repaired them: a file each, in a folder. */
+/** Which messages the broker takes now that somebody repaired them: a file each. */
 record Repairs(Path directory) {
 
   void add(UUID id) {
     try {
-      Files.createDirectories(folder());
       Files.write(file(id), new byte[0]);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -23,10 +22,6 @@ record Repairs(Path directory) {
   }
 
   private Path file(UUID id) {
-    return folder().resolve(id.toString());
-  }
-
-  private Path folder() {
-    return directory.resolve("repaired");
+    return directory.resolve("repaired-" + id);
   }
 }

@@ -124,10 +124,7 @@ public final class TortureCommand implements Callable<Integer> {
   private Archive archive(StoreKind ofDatabase, long ofRun) {
     if (ofDatabase == StoreKind.REDIS) {
       if (archive != null && archive != Archive.NONE) {
-        throw new ParameterException(
-            spec.commandLine(),
-            "--archive is %s, but %s keeps no archive: leave it out"
-                .formatted(archive, ofDatabase));
+        throw wrong("--archive is %s, but %s keeps no archive: leave it out", archive, ofDatabase);
       }
       return Archive.NONE;
     }
@@ -165,30 +162,27 @@ public final class TortureCommand implements Callable<Integer> {
   private StoreKind database() {
     StoreKind chosen = StoreKind.orDefault(store);
     if (!Servers.DATABASES.contains(chosen)) {
-      throw new ParameterException(
-          spec.commandLine(),
-          "--store is %s, but it takes a database that can be started and killed here: one of %s"
-              .formatted(
-                  chosen,
-                  Servers.DATABASES.stream().map(StoreKind::toString).collect(joining(", "))));
+      throw wrong(
+          "--store is %s, but it takes a database that can be started and killed here: one of %s",
+          chosen, Servers.DATABASES.stream().map(StoreKind::toString).collect(joining(", ")));
     }
     return chosen;
   }
 
   private void check() {
     if (relays < 1 || relays > MOST_RELAYS) {
-      throw new ParameterException(
-          spec.commandLine(), "--relays is %s, allowed are 1 to %s".formatted(relays, MOST_RELAYS));
+      throw wrong("--relays is %s, allowed are 1 to %s", relays, MOST_RELAYS);
     }
     if (time.toMillis() < 1) {
-      throw new ParameterException(spec.commandLine(), "--time is 0, at least 1ms is needed");
+      throw wrong("--time is 0, at least 1ms is needed");
     }
     if (!(faultsPerMinute > 0 && faultsPerMinute <= 1_000)) {
-      throw new ParameterException(
-          spec.commandLine(),
-          "--faults-per-minute is %s, allowed is more than 0, up to 1000"
-              .formatted(faultsPerMinute));
+      throw wrong("--faults-per-minute is %s, allowed is more than 0, up to 1000", faultsPerMinute);
     }
+  }
+
+  private ParameterException wrong(String sentence, Object... details) {
+    return new ParameterException(spec.commandLine(), sentence.formatted(details));
   }
 
   private void say(String text) {
