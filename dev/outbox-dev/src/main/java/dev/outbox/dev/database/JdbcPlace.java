@@ -32,6 +32,7 @@ import java.util.UUID;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -87,19 +88,14 @@ public final class JdbcPlace implements Tortured<Connection> {
   public static JdbcPlace ready(Address address, int size, UnaryOperator<DataSource> watch) {
     StoreKind kind = StoreKind.of(address.url());
     HikariDataSource pool = new HikariDataSource(Jdbc.config(kind, address, "pool", size));
-    List<Connection> all = new ArrayList<>();
+    JdbcPlace place = new JdbcPlace(kind, address, Archive.NONE, pool, watch.apply(pool));
     try {
-      for (int i = 0; i < size; i++) {
-        all.add(pool.getConnection());
-      }
-      for (Connection connection : all) {
-        connection.close();
-      }
-    } catch (SQLException e) {
-      pool.close();
-      throw away(e);
+      Stream.generate(place::open).limit(size).toList().forEach(place::end);
+      return place;
+    } catch (TransientOutboxException e) {
+      place.close();
+      throw e;
     }
-    return new JdbcPlace(kind, address, Archive.NONE, pool, watch.apply(pool));
   }
 
   public StoreKind kind() {
