@@ -73,21 +73,19 @@ final class FleetScenario {
     }
   }
 
-  private static Fleet warm(Bench bench, String who, int pods, int relays) throws Exception {
-    bench.say(who, 0);
+  private static Fleet fleet(Bench bench, int pods, int relays) {
     Shape shape = new Shape(relays, Math.max(1, CLIENTS / pods));
-    Fleet fleet = new Fleet(bench, Collections.nCopies(pods, shape), KEYS, Woken.HANDED_OVER, null);
-    try {
-      Outcome ignored = fleet.run(WARM_UP_RATE, bench.unscaled(WARM_UP));
-      return fleet;
-    } catch (Exception e) {
-      fleet.close();
-      throw e;
-    }
+    return new Fleet(bench, Collections.nCopies(pods, shape), KEYS, Woken.HANDED_OVER, null);
+  }
+
+  private static void warmUp(Bench bench, String who, Fleet fleet) throws InterruptedException {
+    bench.say(who, 0);
+    Outcome ignored = fleet.run(WARM_UP_RATE, bench.unscaled(WARM_UP));
   }
 
   private static void measure(Bench bench, String who, int pods, int relays) throws Exception {
-    try (Fleet fleet = warm(bench, who, pods, relays)) {
+    try (Fleet fleet = fleet(bench, pods, relays)) {
+      warmUp(bench, who, fleet);
       idle(bench, who + ", idle", fleet);
       for (int rate : RATES) {
         String name = who + ", " + Draining.perSecond(rate);
@@ -121,7 +119,8 @@ final class FleetScenario {
   private static void ends(Bench bench, int pods) throws Exception {
     String who = Draining.count(pods, "pod");
     Duration rest = bench.unscaled(REST);
-    try (Fleet fleet = warm(bench, who, pods, 1)) {
+    try (Fleet fleet = fleet(bench, pods, 1)) {
+      warmUp(bench, who, fleet);
       measure(bench, who + ", one is killed", fleet, KILLS, f -> one(f, Pod::kill, rest));
       measure(bench, who + ", one ends", fleet, 1, f -> one(f, Pod::end, rest));
       measure(bench, who + ", each is replaced", fleet, 1, FleetScenario::each);

@@ -92,11 +92,11 @@ final class Account {
   }
 
   /**
-   * @param dead the ids of the dead letters
    * @param effects what a consumer made of it: {@link Shipment}s
    * @param held what is among the times
    */
-  Verdict verdict(Set<UUID> dead, List<Effect> effects, Demo.Settings settings, String held) {
+  Verdict verdict(
+      List<DeadLetter> dead, List<Effect> effects, Demo.Settings settings, String held) {
     List<Arrival> log;
     synchronized (arrivals) {
       log = List.copyOf(arrivals);
@@ -104,8 +104,7 @@ final class Account {
     Oracle oracle =
         new Oracle(works.values().stream().map(work -> new Appended(work, null, false)).toList());
     Set<UUID> delivered = oracle.compareDeliveries(log.stream().map(this::delivery).toList());
-    oracle.compareLost(
-        delivered, dead.stream().map(id -> new DeadLetter(id, 0)).toList(), Set.of());
+    oracle.compareLost(delivered, dead, Set.of());
     Verdict verdict = new Verdict();
     verdict.row("committed", commits.get(), "transactions with %,d messages", works.size());
     verdict.row("rolled back", rollbacks.get(), "transactions");

@@ -21,7 +21,6 @@ import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.Place.Effect;
 import dev.outbox.dev.database.StartedServer;
 import dev.outbox.dev.database.StoreKind;
-import dev.outbox.dev.database.Work.DeadLetter;
 import dev.outbox.embedded.ChildJvm;
 import dev.outbox.embedded.Directories;
 import dev.outbox.embedded.ParentJvm;
@@ -41,14 +40,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
-import java.util.Set;
 import java.util.SplittableRandom;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -233,7 +229,7 @@ final class Demo {
     awaitEnd(showing);
     progress.wipe();
     return account.verdict(
-        dead(place),
+        place.deadLetters(),
         shipped(),
         settings,
         servers.broker().canStop() ? "the kill and the outage are in it" : "the kill is in it");
@@ -392,10 +388,6 @@ final class Demo {
       }
       Thread.sleep(LOOK.toMillis());
     }
-  }
-
-  private static Set<UUID> dead(Place<?> place) {
-    return place.deadLetters().stream().map(DeadLetter::id).collect(Collectors.toSet());
   }
 
   private ChildJvm relay(String name) {

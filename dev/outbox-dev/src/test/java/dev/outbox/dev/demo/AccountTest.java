@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.dev.broker.BrokerKind;
 import dev.outbox.dev.database.Place.Effect;
 import dev.outbox.dev.database.Work;
+import dev.outbox.dev.database.Work.DeadLetter;
 import dev.outbox.dev.database.Work.Kind;
 import dev.outbox.dev.demo.Account.Shipment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
@@ -47,7 +47,8 @@ class AccountTest {
   private Verdict verdict(UUID... dead) {
     Demo.Settings settings =
         new Demo.Settings(5, 1, 1, 5, 42, () -> null, BrokerKind.KAFKA, null, false);
-    return account.verdict(Set.of(dead), shipments(), settings, "");
+    List<DeadLetter> letters = Stream.of(dead).map(id -> new DeadLetter(id, 0)).toList();
+    return account.verdict(letters, shipments(), settings, "");
   }
 
   private static void assertTrouble(
