@@ -370,13 +370,12 @@ public final class JdbcPlace implements Tortured<Connection> {
   }
 
   @Override
-  public boolean canCommitLater() {
-    return kind.has(COMMIT_LATER);
-  }
-
-  @Override
-  public void commitLater(Connection connection) {
-    update(connection, kind.sql(COMMIT_LATER));
+  public boolean commitLater(Connection connection) {
+    boolean can = kind.has(COMMIT_LATER);
+    if (can) {
+      update(connection, kind.sql(COMMIT_LATER));
+    }
+    return can;
   }
 
   @Override

@@ -17,14 +17,9 @@ import java.util.concurrent.Callable;
  */
 public interface Tortured<T> extends Place<T> {
 
-  /** Whether commits can return before they are durable. */
-  default boolean canCommitLater() {
+  /** The transaction's commit need not be durable when it returns, where this gives true. */
+  default boolean commitLater(T transaction) {
     return false;
-  }
-
-  /** The transaction's commit need not be durable when it returns. */
-  default void commitLater(T transaction) {
-    throw new UnsupportedOperationException();
   }
 
   /** Appends as a program in another language does, standing still in the middle if it can. */

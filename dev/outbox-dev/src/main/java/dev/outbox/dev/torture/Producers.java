@@ -161,10 +161,7 @@ final class Producers<T> {
     }
 
     private void transaction(Business<T> business) throws InterruptedException {
-      boolean durable = !place.canCommitLater() || random.nextBoolean();
-      if (!durable) {
-        place.commitLater(business.transaction());
-      }
+      boolean durable = random.nextBoolean() || !place.commitLater(business.transaction());
       Map<String, Integer> last = lockKeys(business);
       if (random.nextInt(8) == 0) {
         List<OutboxMessage> vain = last.keySet().stream().map(this::vain).toList();
