@@ -23,19 +23,23 @@ final class Bench {
   private static final Duration BREATH = Duration.ofMillis(100);
   private static final int LEAST = 100;
 
-  private final int runs;
+  /** Timed ones, at least 1. */
+  final int runs;
+
   private final double scale;
-  private final BenchDatabase database;
-  private final CpuClock cpu;
+  final BenchDatabase database;
+
+  /** With the servers. */
+  final CpuClock cpu;
+
   private final Supplier<String> kafka;
   private final Consumer<String> progress;
   private final Map<String, Line> lines = new LinkedHashMap<>();
   private String current = "";
 
   /**
-   * @param runs timed ones, at least 1
    * @param scale of all sizes and durations; 1: the full ones
-   * @param cpu with the servers; {@code kafka} may add one
+   * @param cpu to which {@code kafka} may add a server
    * @param kafka the bootstrap servers; asked only when a scenario needs a broker
    * @param progress told what is being done, in a few words
    */
@@ -70,7 +74,7 @@ final class Bench {
       for (Scenario scenario :
           EnumSet.copyOf(scenarios.isEmpty() ? EnumSet.allOf(Scenario.class) : scenarios)) {
         current = scenario.toString();
-        notes.put(current, scenario.what());
+        notes.put(current, scenario.what);
         scenario.run(this);
       }
     } finally {
@@ -80,10 +84,6 @@ final class Bench {
         end.accept(new Report(about, measured, notes));
       }
     }
-  }
-
-  int runs() {
-    return runs;
   }
 
   /** A number of messages, keys, transactions; at least {@value #LEAST}. */
@@ -108,14 +108,6 @@ final class Bench {
 
   private static Duration times(Duration full, double factor) {
     return Duration.ofMillis(Math.max(1_000, Math.round(full.toMillis() * factor)));
-  }
-
-  BenchDatabase database() {
-    return database;
-  }
-
-  CpuClock cpu() {
-    return cpu;
   }
 
   /** A topic for messages of orders that nobody else uses; the first call may start a broker. */

@@ -64,8 +64,8 @@ final class Draining {
             by(
                 workers,
                 keys == UNORDERED ? "unordered" : count(keys, "key"),
-                ours(bench.database(), load, workers),
-                limit(bench.database(), load, workers)));
+                ours(bench.database, load, workers),
+                limit(bench.database, load, workers)));
       }
     }
     return cases;
@@ -93,15 +93,15 @@ final class Draining {
             by(
                 workers,
                 archive.name().toLowerCase(Locale.ROOT),
-                byRelay(bench.database(), load, workers, archive, Drain.ANSWERING),
-                byRelay(bench.database(), load, workers, Archive.NONE, Drain.ANSWERING)));
+                byRelay(bench.database, load, workers, archive, Drain.ANSWERING),
+                byRelay(bench.database, load, workers, Archive.NONE, Drain.ANSWERING)));
       }
     }
     Throughput.measure(bench, cases, List.of(Part.WHOLE));
   }
 
   static void pinned(Bench bench) throws Exception {
-    BenchDatabase database = bench.database();
+    BenchDatabase database = bench.database;
     List<Case> cases = new ArrayList<>();
     Backlog load = new Backlog(bench.scaled(PINNED_MESSAGES), MANY_KEYS);
     cases.add(

@@ -41,7 +41,7 @@ final class EndToEndScenario {
   }
 
   private static Round round(Bench bench, Run run) {
-    return new Round(() -> bench.database().renew(Side.OURS), run);
+    return new Round(() -> bench.database.renew(Side.OURS), run);
   }
 
   private static Meter ours(JdbcPlace place, KafkaBroker topic, long messages) throws Exception {

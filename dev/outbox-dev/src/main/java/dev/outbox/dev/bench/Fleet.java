@@ -23,8 +23,8 @@ final class Fleet implements AutoCloseable {
 
   private final Bench bench;
   private final Map<String, String> settings;
-  private final Ledger<Pod> ledger = new Ledger<>();
-  private final List<Pod> pods = new ArrayList<>();
+  final Ledger<Pod> ledger = new Ledger<>();
+  final List<Pod> pods = new ArrayList<>();
 
   /** Of all pods. */
   private int clients;
@@ -170,12 +170,12 @@ final class Fleet implements AutoCloseable {
    */
   Fleet(Bench bench, List<Shape> shapes, int keys, Woken woken, @Nullable KafkaBroker topic) {
     this.bench = bench;
-    settings = new HashMap<>(bench.database().settings());
+    settings = new HashMap<>(bench.database.settings());
     settings.put("keys", "" + keys);
     settings.put("woken", woken.name());
     settings.put("bootstrap", topic == null ? "" : topic.address());
     settings.put("topic", topic == null ? "" : topic.name());
-    bench.database().empty(Side.OURS);
+    bench.database.empty(Side.OURS);
     try {
       shapes.forEach(shape -> pods.add(new Pod(shape)));
       pods.forEach(pod -> pod.jvm.await(PodMain.READY));
@@ -183,14 +183,6 @@ final class Fleet implements AutoCloseable {
       close();
       throw e;
     }
-  }
-
-  List<Pod> pods() {
-    return pods;
-  }
-
-  Ledger<Pod> ledger() {
-    return ledger;
   }
 
   private Usage all(String command) {
@@ -223,12 +215,12 @@ final class Fleet implements AutoCloseable {
   Outcome run(int rate, Duration time) throws InterruptedException {
     bench.settle();
     Usage before = work();
-    double serverBefore = bench.cpu().now().server();
+    double serverBefore = bench.cpu.now().server();
     load(rate);
     Thread.sleep(time.toMillis());
     halt();
     Usage done = work().since(before);
-    return Outcome.of(ledger, done, bench.cpu().now().server() - serverBefore);
+    return Outcome.of(ledger, done, bench.cpu.now().server() - serverBefore);
   }
 
   /** What all have done so far; all that they committed and published by then is known. */

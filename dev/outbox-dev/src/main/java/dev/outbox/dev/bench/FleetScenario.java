@@ -89,7 +89,7 @@ final class FleetScenario {
       idle(bench, who + ", idle", fleet);
       for (int rate : RATES) {
         String name = who + ", " + Draining.perSecond(rate);
-        for (int run = 1; run <= bench.runs(); run++) {
+        for (int run = 1; run <= bench.runs; run++) {
           bench.say(name, run);
           Outcome done = fleet.run(rate, bench.scaled(TIME));
           done.report(bench, name);
@@ -100,7 +100,7 @@ final class FleetScenario {
 
   private static void idle(Bench bench, String name, Fleet fleet) throws InterruptedException {
     Thread.sleep(bench.unscaled(BEFORE_IDLE).toMillis());
-    for (int run = 1; run <= bench.runs(); run++) {
+    for (int run = 1; run <= bench.runs; run++) {
       bench.say(name, run);
       Usage before = fleet.work();
       long begin = System.nanoTime();
@@ -131,7 +131,7 @@ final class FleetScenario {
   private static Predicate<String> one(Fleet fleet, Consumer<Pod> how, Duration rest)
       throws InterruptedException {
     Map.Entry<Pod, Set<String>> most =
-        fleet.ledger().keys().entrySet().stream()
+        fleet.ledger.keys().entrySet().stream()
             .max(Comparator.comparing(keys -> keys.getValue().size()))
             .orElseThrow();
     how.accept(most.getKey());
@@ -141,7 +141,7 @@ final class FleetScenario {
   }
 
   private static Predicate<String> each(Fleet fleet) {
-    for (Pod pod : fleet.pods()) {
+    for (Pod pod : fleet.pods) {
       pod.end();
       pod.replace(RATE);
     }
@@ -154,7 +154,7 @@ final class FleetScenario {
    */
   private static void measure(Bench bench, String name, Fleet fleet, int full, Ending ending)
       throws Exception {
-    for (int run = 1; run <= bench.runs(); run++) {
+    for (int run = 1; run <= bench.runs; run++) {
       bench.say(name, run);
       List<Double> longest = new ArrayList<>();
       int repeats = 0;
@@ -168,8 +168,8 @@ final class FleetScenario {
         long begin = System.nanoTime();
         Predicate<String> concerned = ending.end(fleet);
         fleet.halt();
-        longest.add(Percentiles.of(fleet.ledger().standstills(concerned, begin), 100));
-        repeats += fleet.ledger().repeats();
+        longest.add(Percentiles.of(fleet.ledger.standstills(concerned, begin), 100));
+        repeats += fleet.ledger.repeats();
       }
       bench.report(name + ", standstill, p50", "ms", Percentiles.of(longest, 50));
       bench.report(name + ", standstill, max", "ms", Percentiles.of(longest, 100));

@@ -35,7 +35,7 @@ final class LatencyScenario {
   }
 
   private static boolean handsOver(Bench bench) {
-    try (JdbcPlace place = bench.database().open(1)) {
+    try (JdbcPlace place = bench.database.open(1)) {
       return place.store() instanceof KeepingStore<?> able && able.handsOver();
     }
   }
@@ -46,7 +46,7 @@ final class LatencyScenario {
         Fleet fleet = new Fleet(bench, pods, KEYS, woken, topic)) {
       for (int rate : RATES) {
         String name = Draining.perSecond(rate) + ", " + woken.label;
-        for (int run = 0; run <= bench.runs(); run++) {
+        for (int run = 0; run <= bench.runs; run++) {
           bench.say(name, run);
           Outcome done = fleet.run(rate, bench.scaled(run == 0 ? WARM_UP : TIME));
           if (run > 0) {
@@ -62,12 +62,12 @@ final class LatencyScenario {
   /** What becomes of latency while somebody holds a transaction open. */
   static void held(Bench bench) throws Exception {
     held(bench, "nothing", () -> () -> {});
-    held(bench, "one that has appended", bench.database()::appender);
+    held(bench, "one that has appended", bench.database::appender);
   }
 
   private static void held(Bench bench, String beside, Callable<AutoCloseable> hold)
       throws Exception {
-    for (int run = 1; run <= bench.runs(); run++) {
+    for (int run = 1; run <= bench.runs; run++) {
       try (Fleet fleet = new Fleet(bench, SAME_PROCESS, KEYS, Woken.AFTER_COMMITS, null)) {
         bench.say(beside, 0);
         Outcome ignored = fleet.run(HELD_RATE, bench.scaled(WARM_UP));

@@ -62,11 +62,12 @@ enum Scenario {
           + " of the database's log; limits as there.");
 
   private final Run run;
-  private final String what;
+
+  /** What is measured, and what its limit is: a sentence for below the table. */
+  final String what;
 
   /**
    * @param run measures and adds to lines of the report; leaves no relay, pool or transaction open
-   * @param what is measured, and what its limit is: a sentence for below the table
    */
   Scenario(Run run, String what) {
     this.run = run;
@@ -79,10 +80,6 @@ enum Scenario {
 
   void run(Bench bench) throws Exception {
     run.of(bench);
-  }
-
-  String what() {
-    return what;
   }
 
   /** As on the command line. */

@@ -52,9 +52,9 @@ final class Throughput {
     Map<Case, JdbcPlace> pools = new LinkedHashMap<>();
     try {
       for (Case one : cases) {
-        pools.put(one, bench.database().open(one.connections()));
+        pools.put(one, bench.database.open(one.connections()));
       }
-      for (int run = 0; run <= bench.runs(); run++) {
+      for (int run = 0; run <= bench.runs; run++) {
         for (Map.Entry<Case, JdbcPlace> each : pools.entrySet()) {
           Case one = each.getKey();
           bench.say(one.name(), run);
@@ -79,9 +79,9 @@ final class Throughput {
       throws Exception {
     round.prepare().run();
     bench.settle();
-    CpuClock.Time before = bench.cpu().now();
+    CpuClock.Time before = bench.cpu.now();
     Meter pace = round.run().of(place);
-    CpuClock.Time cpu = bench.cpu().now().since(before).perMessage(pace.total());
+    CpuClock.Time cpu = bench.cpu.now().since(before).perMessage(pace.total());
     for (Part part : parts) {
       Figure figure = side.apply(bench.line(one.name() + part.name(), UNIT));
       double rate = pace.rate(part.from(), part.to());

@@ -34,11 +34,11 @@ final class Transactions {
     Line bare = bench.line(name + ", p50, beside bare inserts", "µs");
     Line none = bench.line(name + ", p50, beside no message", "µs");
     int transactions = bench.scaled(TRANSACTIONS);
-    try (JdbcPlace place = bench.database().open(1);
+    try (JdbcPlace place = bench.database.open(1);
         BenchClient business = new BenchClient(place)) {
-      for (int run = 0; run <= bench.runs(); run++) {
+      for (int run = 0; run <= bench.runs; run++) {
         bench.say(name, run);
-        bench.database().renew(Side.OURS, Side.LIMIT);
+        bench.database.renew(Side.OURS, Side.LIMIT);
         bench.settle();
         int count = run == 0 ? Math.min(transactions, WARM_UP) : transactions;
         List<Double> medians = medians(count, i -> turn(business, i, messages));
@@ -71,9 +71,9 @@ final class Transactions {
   }
 
   static void inbox(Bench bench) throws Exception {
-    try (JdbcPlace place = bench.database().open(1);
+    try (JdbcPlace place = bench.database.open(1);
         BenchClient consumer = new BenchClient(place)) {
-      for (int run = 0; run <= bench.runs(); run++) {
+      for (int run = 0; run <= bench.runs; run++) {
         bench.say("firstTime", run);
         bench.settle();
         String prefix = run + "-";

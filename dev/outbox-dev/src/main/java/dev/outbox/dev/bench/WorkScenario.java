@@ -31,7 +31,7 @@ final class WorkScenario {
       Bench bench, Case one, Side side, Round round, Function<Line, Figure> figure)
       throws Exception {
     round.prepare().run();
-    BenchDatabase database = bench.database();
+    BenchDatabase database = bench.database;
     LongAdder statements = new LongAdder();
     double rows = database.rows(side);
     double logBytes = database.logBytes();

@@ -29,7 +29,10 @@ final class Havoc {
   private final Clocks clocks;
   private final Journal journal;
   private final List<Healing> healings = new ArrayList<>();
-  private final Map<String, Long> happened = new TreeMap<>();
+
+  /** How many faults of each kind there were; those that found nothing to disturb do not count. */
+  final Map<String, Long> happened = new TreeMap<>();
+
   private final Server database;
   private final Server broker;
 
@@ -43,11 +46,6 @@ final class Havoc {
     this.journal = journal;
     database = new Server("database", servers.database());
     broker = new Server("broker", servers.broker());
-  }
-
-  /** How many faults of each kind there were; those that found nothing to disturb do not count. */
-  Map<String, Long> happened() {
-    return happened;
   }
 
   long count() {

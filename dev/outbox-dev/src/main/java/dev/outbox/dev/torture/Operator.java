@@ -32,7 +32,9 @@ final class Operator {
   private final Repairs repairs;
   private final Journal journal;
   private final Random random;
-  private final Set<UUID> discarded = new HashSet<>();
+
+  /** Which messages it discarded or cancelled, or may have: the answer was lost. */
+  final Set<UUID> discarded = new HashSet<>();
 
   /**
    * Somebody.
@@ -46,11 +48,6 @@ final class Operator {
     this.repairs = repairs;
     this.journal = journal;
     random = new Random(seed);
-  }
-
-  /** Which messages it discarded or cancelled, or may have: the answer was lost. */
-  Set<UUID> discarded() {
-    return discarded;
   }
 
   /** Looks at some dead letters and what is not due, or at all dead letters. */

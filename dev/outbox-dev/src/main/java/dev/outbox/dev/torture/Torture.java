@@ -309,12 +309,12 @@ final class Torture {
     seen.forEach(oracle::saw);
     List<DeadLetter> letters = servers.place.deadLetters();
     Set<UUID> delivered = oracle.compareDeliveries(log);
-    oracle.compareLost(delivered, letters, operator.discarded());
+    oracle.compareLost(delivered, letters, operator.discarded);
     int cancelled = oracle.compareCancelled(lines, delivered);
     Optional<Kept> kept = servers.place.kept();
     kept.ifPresent(
         all -> {
-          oracle.compareArchive(all.archived(), all.left(), delivered, operator.discarded());
+          oracle.compareArchive(all.archived(), all.left(), delivered, operator.discarded);
           oracle.compareAudit(lines, all.audit());
         });
     oracle.compareCommits(lines);
@@ -351,7 +351,7 @@ final class Torture {
                 settings.relays(),
                 settings.seed(),
                 settings.time().toSeconds()));
-    did.put("faults", havoc.count() + ": " + list(havoc.happened()));
+    did.put("faults", havoc.count() + ": " + list(havoc.happened));
     did.put("troubles", list(troubles(lines)));
     did.put(
         "messages",
@@ -360,7 +360,7 @@ final class Torture {
                 oracle.count(),
                 log.size(),
                 log.size() - delivered.size(),
-                operator.discarded().size() - cancelled,
+                operator.discarded.size() - cancelled,
                 cancelled,
                 Journal.of(lines, "cancel").size() - cancelled));
     int archived = kept.map(all -> all.archived().size()).orElse(0);
