@@ -5,7 +5,7 @@ import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Throughput.Case;
 import dev.outbox.dev.bench.Throughput.Part;
 import dev.outbox.dev.bench.Throughput.Round;
-import dev.outbox.dev.bench.Throughput.Run;
+import dev.outbox.dev.bench.Throughput.Step;
 import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.dev.common.Load;
 import dev.outbox.dev.database.JdbcPlace;
@@ -29,19 +29,16 @@ final class EndToEndScenario {
 
   static void run(Bench bench) throws Exception {
     long messages = bench.scaled(MESSAGES) / A_TRANSACTION * A_TRANSACTION;
+    Step renew = () -> bench.database.renew(Side.OURS);
     try (KafkaBroker topic = bench.topic()) {
       Case one =
           new Case(
               "to Kafka",
               CLIENTS + BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS),
-              round(bench, place -> ours(place, topic, messages)),
-              round(bench, place -> bare(topic, messages)));
+              new Round(renew, place -> ours(place, topic, messages)),
+              new Round(renew, place -> bare(topic, messages)));
       Throughput.measure(bench, List.of(one), List.of(Part.WHOLE));
     }
-  }
-
-  private static Round round(Bench bench, Run run) {
-    return new Round(() -> bench.database.renew(Side.OURS), run);
   }
 
   private static Meter ours(JdbcPlace place, KafkaBroker topic, long messages) throws Exception {

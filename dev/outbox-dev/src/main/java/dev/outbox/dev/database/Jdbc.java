@@ -79,8 +79,4 @@ public final class Jdbc {
     }
     return rows.get(0).get(0);
   }
-
-  public static long number(Connection connection, String sql) throws SQLException {
-    return Long.parseLong(text(connection, sql));
-  }
 }

@@ -62,7 +62,8 @@ final class Servers {
         (Tortured<?>)
             resources.add(
                 settings.database().place(direct, settings.archive(), CONNECTIONS, TO_WAIT));
-    connectOnce();
+    // The first connection takes long on a busy machine, and a pool waits but for TO_WAIT.
+    place.connect().ifPresent(Tortured::close);
     place.create(keys);
     place.createInbox();
     toDatabase = resources.add(new TcpProxy());
@@ -72,13 +73,6 @@ final class Servers {
     broker.start(toBroker.port());
     toBroker.target(broker.server().port());
     broker.createTopics();
-  }
-
-  /**
-   * The first connection takes long on a busy machine, and a pool waits but for {@link #TO_WAIT}.
-   */
-  private void connectOnce() {
-    place.connect().ifPresent(Tortured::close);
   }
 
   /** MariaDB's too, for the sake of the connection's options below. */
