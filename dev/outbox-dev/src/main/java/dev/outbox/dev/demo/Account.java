@@ -12,12 +12,13 @@ import dev.outbox.dev.database.Work.DeadLetter;
 import dev.outbox.dev.torture.Oracle;
 import dev.outbox.dev.torture.Oracle.Delivery;
 import dev.outbox.dev.torture.Oracle.Wrong;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -42,7 +43,7 @@ final class Account {
 
   private final Ledger<String> ledger = new Ledger<>();
   private final Map<UUID, Work> works = new ConcurrentHashMap<>();
-  private final List<Arrival> arrivals = new ArrayList<>();
+  private final Queue<Arrival> arrivals = new ConcurrentLinkedQueue<>();
   private final AtomicInteger commits = new AtomicInteger();
   private final AtomicInteger rollbacks = new AtomicInteger();
   private volatile @Nullable Long quietSince;
@@ -66,9 +67,7 @@ final class Account {
   }
 
   void delivered(UUID id, String key, long at) {
-    synchronized (arrivals) {
-      arrivals.add(new Arrival(id, key, at));
-    }
+    arrivals.add(new Arrival(id, key, at));
     ledger.published(BROKER, List.of(id), at, at);
   }
 
@@ -97,10 +96,7 @@ final class Account {
    */
   Verdict verdict(
       List<DeadLetter> dead, List<Effect> effects, Demo.Settings settings, String held) {
-    List<Arrival> log;
-    synchronized (arrivals) {
-      log = List.copyOf(arrivals);
-    }
+    List<Arrival> log = List.copyOf(arrivals);
     Oracle oracle =
         new Oracle(works.values().stream().map(work -> new Appended(work, null, false)).toList());
     Set<UUID> delivered = oracle.compareDeliveries(log.stream().map(this::delivery).toList());
