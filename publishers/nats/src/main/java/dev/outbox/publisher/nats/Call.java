@@ -64,13 +64,17 @@ final class Call {
   }
 
   List<Result> run() throws InterruptedException {
-    Link link;
     try {
-      link = parts.links().get(timing.patience());
+      publish(parts.links().get(timing.patience()));
     } catch (NoConnectionException e) {
       stopAll("no connection to %s: %s".formatted(parts.address(), e.getMessage()));
-      return outcome.results();
+    } finally {
+      inFlight.forEach(Run::leave);
     }
+    return outcome.results();
+  }
+
+  private void publish(Link link) throws InterruptedException {
     for (Run run : outcome.runs()) {
       if (System.nanoTime() - end < 0) { // a slow server may take long for each
         run.send(link);
@@ -95,7 +99,6 @@ final class Call {
         }
       }
     }
-    return outcome.results();
   }
 
   /**
@@ -113,7 +116,7 @@ final class Call {
       return;
     }
     for (Run run : silent) {
-      run.leave();
+      run.giveUp();
     }
   }
 
@@ -136,14 +139,14 @@ final class Call {
         place);
   }
 
-  /** The connection is of no use any more. */
+  /** The connection is of no use any more, and nothing is awaited from it. */
   private void lost(Link link, String why) {
     parts.links().drop(link);
+    inFlight.clear();
     stopAll("%s: %s".formatted(parts.address(), why));
   }
 
   private void stopAll(String error) {
-    inFlight.clear();
     outcome.decideAll(Result.unavailable(error));
   }
 
@@ -285,9 +288,14 @@ final class Call {
       return parts.quiet().patience(place);
     }
 
-    /** The place is silent; an acknowledgement may still come. */
-    void leave() {
-      if (way != null && way.leave(item(delivered()).message(), place)) {
+    /** An acknowledgement may still come; false when it has come. */
+    boolean leave() {
+      return way != null && way.leave(item(delivered()).message(), place);
+    }
+
+    /** The place is silent. */
+    void giveUp() {
+      if (leave()) {
         parts.quiet().slow(place);
         Result result = notAcknowledged(place);
         stop(result);

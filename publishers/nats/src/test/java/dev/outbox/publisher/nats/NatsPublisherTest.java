@@ -33,6 +33,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.opentest4j.TestAbortedException;
@@ -224,23 +225,40 @@ class NatsPublisherTest {
   @DisplayName("a stream that takes longer than a call waits for each message gets each once")
   void slowStream() throws Exception {
     String slow = TestNats.name();
+    assertOnce(slow, 2_000, batch(message(slow, "a"), message(slow, "a"), message(slow, "b")));
+  }
+
+  @Test
+  @DisplayName("a stream that is too slow for all messages of a call gets each once")
+  void slowForACall() throws Exception {
+    String slow = TestNats.name();
+    assertOnce(
+        slow,
+        700, // less than a call waits for each
+        Stream.generate(() -> another(message(slow, "a"))).limit(8).toList());
+  }
+
+  /** Publishes until all are delivered, to a stream that takes so long for each. */
+  private static void assertOnce(String name, long millis, List<StoredMessage> messages)
+      throws Exception {
     List<String> heard = new CopyOnWriteArrayList<>();
     try (NatsPublisher publisher = TestNats.publisher().timeout(Duration.ofSeconds(4)).build();
         Connection stream = TestNats.connect(TestNats.url())) {
       stream
           .createDispatcher(
               message -> {
-                heard.add(message.getSubject());
+                heard.add(message.getHeaders().getLast("Nats-Msg-Id"));
                 byte[] ack = "{\"stream\": \"slow\", \"seq\": 1}".getBytes(UTF_8);
-                CompletableFuture.delayedExecutor(2, TimeUnit.SECONDS)
+                CompletableFuture.delayedExecutor(millis, TimeUnit.MILLISECONDS)
                     .execute(() -> stream.publish(message.getReplyTo(), ack));
               })
-          .subscribe(slow + ".*");
+          .subscribe(name + ".*");
       stream.flush(Duration.ofSeconds(30));
-      TestMessages.publishUntilDelivered(
-          publisher, batch(message(slow, "a"), message(slow, "a"), message(slow, "b")));
+      TestMessages.publishUntilDelivered(publisher, messages);
     }
-    assertThat(heard).containsExactlyInAnyOrder(slow + ".a", slow + ".a", slow + ".b");
+    assertThat(heard)
+        .containsExactlyInAnyOrderElementsOf(
+            messages.stream().map(message -> message.message().id().toString()).toList());
   }
 
   /** How many messages the listener got. */
