@@ -35,7 +35,7 @@ record Endpoint(URI uri, String origin, String name) {
 
   /**
    * Checks a pattern, and gives what can be asked for a sign of life: the URL, if it has no
-   * placeholders; else its host, if that has none.
+   * placeholders; else its host, if that has none, by the pattern's name.
    *
    * @throws IllegalArgumentException as {@link #of(String)}
    */
@@ -45,7 +45,11 @@ record Endpoint(URI uri, String origin, String name) {
     if (!pattern.contains("{")) {
       return Optional.of(any);
     }
-    return host.lookingAt() ? Optional.of(of(host.group())) : Optional.empty();
+    if (!host.lookingAt()) {
+      return Optional.empty();
+    }
+    Endpoint asked = of(host.group());
+    return Optional.of(new Endpoint(asked.uri, asked.origin, masked(pattern)));
   }
 
   private static Endpoint of(URI uri, String url) {

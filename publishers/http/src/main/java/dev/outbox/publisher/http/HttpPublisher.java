@@ -83,12 +83,10 @@ public final class HttpPublisher implements MessagePublisher {
       Set.of("traceparent", "tracestate", "baggage");
 
   private final Sender sender;
-  private final String address;
   private final @Nullable Endpoint asked;
 
-  private HttpPublisher(Sender sender, String address, @Nullable Endpoint asked) {
+  private HttpPublisher(Sender sender, @Nullable Endpoint asked) {
     this.sender = sender;
-    this.address = address;
     this.asked = asked;
   }
 
@@ -112,15 +110,18 @@ public final class HttpPublisher implements MessagePublisher {
     sender.close();
   }
 
-  /** The destination, without what may be secret. */
+  /**
+   * What {@link Builder#url} was given, without what may be secret; null where that names no host.
+   * Other destinations are not asked.
+   */
   @Override
-  public String address() {
-    return address;
+  public @Nullable String address() {
+    return asked == null ? null : asked.name();
   }
 
   /**
-   * Asks by OPTIONS, where {@link Builder#url} names the host. An answer will do, unless it is one
-   * of 401, 403, 407, 429, 502, 503 and 504.
+   * Asks the {@link #address} by OPTIONS. An answer will do, unless it is one of 401, 403, 407,
+   * 429, 502, 503 and 504. Without an address nothing is asked, and the result is empty.
    */
   @Override
   public Optional<String> unreachable(Duration patience) throws InterruptedException {
@@ -148,7 +149,8 @@ public final class HttpPublisher implements MessagePublisher {
 
     /**
      * The URL of a message; required. What placeholders stand for is percent-encoded. A URL has no
-     * user or password in it: give them as a {@link #header}.
+     * user or password in it: give them as a {@link #header}. After {@link #url}, that one's host
+     * is still asked for a sign of life.
      */
     public Builder destination(Destination destination) {
       this.destination = requireNonNull(destination, "destination");
@@ -300,10 +302,7 @@ public final class HttpPublisher implements MessagePublisher {
       if (sslContext != null) {
         client.sslContext(sslContext);
       }
-      return new HttpPublisher(
-          new Sender(client, to, requests, timing, maxInFlight),
-          Endpoint.masked(to.toString()),
-          asked);
+      return new HttpPublisher(new Sender(client, to, requests, timing, maxInFlight), asked);
     }
 
     private void checkCopied(String name) {

@@ -19,7 +19,6 @@ import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -408,13 +407,25 @@ class AnswersTest {
     HttpPublisher pattern = TestMessages.publisher(receiver.url("/{aggregateType}")).build();
     assertThat(pattern.address()).isEqualTo(receiver.url("/{aggregateType}"));
     assertThat(pattern.unreachable(TestMessages.TIMEOUT)).hasValue("it answered 401");
+    HttpPublisher besideUrl =
+        TestMessages.publisher(receiver.url("/"))
+            .destination(Destination.by(m -> "https://elsewhere.example/"))
+            .build();
+    assertThat(besideUrl.address()).isEqualTo(receiver.url("/"));
+    assertThat(besideUrl.unreachable(TestMessages.TIMEOUT)).hasValue("it answered 401");
+  }
+
+  @Test
+  @DisplayName("where no host is known before there is a message, none is said to answer")
+  void nobodyToAsk() {
     HttpPublisher function =
         HttpPublisher.builder()
             .destination(Destination.by(m -> receiver.url("/")))
             .cloudEvents(TestMessages.SOURCE)
             .build();
-    assertThat(function.address()).isEqualTo("a function");
-    assertThat(function.unreachable(TestMessages.TIMEOUT)).isEqualTo(Optional.empty());
+    assertThat(function.address()).isNull();
+    String host = "https://{aggregateType}.partner.example/in";
+    assertThat(TestMessages.publisher(host).build().address()).isNull();
   }
 
   @Test

@@ -115,6 +115,9 @@ class SettingsTest {
                   "tenant other",
                   "http.maxInFlight",
                   "1"));
+      assertThat(publisher.address())
+          .as("what is asked")
+          .isEqualTo(receiver.url("/{aggregateType}"));
       List<Result> results =
           publisher.publish(
               List.of(
