@@ -45,8 +45,7 @@ final class RelayCommand extends CliCommand implements Callable<Integer> {
       out().flush();
       return 0;
     }
-    RelayProcess relay = RelayProcess.start(read(what.config));
-    try (Cleanup ignored = Cleanup.atEnd(relay::close)) {
+    try (RelayProcess ignored = RelayProcess.start(read(what.config))) {
       new CountDownLatch(1).await(); // a signal ends it
     }
     return 0;

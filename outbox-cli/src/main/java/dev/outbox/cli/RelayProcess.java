@@ -35,12 +35,14 @@ import org.slf4j.LoggerFactory;
 public final class RelayProcess implements AutoCloseable {
   private final List<DatabaseRelay> databases = new ArrayList<>();
   private @Nullable PageServer server;
+  private @Nullable Cleanup atEnd;
 
   private RelayProcess() {}
 
   /**
    * Starts what the properties describe, logging to standard error; variables are filled in. Of
-   * several databases one is enough: the others are tried again until they answer.
+   * several databases one is enough: the others are tried again until they answer. A signal that
+   * ends the JVM closes it, also while it starts.
    *
    * @throws Failure when a setting is refused or no database answers
    */
@@ -54,6 +56,7 @@ public final class RelayProcess implements AutoCloseable {
           (name, config) ->
               process.databases.add(DatabaseRelay.open(name, config, configs.size())));
       process.serve(configs.values().iterator().next()); // what is served, all say alike
+      process.atEnd = Cleanup.atEnd(process::stop);
       process.start();
       return process;
     } catch (RuntimeException | Error e) {
@@ -146,6 +149,14 @@ public final class RelayProcess implements AutoCloseable {
   /** Stops the relays, all at the same time, then what they used, whatever one of them throws. */
   @Override
   public void close() {
+    if (atEnd == null) {
+      stop();
+    } else {
+      atEnd.close();
+    }
+  }
+
+  private void stop() {
     Deque<Closing> steps = new ArrayDeque<>();
     steps.push(
         () -> {

@@ -7,13 +7,18 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.outbox.SchemaException;
+import dev.outbox.embedded.ChildJvm;
 import dev.outbox.embedded.DatabaseServer;
+import dev.outbox.embedded.ParentJvm;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
@@ -103,6 +108,37 @@ class PostgresCommandsTest extends JdbcCommandsTest {
     try (RelayProcess process = RelayProcess.start(properties)) {
       assertThat(new Browser().get(URI.create(process.url())).body())
           .contains("nothing to do", schema);
+    }
+  }
+
+  /** A relay that nobody closes. */
+  static final class Forgetful {
+    private Forgetful() {}
+
+    public static void main(String[] args) throws Exception {
+      ParentJvm parent = ParentJvm.connect();
+      Properties properties = new Properties();
+      properties.putAll(parent.settings());
+      RelayProcess unused = RelayProcess.start(properties);
+      parent.say("started");
+      String unusedCommand = parent.command();
+    }
+  }
+
+  @Test
+  @DisplayName("a signal ends what has been started, also before the command knows of it")
+  void signalAtStart() throws Exception {
+    cli("migrate").done();
+    Map<String, String> settings = new HashMap<>();
+    relay("kafka.bootstrap.servers=127.0.0.1:1\n")
+        .forEach((name, value) -> settings.put(name.toString(), value.toString()));
+    String held = "select 1 from %s.outbox_bucket where claim_id is not null".formatted(schema);
+    try (ChildJvm child = ChildJvm.start(Forgetful.class, settings)) {
+      child.await("started");
+      await().atMost(Duration.ofMinutes(1)).until(() -> !query(held).isEmpty());
+      assertThat(ProcessHandle.of(child.pid()).orElseThrow().destroy()).isTrue();
+      int unused = child.exitCode();
+      assertThat(query(held)).isEmpty();
     }
   }
 
