@@ -58,6 +58,9 @@ final class MongoInspection implements Inspection<MongoTransaction> {
   private static final Bson LISTED =
       fields(include(Documents.METADATA), include("status", "lastFailedAt"));
 
+  /** Of a timestamp, whose seconds have no sign: in the year 2106. */
+  private static final long MOST_SECONDS = 0xFFFF_FFFFL;
+
   private final OutboxCollections collections;
 
   MongoInspection(OutboxCollections collections) {
@@ -110,11 +113,12 @@ final class MongoInspection implements Inspection<MongoTransaction> {
 
   /** What says not when it was appended has its sequence, which is a time. */
   private static Bson isBefore(Instant time) {
+    long seconds = Math.max(0, Math.min(MOST_SECONDS, time.getEpochSecond()));
     return or(
         lt("createdAt", Documents.roundedUp(time)),
         and(
             not(type("createdAt", BsonType.DATE_TIME)),
-            lt("seq", new BsonTimestamp((int) time.getEpochSecond(), 0))));
+            lt("seq", new BsonTimestamp((int) seconds, 0))));
   }
 
   /** As {@link Documents#keyOf}: the slash may be any of those in the key. */

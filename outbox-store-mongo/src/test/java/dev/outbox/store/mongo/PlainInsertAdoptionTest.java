@@ -16,16 +16,19 @@ import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.InspectionStore.Query;
 import dev.outbox.spi.store.InspectionStore.Status;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.mongo.Faults.Sent;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Date;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.UUID;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -127,6 +130,32 @@ class PlainInsertAdoptionTest extends StoreTests {
     assertThat(new String(message.payload(), java.nio.charset.StandardCharsets.UTF_8))
         .isEqualTo("{\"text\":\"ü\"}");
     assertThat(message.contentType()).isEqualTo(OutboxMessage.DEFAULT_CONTENT_TYPE);
+  }
+
+  @Test
+  @DisplayName("without a time: it was appended at its sequence's, whatever time is asked for")
+  void appendedBefore() {
+    messages.insertOne(document("a"));
+    Map<String, Integer> found = new TreeMap<>();
+    for (String time :
+        List.of("1969-12-31", "1970-01-01", "2020-01-01", "2100-01-01", "2107-01-01")) {
+      Instant before = Instant.parse(time + "T00:00:00Z");
+      Query query = new Query(null, null, null, null, null, null, null, before, null, 10);
+      found.put(time, store.messages(query).found().size());
+    }
+    assertThat(found)
+        .isEqualTo(
+            Map.of(
+                "1969-12-31",
+                0,
+                "1970-01-01",
+                0,
+                "2020-01-01",
+                0,
+                "2100-01-01",
+                1,
+                "2107-01-01",
+                1));
   }
 
   @Test
