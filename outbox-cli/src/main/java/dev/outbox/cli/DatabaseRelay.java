@@ -6,6 +6,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.Texts;
 import dev.outbox.micrometer.OutboxMetrics;
 import dev.outbox.publisher.core.BackgroundTasks;
+import dev.outbox.relay.InboxHousekeeping;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RelayState;
 import dev.outbox.relay.SchemaProbe;
@@ -22,9 +23,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,9 +33,6 @@ import org.slf4j.LoggerFactory;
  */
 final class DatabaseRelay implements AutoCloseable {
   private static final Duration PAUSE = Duration.ofSeconds(5);
-
-  /** Between two purges of the inbox. */
-  private static final Duration PURGE_PAUSE = Duration.ofMinutes(1);
 
   private static final int LEAST_CONNECTIONS = 4;
 
@@ -55,7 +50,7 @@ final class DatabaseRelay implements AutoCloseable {
   private final @Nullable OutboxMetrics metrics;
   private final CompletableFuture<Boolean> first = new CompletableFuture<>();
   private @Nullable Thread starting;
-  private volatile @Nullable ScheduledExecutorService purging;
+  private volatile @Nullable InboxHousekeeping purging;
 
   /** Null: it runs, or did. */
   private volatile @Nullable String notStarted = "its database has not answered yet";
@@ -222,39 +217,18 @@ final class DatabaseRelay implements AutoCloseable {
         : null;
   }
 
-  /** Purges the inbox beside the outbox about each minute, in a thread of its own. */
-  private ScheduledExecutorService purging(String prefix) {
+  /** Purges the inbox beside the outbox. */
+  private InboxHousekeeping purging(String prefix) {
     InboxStore<?> inbox = Stores.inbox(outbox, prefix);
     Stores.verify(inbox);
-    ScheduledExecutorService thread =
-        Executors.newSingleThreadScheduledExecutor(
-            task -> BackgroundTasks.daemon("outbox-inbox-housekeeping", task));
-    var ignored =
-        thread.scheduleWithFixedDelay(
-            () -> {
-              String error = purge(inbox);
-              if (error != null && !thread.isShutdown()) { // which interrupts it
-                log.warn(
-                    "The inbox {}* was not purged, the next try is in {}: {}",
-                    prefix,
-                    Texts.time(PURGE_PAUSE),
-                    error);
-              }
-            },
-            0,
-            PURGE_PAUSE.toSeconds(),
-            TimeUnit.SECONDS);
-    return thread;
-  }
-
-  /** Returns what went wrong, or null. Throws nothing, or it would not be called again. */
-  static @Nullable String purge(InboxStore<?> inbox) {
-    try {
-      inbox.housekeep();
-      return null;
-    } catch (Throwable e) {
-      return String.valueOf(e instanceof OutboxException ? e.getMessage() : e);
-    }
+    return InboxHousekeeping.start(
+        inbox,
+        e ->
+            log.warn(
+                "The inbox {}* was not purged, the next try is in {}: {}",
+                prefix,
+                Texts.time(InboxHousekeeping.PAUSE),
+                e instanceof OutboxException ? e.getMessage() : e.toString()));
   }
 
   /** Why it has not started; null when it has. */
@@ -307,14 +281,9 @@ final class DatabaseRelay implements AutoCloseable {
   public void close() {
     try (Opened pool = outbox;
         MessagePublisher broker = publisher;
-        OutboxMetrics meters = metrics) {
-      ScheduledExecutorService inbox = purging;
-      if (inbox != null) {
-        inbox.shutdownNow();
-        var ignored = inbox.awaitTermination(PAUSE.toSeconds(), TimeUnit.SECONDS);
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+        OutboxMetrics meters = metrics;
+        InboxHousekeeping inbox = purging) {
+      // nothing but that
     }
   }
 }

@@ -10,7 +10,6 @@ import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.PublisherProvider;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
-import dev.outbox.store.memory.MemoryInboxStore;
 import dev.outbox.store.memory.MemoryOutboxStore;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import java.io.StringReader;
@@ -74,21 +73,6 @@ class RelayConfigTest {
         .contains("this relay keeps nothing", "store.archive", "full", "none");
     assertThat(DatabaseRelay.gap(config(LEAST + "store.archive=none\n"), archive)).isNull();
     assertThat(DatabaseRelay.gap(config(LEAST), new MemoryOutboxStore())).isNull();
-  }
-
-  @Test
-  @DisplayName("an inbox is purged again after an error, of which the log says what it was")
-  void purgeThrows() {
-    Error error = new NoClassDefFoundError("dev/outbox/Gone");
-    MemoryInboxStore inbox =
-        new MemoryInboxStore() {
-          @Override
-          public void housekeep() {
-            throw error;
-          }
-        };
-    assertThat(DatabaseRelay.purge(inbox)).isEqualTo(error.toString());
-    assertThat(DatabaseRelay.purge(new MemoryInboxStore())).isNull();
   }
 
   /** Of a jar whose classes are gone by the time it is closed. */
