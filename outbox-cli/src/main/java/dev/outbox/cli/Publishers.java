@@ -1,6 +1,7 @@
 package dev.outbox.cli;
 
 import dev.outbox.publisher.core.LimitedPublisher;
+import dev.outbox.publisher.core.ProviderProperties;
 import dev.outbox.relay.RoutingPublisher;
 import dev.outbox.relay.RoutingPublisher.Unopened;
 import dev.outbox.spi.publisher.MessagePublisher;
@@ -143,36 +144,19 @@ final class Publishers {
             one -> name.startsWith(one.client()) || name.startsWith(one.prefix() + one.client()));
   }
 
-  /** Whether one of the names is meant; one that ends in a dot stands for many. */
-  static boolean isOneOf(Set<String> names, String name) {
-    return names.stream().anyMatch(n -> n.endsWith(".") ? name.startsWith(n) : name.equals(n));
-  }
-
   /** With the properties that it reads; those for it alone win. */
   private MessagePublisher open(Named one, Duration timeout) {
     Map<String, String> all = new TreeMap<>(values);
-    all.putAll(behind(one.prefix(), values));
+    all.putAll(ProviderProperties.behind(one.prefix(), values));
     Set<String> reads = new TreeSet<>(one.provider.properties());
     reads.addAll(plugins(one));
     Map<String, String> own = new TreeMap<>(all);
-    own.keySet().removeIf(name -> !isOneOf(reads, name));
+    own.keySet().removeIf(name -> !ProviderProperties.isOneOf(reads, name));
     return LimitedPublisher.of(
         one.provider.open(own, timeout),
         all.get(LimitedPublisher.PROPERTY),
-        behind(RATE_OF, all),
+        ProviderProperties.behind(RATE_OF, all),
         message -> message.message().aggregateType());
-  }
-
-  /** The properties that begin so, by the rest of their names. */
-  static Map<String, String> behind(String beginning, Map<String, String> properties) {
-    Map<String, String> behind = new TreeMap<>();
-    properties.forEach(
-        (name, value) -> {
-          if (name.startsWith(beginning)) {
-            behind.put(name.substring(beginning.length()), value);
-          }
-        });
-    return behind;
   }
 
   /** Of several, an error names the publisher: the names of settings do not say whose they are. */

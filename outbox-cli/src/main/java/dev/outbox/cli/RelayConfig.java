@@ -3,6 +3,7 @@ package dev.outbox.cli;
 import dev.outbox.Archive;
 import dev.outbox.OutboxException;
 import dev.outbox.Texts;
+import dev.outbox.publisher.core.ProviderProperties;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
 import dev.outbox.spi.publisher.MessagePublisher;
@@ -178,7 +179,7 @@ final class RelayConfig {
       Map<String, String> all, List<String> names, String name) {
     Map<String, String> section = new TreeMap<>(all);
     section.remove(DATABASES);
-    for (String property : Publishers.behind(OF_DATABASE, all).keySet()) {
+    for (String property : ProviderProperties.behind(OF_DATABASE, all).keySet()) {
       section.remove(OF_DATABASE + property);
       if (names.stream().noneMatch(one -> property.startsWith(one + "."))) {
         throw new Failure(
@@ -186,9 +187,9 @@ final class RelayConfig {
                 .formatted(OF_DATABASE, property, DATABASES));
       }
     }
-    Map<String, String> own = Publishers.behind(OF_DATABASE + name + ".", all);
+    Map<String, String> own = ProviderProperties.behind(OF_DATABASE + name + ".", all);
     for (String property : own.keySet()) {
-      if (Publishers.isOneOf(OF_PROCESS, property)) {
+      if (ProviderProperties.isOneOf(OF_PROCESS, property)) {
         throw new Failure(
             "the property %s is for the process: give it without %s%s."
                 .formatted(property, OF_DATABASE, name));
@@ -242,7 +243,7 @@ final class RelayConfig {
     Set<String> accepted = new TreeSet<>(known);
     accepted.addAll(publishers.plugins());
     for (String name : values.keySet()) {
-      if (!Publishers.isOneOf(accepted, name)) {
+      if (!ProviderProperties.isOneOf(accepted, name)) {
         Publishers.unused(name, known)
             .ifPresent(
                 kind -> {

@@ -7,6 +7,7 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.Map;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +33,14 @@ public final class Attributes {
       return source.isEmpty() ? null : URI.create(source);
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException("%s is %s, which is no URI".formatted(name, source));
+    }
+  }
+
+  /** Uses what {@link #CLOUD_EVENTS_SOURCE} says, if it says something. */
+  public static void cloudEventsSource(Map<String, String> properties, Consumer<URI> use) {
+    URI source = cloudEventsSource(properties, CLOUD_EVENTS_SOURCE);
+    if (source != null) {
+      use.accept(source);
     }
   }
 

@@ -1,15 +1,17 @@
 package dev.outbox.publisher.http;
 
+import static dev.outbox.publisher.core.ProviderProperties.given;
+import static dev.outbox.publisher.core.ProviderProperties.words;
+
 import dev.outbox.publisher.core.Attributes;
 import dev.outbox.publisher.core.Destination;
+import dev.outbox.publisher.core.ProviderProperties;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.PublisherProvider;
-import java.net.URI;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.Consumer;
 
 /**
  * Opens an {@link HttpPublisher} from the properties of a relay: {@code destination} is the URL of
@@ -45,20 +47,12 @@ public final class HttpPublisherProvider implements PublisherProvider {
   public MessagePublisher open(Map<String, String> properties, Duration timeout) {
     HttpPublisher.Builder publisher = HttpPublisher.builder().timeout(timeout);
     destination(properties, publisher);
-    URI source = Attributes.cloudEventsSource(properties, Attributes.CLOUD_EVENTS_SOURCE);
-    if (source != null) {
-      publisher.cloudEvents(source);
-    }
+    Attributes.cloudEventsSource(properties, publisher::cloudEvents);
     given(properties, MODE, mode -> mode(mode, publisher));
-    given(properties, SIGNING_SECRETS, secrets -> publisher.signingSecrets(list(secrets)));
-    given(properties, COPIED_HEADERS, names -> publisher.copiedHeaders(list(names)));
+    given(properties, SIGNING_SECRETS, secrets -> publisher.signingSecrets(words(secrets)));
+    given(properties, COPIED_HEADERS, names -> publisher.copiedHeaders(words(names)));
     given(properties, MAX_IN_FLIGHT, most -> publisher.maxInFlight(number(most)));
-    properties.forEach(
-        (name, value) -> {
-          if (name.startsWith(HEADER)) {
-            publisher.header(name.substring(HEADER.length()), value);
-          }
-        });
+    ProviderProperties.behind(HEADER, properties).forEach(publisher::header);
     return publisher.build();
   }
 
@@ -72,13 +66,8 @@ public final class HttpPublisherProvider implements PublisherProvider {
               .formatted(word));
     }
     publisher.url(general);
-    properties.forEach(
-        (name, url) -> {
-          if (name.startsWith(word + ".")) {
-            Endpoint.ofPattern(url);
-            publisher.destination(Destination.fromProperties(properties));
-          }
-        });
+    ProviderProperties.behind(word + ".", properties).values().forEach(Endpoint::ofPattern);
+    publisher.destination(Destination.fromProperties(properties));
   }
 
   private static void mode(String mode, HttpPublisher.Builder publisher) {
@@ -88,17 +77,6 @@ public final class HttpPublisherProvider implements PublisherProvider {
       throw new IllegalArgumentException(
           "%s is %s, allowed are binary and structured".formatted(MODE, mode));
     }
-  }
-
-  private static void given(Map<String, String> properties, String name, Consumer<String> use) {
-    String value = properties.getOrDefault(name, "").strip();
-    if (!value.isEmpty()) {
-      use.accept(value);
-    }
-  }
-
-  private static String[] list(String text) {
-    return text.split("[,\\s]+");
   }
 
   private static int number(String text) {

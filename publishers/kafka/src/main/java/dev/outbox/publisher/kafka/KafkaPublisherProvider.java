@@ -2,13 +2,12 @@ package dev.outbox.publisher.kafka;
 
 import dev.outbox.publisher.core.Attributes;
 import dev.outbox.publisher.core.Destination;
+import dev.outbox.publisher.core.ProviderProperties;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.PublisherProvider;
-import java.net.URI;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.config.AbstractConfig;
@@ -37,25 +36,10 @@ public final class KafkaPublisherProvider implements PublisherProvider {
   public MessagePublisher open(Map<String, String> properties, Duration timeout) {
     KafkaPublisher.Builder publisher =
         KafkaPublisher.builder()
-            .properties(settings(properties))
+            .properties(ProviderProperties.behind(KAFKA, properties))
             .destination(Destination.fromProperties(properties))
             .timeout(timeout);
-    URI source = Attributes.cloudEventsSource(properties, Attributes.CLOUD_EVENTS_SOURCE);
-    if (source != null) {
-      publisher.cloudEvents(source);
-    }
+    Attributes.cloudEventsSource(properties, publisher::cloudEvents);
     return publisher.build();
-  }
-
-  /** Kafka's own settings, without our prefix. */
-  static Map<String, String> settings(Map<String, String> properties) {
-    Map<String, String> settings = new TreeMap<>();
-    properties.forEach(
-        (name, value) -> {
-          if (name.startsWith(KAFKA)) {
-            settings.put(name.substring(KAFKA.length()), value);
-          }
-        });
-    return settings;
   }
 }

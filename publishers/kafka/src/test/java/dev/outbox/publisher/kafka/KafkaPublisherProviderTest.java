@@ -1,29 +1,15 @@
 package dev.outbox.publisher.kafka;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class KafkaPublisherProviderTest {
-
-  @Test
-  @DisplayName("Kafka's settings lose the prefix")
-  void settings() {
-    Map<String, String> properties =
-        Map.of(
-            "kafka.bootstrap.servers", "k:9092",
-            "kafka.linger.ms", "5",
-            "destination", "shop.{aggregateType}");
-    assertThat(KafkaPublisherProvider.settings(properties))
-        .isEqualTo(Map.of("bootstrap.servers", "k:9092", "linger.ms", "5"));
-  }
 
   @ParameterizedTest
   @CsvSource(

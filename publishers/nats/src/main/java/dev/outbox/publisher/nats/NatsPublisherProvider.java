@@ -2,9 +2,9 @@ package dev.outbox.publisher.nats;
 
 import dev.outbox.publisher.core.Attributes;
 import dev.outbox.publisher.core.Destination;
+import dev.outbox.publisher.core.ProviderProperties;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.PublisherProvider;
-import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -59,14 +59,9 @@ public final class NatsPublisherProvider implements PublisherProvider {
             .destination(
                 Destination.fromProperties(
                     properties, Destination.PROPERTY, NatsPublisher.DEFAULT_DESTINATION));
-    String servers = properties.getOrDefault(SERVERS, "").strip();
-    if (!servers.isEmpty()) {
-      publisher.servers(servers.split("[,\\s]+"));
-    }
-    URI source = Attributes.cloudEventsSource(properties, Attributes.CLOUD_EVENTS_SOURCE);
-    if (source != null) {
-      publisher.cloudEvents(source);
-    }
+    ProviderProperties.given(
+        properties, SERVERS, servers -> publisher.servers(ProviderProperties.words(servers)));
+    Attributes.cloudEventsSource(properties, publisher::cloudEvents);
     Properties settings = settings(properties);
     return publisher.options(options -> options.properties(settings)).build();
   }

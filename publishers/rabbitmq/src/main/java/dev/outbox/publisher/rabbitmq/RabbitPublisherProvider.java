@@ -3,13 +3,13 @@ package dev.outbox.publisher.rabbitmq;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.ConnectionFactoryConfigurator;
 import dev.outbox.publisher.core.Destination;
+import dev.outbox.publisher.core.ProviderProperties;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.PublisherProvider;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
@@ -87,13 +87,8 @@ public final class RabbitPublisherProvider implements PublisherProvider {
 
   /** Those of RabbitMQ's client, without our prefix; empty ones are none. */
   private static Map<String, String> settings(Map<String, String> properties) {
-    Map<String, String> settings = new TreeMap<>();
-    properties.forEach(
-        (name, value) -> {
-          if (name.startsWith(RABBITMQ) && !value.isEmpty()) {
-            settings.put(name.substring(RABBITMQ.length()), value);
-          }
-        });
+    Map<String, String> settings = ProviderProperties.behind(RABBITMQ, properties);
+    settings.values().removeIf(String::isEmpty);
     return settings;
   }
 

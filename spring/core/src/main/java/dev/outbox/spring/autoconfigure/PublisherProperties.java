@@ -2,7 +2,9 @@ package dev.outbox.spring.autoconfigure;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.publisher.core.Attributes;
 import dev.outbox.publisher.core.Destination;
+import dev.outbox.publisher.core.ProviderProperties;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.PublisherProvider;
 import dev.outbox.spring.autoconfigure.OutboxProperties.PublisherSettings;
@@ -14,8 +16,6 @@ import org.jspecify.annotations.Nullable;
 
 /** What a publisher is told, in the words of a relay's properties: the same for all brokers. */
 final class PublisherProperties {
-  private static final String CLOUD_EVENTS_SOURCE = "publisher.cloudEventsSource";
-
   private final Map<String, String> values = new TreeMap<>();
 
   /**
@@ -42,7 +42,7 @@ final class PublisherProperties {
   }
 
   PublisherProperties cloudEventsSource(@Nullable Object source) {
-    return given(CLOUD_EVENTS_SOURCE, source);
+    return given(Attributes.CLOUD_EVENTS_SOURCE, source);
   }
 
   PublisherProperties list(String name, Iterable<String> several) {
@@ -74,7 +74,7 @@ final class PublisherProperties {
   MessagePublisher open(PublisherProvider provider, Duration timeout) {
     Set<String> known = provider.properties();
     for (String name : values.keySet()) {
-      if (known.stream().noneMatch(n -> n.endsWith(".") ? name.startsWith(n) : name.equals(n))) {
+      if (!ProviderProperties.isOneOf(known, name)) {
         throw new IllegalArgumentException(
             "%s is no setting of it, those are %s".formatted(name, String.join(", ", known)));
       }
