@@ -53,7 +53,7 @@ public final class SilentPlaces<P> {
 
   /** Whether messages given up on are still on their way there; not for ever, if one got lost. */
   public boolean isStuck(P to) {
-    Trouble known = troubled.isEmpty() ? Trouble.NONE : troubled.getOrDefault(to, Trouble.NONE);
+    Trouble known = troubled.getOrDefault(to, Trouble.NONE);
     return known.stuck > 0 && System.nanoTime() - known.leftAt < forget;
   }
 
@@ -67,7 +67,7 @@ public final class SilentPlaces<P> {
 
   /** Whether it did not acknowledge in time the last time. */
   public boolean isSlow(P to) {
-    return !troubled.isEmpty() && troubled.getOrDefault(to, Trouble.NONE).slow;
+    return troubled.getOrDefault(to, Trouble.NONE).slow;
   }
 
   /** How long to wait for it while the broker answers, in nanoseconds. */
@@ -85,9 +85,7 @@ public final class SilentPlaces<P> {
 
   /** Notes that it acknowledged. */
   public void acknowledged(P to) {
-    if (!troubled.isEmpty()) {
-      troubled.computeIfPresent(to, (p, t) -> new Trouble(t.stuck, t.leftAt, false).orNull());
-    }
+    troubled.computeIfPresent(to, (p, t) -> new Trouble(t.stuck, t.leftAt, false).orNull());
   }
 
   /** What became of a message that a call gave up on; as {@link Unanswered#of}. */

@@ -54,9 +54,6 @@ final class EndpointPauses {
   }
 
   private @Nullable String enter(String place, long now) {
-    if (states.isEmpty()) {
-      return null;
-    }
     State[] found = new State[1];
     states.computeIfPresent(
         place,
@@ -69,26 +66,15 @@ final class EndpointPauses {
 
   /** They take requests again. */
   void works(List<String> places) {
-    places.forEach(this::works);
-  }
-
-  /** It takes requests again. */
-  void works(String place) {
-    if (!states.isEmpty()) {
-      states.remove(place);
-    }
+    places.forEach(states::remove);
   }
 
   /** The request ended without telling anything about the places. */
   void unknown(List<String> places) {
-    places.forEach(this::unknown);
-  }
-
-  private void unknown(String place) {
-    if (!states.isEmpty()) {
-      states.computeIfPresent(
-          place, (p, state) -> new State(state.error, state.pause, state.until, false));
-    }
+    places.forEach(
+        place ->
+            states.computeIfPresent(
+                place, (p, state) -> new State(state.error, state.pause, state.until, false)));
   }
 
   /**

@@ -55,12 +55,12 @@ final class Suspects {
   }
 
   boolean has(StoredMessage message) {
-    return !states.isEmpty() && states.containsKey(message.message().id());
+    return states.containsKey(message.message().id());
   }
 
   /** Whether one is in trouble there, and no other one was delivered since. */
   boolean areAt(String place) {
-    return !states.isEmpty() && states.values().stream().anyMatch(state -> state.isAlone(place));
+    return states.values().stream().anyMatch(state -> state.isAlone(place));
   }
 
   /** There is no answer yet: from now on others may be delivered beside it. */
@@ -93,9 +93,7 @@ final class Suspects {
 
   /** The endpoint took this one. */
   void delivered(StoredMessage message, String place) {
-    if (!states.isEmpty()) {
-      states.remove(message.message().id());
-      states.replaceAll((id, state) -> state.beside(place));
-    }
+    states.remove(message.message().id());
+    states.replaceAll((id, state) -> state.beside(place));
   }
 }

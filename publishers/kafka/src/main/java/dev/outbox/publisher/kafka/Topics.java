@@ -63,9 +63,7 @@ final class Topics {
       if (partitions == 0) {
         return Found.PENDING;
       }
-      if (!missing.isEmpty()) {
-        missing.remove(topic);
-      }
+      missing.remove(topic);
       return new Found.Ready(partitions);
     } catch (InterruptException e) {
       throw e;
@@ -111,7 +109,7 @@ final class Topics {
 
   /** Whether only one record of a key may be in flight to it. */
   boolean isRisky(String topic) {
-    Long since = risky.isEmpty() ? null : risky.get(topic);
+    Long since = risky.get(topic);
     return since != null && isRecent(since);
   }
 

@@ -168,8 +168,7 @@ final class Link implements Reconnecting.Connection {
 
   /** Whether the broker did not let us publish there; another try would close the channel. */
   boolean isForbidden(Place to) {
-    return !forbidden.isEmpty()
-        && (forbidden.contains(to) || forbidden.contains(to.wholeExchange()));
+    return forbidden.contains(to) || forbidden.contains(to.wholeExchange());
   }
 
   void forbidden(Place to) {
@@ -177,10 +176,8 @@ final class Link implements Reconnecting.Connection {
   }
 
   void allowed(Place to) {
-    if (!forbidden.isEmpty()) {
-      forbidden.remove(to);
-      forbidden.remove(to.wholeExchange());
-    }
+    forbidden.remove(to);
+    forbidden.remove(to.wholeExchange());
   }
 
   /** Why it was closed, without anything secret. */
