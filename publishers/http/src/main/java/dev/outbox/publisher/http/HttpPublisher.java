@@ -33,16 +33,13 @@ import org.jspecify.annotations.Nullable;
  * their way to one host.
  *
  * <p><b>A request.</b> In binary mode, the default, the body is the payload and {@code
- * Content-Type} is the message's. The attributes of the event are header fields: {@code ce-id},
- * {@code ce-source}, {@code ce-type} (event type), {@code ce-subject} (aggregate id), {@code
- * ce-time}, {@code ce-partitionkey} (the record key) and {@code ce-specversion}. There is a {@code
- * ce-dataschema} when the message has a header {@link dev.outbox.Header#DATA_SCHEMA} that is an
- * absolute URI. In {@linkplain Builder#structured structured mode} they are members of a JSON
- * document, which is the body. In both modes these fields come along (P4): {@code outbox-id},
- * {@code outbox-aggregate-type}, {@code outbox-aggregate-id}, {@code outbox-event-type}, {@code
- * outbox-content-type}, {@code outbox-created-at} (ISO 8601, UTC), {@code outbox-sequence}, and
- * where the message has them {@code outbox-dedup-key}, {@code outbox-correlation-id} and {@code
- * outbox-headers}. Values of {@code ce-} and {@code outbox-} fields are percent-encoded as
+ * Content-Type} is the message's. {@linkplain
+ * dev.outbox.publisher.core.Attributes#forEachOfCloudEvent The attributes of the event} are header
+ * fields, as {@code ce-id}. In {@linkplain Builder#structured structured mode} they are members of
+ * a JSON document, which is the body. In both modes {@linkplain
+ * dev.outbox.publisher.core.Attributes#forEach the library's attributes} come along (P4), with
+ * {@code outbox-content-type} in place of {@code content-type}, and where the message has headers
+ * {@code outbox-headers}. Values of {@code ce-} and {@code outbox-} fields are percent-encoded as
  * CloudEvents say, but for {@code outbox-headers}: that one is {@code [["name","value"],…]}, the
  * message's own headers as JSON in ASCII. Of those, the ones named in {@link Builder#copiedHeaders}
  * are fields of their own too.

@@ -31,14 +31,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>A record.</b> The key is the message's key in UTF-8, the value is the payload, the
  * partition follows from the key as with Kafka's own client; {@link Builder} can change each.
- * Headers are in UTF-8. First come the message's own, in their order, with repeats. They are
- * followed by {@code outbox-id}, {@code outbox-aggregate-type}, {@code outbox-aggregate-id}, {@code
- * outbox-event-type}, {@code content-type}, {@code outbox-created-at} (ISO 8601, UTC), {@code
- * outbox-sequence}, and where the message has them {@code outbox-dedup-key} and {@code
- * outbox-correlation-id} (P4). When a message has a header of such a name itself, both are there:
- * {@code lastHeader(name)} is the library's. Trace context travels as the message's own {@code
- * traceparent} and {@code tracestate}; see {@link Builder#aroundSend} for instrumentation that
- * writes its own.
+ * Headers are in UTF-8. First come the message's own, in their order, with repeats, then
+ * {@linkplain dev.outbox.publisher.core.Attributes#forEach the library's} (P4). When a message has
+ * a header of such a name itself, both are there: {@code lastHeader(name)} is the library's. Trace
+ * context travels as the message's own {@code traceparent} and {@code tracestate}; see {@link
+ * Builder#aroundSend} for instrumentation that writes its own.
  *
  * <p><b>Results (P3).</b>
  *
@@ -184,11 +181,9 @@ public final class KafkaPublisher implements MessagePublisher {
     }
 
     /**
-     * Adds headers that make each record a CloudEvent in Kafka's binary content mode: {@code
-     * ce_specversion}, {@code ce_id}, {@code ce_source}, {@code ce_type} (event type), {@code
-     * ce_subject} (aggregate id), {@code ce_time} and {@code ce_partitionkey}; and {@code
-     * ce_dataschema} when the message has a header {@link dev.outbox.Header#DATA_SCHEMA} that is an
-     * absolute URI. Default: none.
+     * Adds headers that make each record a CloudEvent in Kafka's binary content mode: {@code ce_}
+     * and the name of each {@linkplain dev.outbox.publisher.core.Attributes#forEachOfCloudEvent
+     * attribute}. Default: none.
      */
     public Builder cloudEvents(URI source) {
       this.cloudEventsSource = requireNonNull(source, "source");

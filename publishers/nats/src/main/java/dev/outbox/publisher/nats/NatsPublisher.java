@@ -35,14 +35,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>A message.</b> The subject is the {@link Builder#destination}. {@code Nats-Msg-Id} is the
  * message's id: within its {@code duplicate_window} the stream drops repetitions. Other headers are
- * {@code outbox-key} (the record key), {@code outbox-id}, {@code outbox-aggregate-type}, {@code
- * outbox-aggregate-id}, {@code outbox-event-type}, {@code outbox-content-type}, {@code
- * outbox-created-at} (ISO 8601, UTC), {@code outbox-sequence}, and where the message has them
- * {@code outbox-dedup-key}, {@code outbox-correlation-id} and {@code outbox-headers} (P4). NATS has
- * ASCII in headers: the values are percent-encoded, but for {@code outbox-headers}, which is {@code
- * [["name","value"],…]}, the message's own headers as JSON in ASCII. Of those, short ones of
- * visible ASCII are headers of their own too, and so is {@code content-type}. Names that begin with
- * {@code Nats-} are the server's, and are in {@code outbox-headers} only.
+ * {@code outbox-key} (the record key), {@linkplain dev.outbox.publisher.core.Attributes#forEach the
+ * library's} with {@code outbox-content-type} in place of {@code content-type}, and where the
+ * message has headers {@code outbox-headers} (P4). NATS has ASCII in headers: the values are
+ * percent-encoded, but for {@code outbox-headers}, which is {@code [["name","value"],…]}, the
+ * message's own headers as JSON in ASCII. Of those, short ones of visible ASCII are headers of
+ * their own too, and so is {@code content-type}. Names that begin with {@code Nats-} are the
+ * server's, and are in {@code outbox-headers} only.
  *
  * <p><b>Results (P3).</b>
  *
@@ -160,11 +159,9 @@ public final class NatsPublisher implements MessagePublisher {
     }
 
     /**
-     * Adds headers that make each message a CloudEvent in binary mode: {@code ce-specversion},
-     * {@code ce-id}, {@code ce-source}, {@code ce-type} (event type), {@code ce-subject} (aggregate
-     * id), {@code ce-time} and {@code ce-partitionkey} (the record key). There is a {@code
-     * ce-dataschema} when the message has a header {@link dev.outbox.Header#DATA_SCHEMA} that is an
-     * absolute URI. Default: none.
+     * Adds headers that make each message a CloudEvent in binary mode: {@code ce-} and the name of
+     * each {@linkplain dev.outbox.publisher.core.Attributes#forEachOfCloudEvent attribute}.
+     * Default: none.
      */
     public Builder cloudEvents(URI source) {
       this.cloudEventsSource = requireNonNull(source, "source");

@@ -38,12 +38,9 @@ import org.jspecify.annotations.Nullable;
  * <p><b>A message.</b> It is persistent and mandatory. It goes to the exchange that has the
  * aggregate type's name, with the event type as the routing key; {@link Builder} can change both.
  * The body is the payload. Headers are the message's own, and {@code outbox-key} (the message's
- * key), {@code outbox-id}, {@code outbox-aggregate-type}, {@code outbox-aggregate-id}, {@code
- * outbox-event-type}, {@code content-type}, {@code outbox-created-at} (ISO 8601, UTC), {@code
- * outbox-sequence}, and where the message has them {@code outbox-dedup-key} and {@code
- * outbox-correlation-id} (P4). The properties message-id, type, content-type and correlation-id say
- * the same where the values have at most 255 bytes, AMQP's limit; timestamp is the time of append
- * in seconds.
+ * key) and {@linkplain dev.outbox.publisher.core.Attributes#forEach the library's} (P4). The
+ * properties message-id, type, content-type and correlation-id say the same where the values have
+ * at most 255 bytes, AMQP's limit; timestamp is the time of append in seconds.
  *
  * <p>AMQP's table of headers has no order, and each name once, with its last value. So {@code
  * outbox-headers} has all of the message's own headers, in their order, as JSON: {@code
