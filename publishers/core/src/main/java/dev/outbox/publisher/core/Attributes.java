@@ -19,6 +19,8 @@ public final class Attributes {
   /** The property of a relay that makes each message a CloudEvent of this source. */
   public static final String CLOUD_EVENTS_SOURCE = "publisher.cloudEventsSource";
 
+  private static final String CONTENT_TYPE = "content-type";
+
   private Attributes() {}
 
   /**
@@ -58,7 +60,7 @@ public final class Attributes {
     to.accept("outbox-aggregate-type", message.aggregateType());
     to.accept("outbox-aggregate-id", message.aggregateId());
     to.accept("outbox-event-type", message.eventType());
-    to.accept("content-type", message.contentType());
+    to.accept(CONTENT_TYPE, message.contentType());
     to.accept("outbox-created-at", stored.createdAt().toString());
     to.accept("outbox-sequence", Long.toString(stored.sequence()));
     accept(to, "outbox-dedup-key", message.dedupKey());
@@ -84,6 +86,29 @@ public final class Attributes {
           stored, cloudEventsSource, (name, value) -> to.accept("ce_" + name, value));
     }
     forEach(stored, to);
+  }
+
+  /**
+   * Gives all headers for a broker that has ASCII in them: those of {@link #forEach}, with {@code
+   * outbox-content-type} in place of {@code content-type}; with a source those of {@link
+   * #forEachOfCloudEvent}, each with {@code ce-} in front.
+   *
+   * @param cloudEventsSource null: the message is no CloudEvent
+   * @param to takes a name and a value, which is {@linkplain PercentEncoding#encodeHeader
+   *     percent-encoded}
+   */
+  public static void forEachEncoded(
+      StoredMessage stored, @Nullable URI cloudEventsSource, BiConsumer<String, String> to) {
+    BiConsumer<String, String> encoded =
+        (name, value) -> to.accept(name, PercentEncoding.encodeHeader(value));
+    forEach(
+        stored,
+        (name, value) ->
+            encoded.accept(name.equals(CONTENT_TYPE) ? "outbox-content-type" : name, value));
+    if (cloudEventsSource != null) {
+      forEachOfCloudEvent(
+          stored, cloudEventsSource, (name, value) -> encoded.accept("ce-" + name, value));
+    }
   }
 
   /**

@@ -7,7 +7,6 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.publisher.core.AsciiJson;
 import dev.outbox.publisher.core.Attributes;
 import dev.outbox.publisher.core.JsonText;
-import dev.outbox.publisher.core.PercentEncoding;
 import dev.outbox.spi.store.StoredMessage;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -64,13 +63,8 @@ record Requests(
   HttpRequest of(StoredMessage stored, Endpoint endpoint) {
     OutboxMessage message = stored.message();
     HttpRequest.Builder request = to(endpoint, timeout);
-    byte[] body = structured ? structured(request, stored) : binary(request, stored);
-    Attributes.forEach(
-        stored,
-        (name, value) ->
-            request.header(
-                name.equals(CONTENT_TYPE) ? "outbox-content-type" : name,
-                PercentEncoding.encodeHeader(value)));
+    byte[] body = structured ? structured(request, stored) : binary(request, message);
+    Attributes.forEachEncoded(stored, structured ? null : source, request::header);
     addHeaders(request, message.headers());
     if (!secrets.isEmpty()) {
       sign(request, message.id().toString(), body);
@@ -110,13 +104,9 @@ record Requests(
   }
 
   /** In binary mode the attributes are fields, and the body is the payload. */
-  private byte[] binary(HttpRequest.Builder request, StoredMessage stored) {
-    request.header(CONTENT_TYPE, contentType(stored.message()));
-    Attributes.forEachOfCloudEvent(
-        stored,
-        source,
-        (name, value) -> request.header("ce-" + name, PercentEncoding.encodeHeader(value)));
-    return stored.message().payload();
+  private static byte[] binary(HttpRequest.Builder request, OutboxMessage message) {
+    request.header(CONTENT_TYPE, contentType(message));
+    return message.payload();
   }
 
   /** In structured mode the body is the whole event, as JSON. */

@@ -63,21 +63,9 @@ final class Mapping {
     addOwn(headers, message);
     headers.put(MESSAGE_ID, message.id().toString());
     headers.put(KEY, PercentEncoding.encodeHeader(message.recordKey()));
-    Attributes.forEach(
-        stored,
-        (name, value) ->
-            headers.put(
-                name.equals(CONTENT_TYPE) ? "outbox-content-type" : name,
-                PercentEncoding.encodeHeader(value)));
+    Attributes.forEachEncoded(stored, cloudEventsSource, (name, value) -> headers.put(name, value));
     if (isPlain(message.contentType())) {
       headers.put(CONTENT_TYPE, message.contentType());
-    }
-    URI source = cloudEventsSource;
-    if (source != null) {
-      Attributes.forEachOfCloudEvent(
-          stored,
-          source,
-          (name, value) -> headers.put("ce-" + name, PercentEncoding.encodeHeader(value)));
     }
     return new Outgoing(subject, Subjects.place(subject, message), headers, message.payload());
   }
