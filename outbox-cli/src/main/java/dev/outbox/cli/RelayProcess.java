@@ -13,14 +13,13 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -136,14 +135,23 @@ public final class RelayProcess implements AutoCloseable {
     return requireNonNull(server).url();
   }
 
-  /** What each of the databases says, asked at the same time. */
+  /** What each of the databases says, asked at the same time; waits for all, also if one throws. */
   private <T> List<T> ofEach(Function<DatabaseRelay, T> question) {
-    return databases.stream()
-        .map(one -> BackgroundTasks.<T>call("outbox-database", () -> question.apply(one)))
-        .toList()
-        .stream()
-        .map(CompletableFuture::join)
-        .toList();
+    List<CompletableFuture<T>> answers =
+        databases.stream()
+            .map(one -> BackgroundTasks.<T>call("outbox-database", () -> question.apply(one)))
+            .toList();
+    CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new)).join();
+    return answers.stream().map(CompletableFuture::join).toList();
+  }
+
+  private void each(Consumer<DatabaseRelay> step) {
+    List<DatabaseRelay> ignored =
+        ofEach(
+            one -> {
+              step.accept(one);
+              return one;
+            });
   }
 
   /** Stops the relays, all at the same time, then what they used, whatever one of them throws. */
@@ -156,35 +164,12 @@ public final class RelayProcess implements AutoCloseable {
     }
   }
 
+  @SuppressWarnings("try") // closed, whatever the relays throw
   private void stop() {
-    Deque<Closing> steps = new ArrayDeque<>();
-    steps.push(
-        () -> {
-          List<Boolean> ignored =
-              ofEach(
-                  one -> {
-                    one.stop();
-                    return true;
-                  });
-        });
-    if (server != null) {
-      steps.push(server::close);
-    }
-    databases.forEach(one -> steps.push(one::close));
-    close(steps);
-  }
-
-  private interface Closing extends AutoCloseable {
-    @Override
-    void close();
-  }
-
-  @SuppressWarnings("try")
-  private static void close(Deque<Closing> lastFirst) {
-    if (!lastFirst.isEmpty()) {
-      try (Closing last = lastFirst.pop()) {
-        close(lastFirst);
-      }
+    try (PageServer served = server) {
+      each(DatabaseRelay::stop);
+    } finally {
+      each(DatabaseRelay::close);
     }
   }
 }
