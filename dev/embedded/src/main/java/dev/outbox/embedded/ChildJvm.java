@@ -54,23 +54,23 @@ public final class ChildJvm implements AutoCloseable {
 
   /** As {@link #start(Class, Map)}, with so much heap. */
   public static ChildJvm start(Class<?> main, Map<String, String> settings, int heapMib) {
-    return start(main, settings, small(heapMib));
+    return start(main, settings, Map.of(), log(), small(heapMib));
   }
 
   /** As {@link #start(Class, Map)}, with the JVM's own defaults: for what is to be fast. */
   public static ChildJvm startWithDefaults(Class<?> main, Map<String, String> settings) {
-    return start(main, settings, List.of());
+    return start(main, settings, Map.of(), log(), List.of());
   }
 
   private static List<String> small(int heapMib) {
     return List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx" + heapMib + "m");
   }
 
-  private static ChildJvm start(Class<?> main, Map<String, String> settings, List<String> options) {
+  private static Path log() {
     try {
       Path log = Files.createTempFile("outbox-child-", ".log");
       log.toFile().deleteOnExit();
-      return start(main, settings, Map.of(), log, options);
+      return log;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -95,7 +95,7 @@ public final class ChildJvm implements AutoCloseable {
       Path log,
       List<String> options) {
     List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add(Machine.jdk("java"));
     command.addAll(options);
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
     try {

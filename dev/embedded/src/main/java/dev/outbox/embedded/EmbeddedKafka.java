@@ -128,7 +128,7 @@ public final class EmbeddedKafka extends EmbeddedServer {
 
   private List<String> java(String... mainAndArguments) {
     List<String> command = new ArrayList<>();
-    command.add(Machine.java());
+    command.add(Machine.jdk("java"));
     command.addAll(List.of("-Xmx384m", "-XX:+UseSerialGC", "-cp", broker.resolve("*").toString()));
     if (!jvmDefaults) {
       command.add("-XX:TieredStopAtLevel=1");

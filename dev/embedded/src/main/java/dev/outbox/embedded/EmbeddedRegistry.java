@@ -43,7 +43,7 @@ public final class EmbeddedRegistry extends EmbeddedServer {
   ServerProcess launch() {
     return process(
         List.of(
-            Machine.java(),
+            Machine.jdk("java"),
             "-Xmx384m",
             "-XX:+UseSerialGC",
             "-XX:TieredStopAtLevel=1",

@@ -51,9 +51,9 @@ final class Machine {
     return name.toUpperCase(Locale.ROOT).replace('.', '_');
   }
 
-  /** The program {@code java} of this JVM. */
-  static String java() {
-    return Path.of(System.getProperty("java.home"), "bin", "java").toString();
+  /** A program of this JVM, as {@code java}. */
+  static String jdk(String program) {
+    return Path.of(System.getProperty("java.home"), "bin", program).toString();
   }
 
   /** A program that the shell would find, or root's shell. */

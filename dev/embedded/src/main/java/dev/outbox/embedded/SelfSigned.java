@@ -32,7 +32,7 @@ public final class SelfSigned {
         "-genkeypair -alias %s -keyalg RSA -dname CN=test -ext san=%s -validity 2 -storetype PKCS12 -storepass %s -keystore"
             .formatted(ALIAS, host, PASSWORD);
     List<String> keytool = new ArrayList<>();
-    keytool.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
+    keytool.add(Machine.jdk("keytool"));
     keytool.addAll(List.of(arguments.split(" ")));
     keytool.add(file.toString());
     String unsaid = Program.run(keytool);
