@@ -9,29 +9,8 @@ import javax.sql.DataSource;
 /**
  * The outbox on MySQL 8.0.20 and newer.
  *
- * <p>What is stored, in tables whose names begin with the prefix:
- *
- * <pre>{@code
- * outbox_message      seq                                     its place in the order, by the database
- *                     bucket, status                          where it stands: PENDING, SCHEDULED, …
- *                     id, aggregate_type, aggregate_id, event_type, partition_key,
- *                     payload, content_type, headers, dedup_key, correlation_id, created_at
- *                     available_at, expires_at, max_attempts  where given
- *                     attempts, last_error, last_failed_at    when it failed
- *                     place                                   by what it is found in its status
- * outbox_bucket       bucket, token                           grows each time it changes hands
- *                     claim_id, worker, leased_at, lease_until     while leased or held
- *                     served_at                               whose turn is next
- *                     takeovers, singles                      how often holders did not come back
- * outbox_blocked_key  bucket, key, retry_at, halted_by, low_seq
- * outbox_dedup        dedup_key, created_at
- * outbox_pause        aggregate_type, paused_at, who, reason  what operators have paused
- * outbox_schema       version
- *
- * outbox_archive_message  what left, with archived_at, outcome, answer
- * outbox_archive_audit    noted_at, action, who, db_user, reason, seq, message_id
- * outbox_archive_schema   version                             these three where it is kept
- * }</pre>
+ * <p>What is stored, in tables whose names begin with the prefix, is in {@code
+ * docs/sql/outbox-mysql.sql}. {@code place} is by what a message is found in its status.
  *
  * <ol>
  *   <li><b>append</b>: dedup keys are taken first, because a duplicate would end a statement; then

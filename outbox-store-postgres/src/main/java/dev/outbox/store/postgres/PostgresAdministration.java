@@ -257,10 +257,10 @@ final class PostgresAdministration extends SqlAdministration {
 
   /**
    * Ends the server processes of clients that stopped while a large result was on its way to them,
-   * where {@code tcp_user_timeout} ({@link TransactionSettings}) does not: behind a pooler that
-   * reaches the server by a Unix socket, which knows no such limit. No limit of the server's own
-   * interrupts a process that writes, {@code transaction_timeout} neither; only its end does, and a
-   * role may end its own.
+   * where {@code tcp_user_timeout} ({@link BatchStatements}) does not: behind a pooler that reaches
+   * the server by a Unix socket, which knows no such limit. No limit of the server's own interrupts
+   * a process that writes, {@code transaction_timeout} neither; only its end does, and a role may
+   * end its own.
    *
    * @param longerThan that the process has been at its statement
    */

@@ -13,7 +13,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -93,24 +92,6 @@ record PostgresHolding(PostgresLeases leases, BatchStatements statements, Pooler
       )
       """
           + PostgresLeases.TAKE;
-
-  private static final String HOLD =
-      """
-      update ${q}${p}bucket b set
-        leased_at = statement_timestamp(),
-        lease_until = statement_timestamp() + ? * interval '1 millisecond',
-        takeovers = 0
-      from (
-        select b.ctid as place
-        from ${q}${p}bucket b join unnest(?::int[], ?::bigint[]) h (bucket, token)
-          on h.bucket = b.bucket and h.token = b.token
-        where b.claim_id = ?
-        order by b.bucket
-        for no key update of b
-      ) held
-      where b.ctid = held.place
-      returning b.bucket
-      """;
 
   /** The oid makes it this outbox's: what is sent to a channel reaches the whole database. */
   private static final String CHANNEL = "'outbox_' || " + TABLE;
@@ -237,17 +218,7 @@ record PostgresHolding(PostgresLeases leases, BatchStatements statements, Pooler
 
   @Override
   public Set<Integer> hold(Handle handle, UUID claimId, Collection<Lease> held, Duration lease) {
-    return statements.query(
-        handle,
-        HOLD,
-        parameters -> PostgresLeases.bind(parameters.add(lease.toMillis()), claimId, held),
-        row -> {
-          Set<Integer> buckets = new HashSet<>();
-          while (row.next()) {
-            buckets.add(row.getInt(1));
-          }
-          return buckets;
-        });
+    return leases.renew(handle, PostgresLeases.HOLD, claimId, held, lease);
   }
 
   @Override

@@ -9,7 +9,6 @@ import dev.outbox.store.core.internal.Database.Release;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.ServedLease;
-import dev.outbox.store.jdbc.internal.JdbcBatches;
 import dev.outbox.store.jdbc.internal.MessageRows;
 import dev.outbox.store.jdbc.internal.SqlReads.Reader;
 import dev.outbox.store.postgres.BatchStatements.Binder;
@@ -23,6 +22,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -103,13 +103,27 @@ final class PostgresLeases implements Leases<Handle> {
               .replace("${due}", PostgresText.due("f.bucket"))
           + TAKE;
 
-  private static final String RENEW =
+  private static final String EXTEND =
       """
-      update ${q}${p}bucket set
+      update ${q}${p}bucket b set
         leased_at = statement_timestamp(),
-        lease_until = statement_timestamp() + :leaseMillis * interval '1 millisecond'
-      where bucket = :bucket and claim_id = :claimId and token = :token
+        lease_until = statement_timestamp() + ? * interval '1 millisecond'${more}
+      from (
+        select b.ctid as place
+        from ${q}${p}bucket b join unnest(?::int[], ?::bigint[]) h (bucket, token)
+          on h.bucket = b.bucket and h.token = b.token
+        where b.claim_id = ?
+        order by b.bucket
+        for no key update of b
+      ) held
+      where b.ctid = held.place
+      returning b.bucket
       """;
+
+  private static final String RENEW = EXTEND.replace("${more}", "");
+
+  /** Of who is well (S6). */
+  static final String HOLD = EXTEND.replace("${more}", ", takeovers = 0");
 
   private static final String LOCK_HELD =
       """
@@ -263,7 +277,7 @@ final class PostgresLeases implements Leases<Handle> {
         each(goingOn(leases)));
   }
 
-  static Parameters bind(Parameters parameters, UUID claimId, Collection<Lease> leases)
+  private static Parameters bind(Parameters parameters, UUID claimId, Collection<Lease> leases)
       throws SQLException {
     return parameters.integers(leases, Lease::bucket).longs(leases, Lease::token).add(claimId);
   }
@@ -312,8 +326,22 @@ final class PostgresLeases implements Leases<Handle> {
 
   @Override
   public Set<Integer> renew(Handle handle, UUID claimId, Collection<Lease> leases, Duration lease) {
-    statements.begin(handle);
-    return JdbcBatches.renew(handle, RENEW, leases, claimId, lease);
+    return renew(handle, RENEW, claimId, leases, lease);
+  }
+
+  Set<Integer> renew(
+      Handle handle, String sql, UUID claimId, Collection<Lease> leases, Duration lease) {
+    return statements.query(
+        handle,
+        sql,
+        parameters -> bind(parameters.add(lease.toMillis()), claimId, leases),
+        row -> {
+          Set<Integer> buckets = new HashSet<>();
+          while (row.next()) {
+            buckets.add(row.getInt(1));
+          }
+          return buckets;
+        });
   }
 
   @Override

@@ -180,7 +180,7 @@ final class PostgresServer extends Server {
 
   @Override
   public void begin(Connection connection, Duration patience) throws SQLException {
-    TransactionSettings.begin(connection, patience);
+    BatchStatements.begin(connection, patience);
   }
 
   @Override

@@ -171,7 +171,7 @@ class PlanCostsTest extends DatabaseTest {
     assertThat(watched.cancel(LongStream.range(undue, undue + 15).boxed().collect(toSet()), null))
         .hasSize(undue == 0 ? 0 : 15);
     watched.statistics(
-        100); // one with a larger cap looks dear, and is not compiled: TransactionSettings
+        100); // one with a larger cap looks dear, and is not compiled: BatchStatements
     assertThat(watched.leases().orElseThrow()).isEmpty();
     assertThat(watched.waitingKeys(true, null, 10).found()).hasSizeLessThanOrEqualTo(10);
     assertThat(Findings.wrong(watched)).isEmpty();

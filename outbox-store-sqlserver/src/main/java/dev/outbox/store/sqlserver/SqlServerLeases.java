@@ -11,13 +11,17 @@ import dev.outbox.store.jdbc.internal.MessageRows;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.statement.PreparedBatch;
 import org.jspecify.annotations.Nullable;
 
 /** Who holds which buckets. */
@@ -193,16 +197,7 @@ final class SqlServerLeases implements Leases<Handle> {
 
   @Override
   public List<Lease> lockHeld(Handle handle, UUID claimId, Collection<Lease> leases) {
-    Set<Integer> locked =
-        JdbcBatches.changedBuckets(
-            handle,
-            LOCK,
-            leases,
-            (batch, lease) ->
-                batch
-                    .bind("bucket", lease.bucket())
-                    .bind("claimId", claimId.toString())
-                    .bind("token", lease.token()));
+    Set<Integer> locked = changed(handle, LOCK, claimId, leases, batch -> {});
     if (locked.isEmpty()) {
       return List.of();
     }
@@ -227,7 +222,31 @@ final class SqlServerLeases implements Leases<Handle> {
 
   @Override
   public Set<Integer> renew(Handle handle, UUID claimId, Collection<Lease> leases, Duration lease) {
-    return JdbcBatches.renew(handle, RENEW, leases, claimId.toString(), lease);
+    return changed(
+        handle, RENEW, claimId, leases, batch -> batch.bind("leaseMillis", lease.toMillis()));
+  }
+
+  /** The buckets that the statement changed, asked in ascending order. */
+  private static Set<Integer> changed(
+      Handle handle,
+      String sql,
+      UUID claimId,
+      Collection<Lease> leases,
+      Consumer<PreparedBatch> more) {
+    List<Lease> ascending = leases.stream().sorted(Comparator.comparingInt(Lease::bucket)).toList();
+    return JdbcBatches.changed(
+            handle,
+            sql,
+            ascending,
+            (batch, lease) ->
+                more.accept(
+                    batch
+                        .bind("bucket", lease.bucket())
+                        .bind("claimId", claimId.toString())
+                        .bind("token", lease.token())))
+        .stream()
+        .map(Lease::bucket)
+        .collect(Collectors.toSet());
   }
 
   @Override

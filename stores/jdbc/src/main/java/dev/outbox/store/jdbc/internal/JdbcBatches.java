@@ -2,13 +2,8 @@ package dev.outbox.store.jdbc.internal;
 
 import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Key;
-import dev.outbox.store.core.internal.Lease;
-import java.time.Duration;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.List;
-import java.util.Set;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.statement.PreparedBatch;
@@ -43,36 +38,6 @@ public final class JdbcBatches {
         .filter(i -> counts[i] > 0)
         .mapToObj(rows::get)
         .toList();
-  }
-
-  /** Returns the buckets for which the statement changed something, asked in ascending order. */
-  public static Set<Integer> changedBuckets(
-      Handle handle, String sql, Collection<Lease> leases, Binder<Lease> binder) {
-    List<Lease> ascending = leases.stream().sorted(Comparator.comparingInt(Lease::bucket)).toList();
-    return changed(handle, sql, ascending, binder).stream()
-        .map(Lease::bucket)
-        .collect(Collectors.toSet());
-  }
-
-  /**
-   * Extends leases.
-   *
-   * @param sql with {@code :bucket, :claimId, :token, :leaseMillis}; changes a row while the lease
-   *     is held
-   * @param claimId as the database has it
-   */
-  public static Set<Integer> renew(
-      Handle handle, String sql, Collection<Lease> leases, Object claimId, Duration lease) {
-    return changedBuckets(
-        handle,
-        sql,
-        leases,
-        (batch, held) ->
-            batch
-                .bind("claimId", claimId)
-                .bind("bucket", held.bucket())
-                .bind("token", held.token())
-                .bind("leaseMillis", lease.toMillis()));
   }
 
   /** Runs a statement with {@code :bucket, :key, :seq} for each key. */
