@@ -8,7 +8,6 @@ import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Deadline;
-import dev.outbox.tck.internal.InThread;
 import dev.outbox.tck.internal.Sentence;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,13 +15,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
@@ -37,14 +32,8 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
   private static final int CONSUMERS = 6;
   private final long seed = loadSeed();
 
-  /** All begin at once: where one begins late it meets nobody. */
-  private final CyclicBarrier start = new CyclicBarrier(CONSUMERS);
-
   /** One has failed, or takes too long: the others need not go on. */
-  private volatile boolean over;
-
-  /** That of the first: the others may have met a conflict after that, and not tried again. */
-  private final CompletableFuture<Boolean> failure = new CompletableFuture<>();
+  private final AtomicBoolean over = new AtomicBoolean();
 
   private static final class ChangedItsMind extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -52,45 +41,28 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
 
   /** All consumers go over all messages, in different orders. */
   private void run(BiConsumer<InboxKey, Random> handling) {
-    CompletableFuture<Void> all =
-        CompletableFuture.allOf(
-            IntStream.range(0, CONSUMERS)
-                .mapToObj(i -> consumer(handling, new Random(seed + i)))
-                .toArray(CompletableFuture[]::new));
+    List<Random> each = IntStream.range(0, CONSUMERS).mapToObj(i -> new Random(seed + i)).toList();
     try {
-      Object ignored =
-          new Deadline(tck.patience().multipliedBy(3)).get(CompletableFuture.anyOf(failure, all));
-    } catch (TimeoutException e) {
-      tck.waits().waitedInVain();
-      throw failed("a consumer among others did not come to its end%s", again());
-    } catch (ExecutionException e) {
-      Throwable cause = e.getCause();
-      throw new AssertionFailedError("a consumer among others failed: " + cause + again(), cause);
+      List<Boolean> ignored = atOnce("consumer", each, random -> goOver(handling, random));
+    } catch (AssertionError e) {
+      throw new AssertionFailedError(e.getMessage() + again(), e.getCause());
     } finally {
-      over = true;
+      over.set(true);
     }
   }
 
-  private InThread<Boolean> consumer(BiConsumer<InboxKey, Random> handling, Random random) {
-    return new InThread<>(
-        "consumer",
-        () -> {
-          int ignored = start.await(tck.patience().toNanos(), TimeUnit.NANOSECONDS);
-          return goOver(handling, random);
-        });
-  }
-
+  /** Fails when it is the first: others may have met a conflict after that, and not tried again. */
   private boolean goOver(BiConsumer<InboxKey, Random> handling, Random random) {
     try {
-      for (int i = 0; i < tck.load() && !over; i++) {
+      for (int i = 0; i < tck.load() && !over.get(); i++) {
         handling.accept(key("m" + (i ^ random.nextInt(2))), random); // mostly the same ones at once
       }
-      return true;
     } catch (RuntimeException | AssertionError e) {
-      failure.completeExceptionally(e);
-      over = true;
-      throw e;
+      if (!over.getAndSet(true)) {
+        throw e;
+      }
     }
+    return true;
   }
 
   private String again() {
@@ -104,7 +76,7 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
     run(
         (key, random) -> {
           AtomicInteger times = handled.computeIfAbsent(key, k -> new AtomicInteger());
-          while (!over) {
+          while (!over.get()) {
             try {
               boolean first = untilItIs(() -> tck.commit(t -> firstTime(t, key, random)));
               times.addAndGet(first ? 1 : 0);
@@ -158,7 +130,7 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
     Map<InboxKey, AtomicInteger> started = new ConcurrentHashMap<>();
     run(
         (key, random) -> {
-          while (!over) {
+          while (!over.get()) {
             Begin<T> begin = untilItIs(() -> store().begin(key, soon().dividedBy(8)));
             if (begin instanceof Begin.Done<T>) {
               return;
@@ -201,7 +173,7 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
       try {
         return action.get();
       } catch (RuntimeException e) {
-        if (over || !tck.isToRunAgain(e)) {
+        if (over.get() || !tck.isToRunAgain(e)) {
           throw e;
         }
         LockSupport.parkNanos(1_000_000);

@@ -17,7 +17,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.opentest4j.AssertionFailedError;
 
-/** I2. */
 @Rule("I2")
 abstract class InboxDuplicateTests<T> extends InboxTests<T> {
   @Sentence("while the first is in an open transaction, firstTime waits for what becomes of it")

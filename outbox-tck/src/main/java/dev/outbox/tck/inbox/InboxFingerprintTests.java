@@ -4,25 +4,21 @@ import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InboxKey;
+import dev.outbox.inbox.InboxResult;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
+import java.util.Arrays;
 
-/** I7. */
 @Rule("I7")
 abstract class InboxFingerprintTests<T> extends InboxTests<T> {
   private static final Fingerprint ONE = fingerprint("one");
   private static final Fingerprint OTHER = fingerprint("other");
 
-  @Sentence("another fingerprint is a mismatch while the key is in progress, and harms nobody")
-  void mismatchInProgress() {
+  @Sentence("another fingerprint is a mismatch in progress, where it harms nobody, and when done")
+  void mismatch() {
     Lock<T> lock = started(KEY, LONG, ONE);
     assertMismatch("is in progress", begin(KEY, LONG, OTHER));
     expect("complete after a mismatch", lock.complete(result("r"))).isTrue();
-  }
-
-  @Sentence("another fingerprint is a mismatch when the key is done; the same one is done")
-  void whenDone() {
-    started(KEY, LONG, ONE).complete(result("r"));
     assertMismatch("is done", begin(KEY, LONG, OTHER));
     requires(
         "I6", () -> assertDone("a key with its fingerprint", begin(KEY, LONG, ONE), result("r")));
@@ -57,7 +53,7 @@ abstract class InboxFingerprintTests<T> extends InboxTests<T> {
             assertDone(
                 "a key that was recorded, begun with some fingerprint",
                 begin(KEY, LONG, ONE),
-                dev.outbox.inbox.InboxResult.none()));
+                InboxResult.none()));
   }
 
   @Sentence("fingerprints are compared to the last byte")
@@ -70,7 +66,6 @@ abstract class InboxFingerprintTests<T> extends InboxTests<T> {
     assertMismatch("differs in the last byte", begin(KEY, LONG, Fingerprint.ofHash(other)));
     assertMismatch(
         "begins with it",
-        begin(
-            KEY, LONG, Fingerprint.ofHash(java.util.Arrays.copyOf(longest, Fingerprint.MAX - 1))));
+        begin(KEY, LONG, Fingerprint.ofHash(Arrays.copyOf(longest, Fingerprint.MAX - 1))));
   }
 }

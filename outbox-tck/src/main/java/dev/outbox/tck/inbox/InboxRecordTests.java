@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** I1. */
 @Rule("I1")
 abstract class InboxRecordTests<T> extends InboxTests<T> {
 

@@ -11,7 +11,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** I6. */
 @Rule("I6")
 abstract class InboxResultTests<T> extends InboxTests<T> {
   private static Map<String, InboxResult> results() {

@@ -13,7 +13,6 @@ import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.internal.Sentence;
 import java.time.Duration;
 
-/** I8. */
 @Rule("I8")
 abstract class InboxRetentionTests<T> extends InboxTests<T> {
   /** From now on what is done is forgotten after this. */

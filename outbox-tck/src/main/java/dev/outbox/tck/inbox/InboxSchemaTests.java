@@ -8,7 +8,6 @@ import dev.outbox.tck.internal.Sentence;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** E1. */
 @Rule("E1")
 abstract class InboxSchemaTests<T> extends InboxTests<T> {
   private void whileDamaged(Consumer<SchemaFixture> damage, Runnable test) {

@@ -12,7 +12,6 @@ import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.internal.Sentence;
 
-/** I4. */
 @Rule("I4")
 abstract class InboxTakeoverTests<T> extends InboxTests<T> {
   @Sentence("after the end of a lock begin takes it over; the old one changes nothing, and says so")

@@ -108,18 +108,18 @@ abstract class InboxTests<T> extends SuiteTests<PatientInbox<T>> {
 
   /** That nobody is given the lock that somebody has; what else is said is another rule's. */
   static void assertNotStarted(String what, Begin<?> begin) {
-    if (begin instanceof Begin.Started<?>) {
-      throw failed(
-          "two have the lock of a key at the same time: begin started once more, though %s", what);
-    }
+    check(
+        !(begin instanceof Begin.Started<?>),
+        "two have the lock of a key at the same time: begin started once more, though %s",
+        what);
   }
 
   static void assertMismatch(String what, Begin<?> begin) {
-    if (!(begin instanceof Begin.Mismatch<?>)) {
-      throw failed(
-          "begin with another fingerprint says '%s' instead of mismatch, where the key %s",
-          told(begin), what);
-    }
+    check(
+        begin instanceof Begin.Mismatch<?>,
+        "begin with another fingerprint says '%s' instead of mismatch, where the key %s",
+        told(begin),
+        what);
   }
 
   /** For sentences. */

@@ -11,11 +11,18 @@ import dev.outbox.Texts;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.tck.SchemaFixture;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.assertj.core.api.AbstractBooleanAssert;
@@ -177,15 +184,61 @@ public abstract class SuiteTests<P extends Patient<?, ?>> {
   }
 
   /** Fails with this sentence unless it is so. */
-  protected static void check(boolean so, String otherwise, Object... values) {
+  public static void check(boolean so, String otherwise, Object... values) {
     if (!so) {
       throw failed(otherwise, values);
+    }
+  }
+
+  /** Skips the test with this sentence unless it is so. */
+  protected static void skipUnless(boolean so, String otherwise, Object... values) {
+    if (!so) {
+      throw new TestAbortedException("skipped: " + otherwise.formatted(values));
     }
   }
 
   /** The text in quotes, with what does not show, or looks like something else, escaped. */
   public static String shown(String text) {
     return Texts.json(text, 127);
+  }
+
+  // ---- threads
+
+  /**
+   * Does it with each of these, in threads that begin at the same time, and gives what came. What
+   * fails first is told at once.
+   */
+  protected final <E, R> List<R> atOnce(String what, List<E> each, Function<E, R> action) {
+    CyclicBarrier start = new CyclicBarrier(each.size());
+    CompletableFuture<R> first = new CompletableFuture<>();
+    List<InThread<R>> running = new ArrayList<>();
+    for (E one : each) {
+      InThread<R> thread =
+          new InThread<>(
+              what,
+              () -> {
+                int ignored = start.await(tck.patience().toNanos(), TimeUnit.NANOSECONDS);
+                return action.apply(one);
+              });
+      thread.exceptionally(
+          e -> {
+            first.completeExceptionally(e);
+            return null;
+          });
+      running.add(thread);
+    }
+    CompletableFuture<Void> all = CompletableFuture.allOf(running.toArray(InThread[]::new));
+    try {
+      Object ignored =
+          new Deadline(tck.patience().multipliedBy(3)).get(CompletableFuture.anyOf(first, all));
+    } catch (TimeoutException e) {
+      tck.waits().waitedInVain();
+      throw failed("one %s of several at once did not come to its end", what);
+    } catch (ExecutionException e) {
+      throw new AssertionFailedError(
+          "one %s of several at once threw %s".formatted(what, e.getCause()), e.getCause());
+    }
+    return running.stream().map(CompletableFuture::join).toList();
   }
 
   // ---- the fixture

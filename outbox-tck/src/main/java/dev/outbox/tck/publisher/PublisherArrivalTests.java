@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.DisplayName;
 
-/** P4. */
 @DisplayName("What arrives")
 @Rule("P4")
 abstract class PublisherArrivalTests extends PublisherTests {

@@ -7,6 +7,7 @@ import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.internal.Numbers;
+import dev.outbox.tck.internal.SuiteTests;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -14,7 +15,6 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.opentest4j.AssertionFailedError;
 
 /**
  * Says what came and what should have, by ids, of which the frame makes numbers: {@code came 2, 3,
@@ -60,14 +60,11 @@ final class CameAssert {
     while (same < Math.min(came.size(), ids.size()) && came.get(same).equals(ids.get(same))) {
       same++;
     }
-    if (same == came.size() && same == ids.size()) {
-      return this;
-    }
-    boolean all = Math.max(came.size(), ids.size()) <= MOST;
-    int from = all ? 0 : same;
-    throw failed(
+    int from = Math.max(came.size(), ids.size()) <= MOST ? 0 : same;
+    return check(
+        came.equals(ids),
         "%scame %s instead of %s",
-        all || from == 0 ? "" : "the first %s are right; then ".formatted(from),
+        from == 0 ? "" : "the first %s are right; then ".formatted(from),
         list(came.subList(from, came.size())),
         list(ids.subList(from, ids.size())));
   }
@@ -75,10 +72,11 @@ final class CameAssert {
   /** These, in this order, whatever comes between. */
   CameAssert containsInOrder(Object... expected) {
     List<UUID> ids = ids(expected);
-    if (!came.stream().filter(ids::contains).toList().equals(ids)) {
-      throw failed("came %s, of which %s should come in this order", list(came), list(ids));
-    }
-    return this;
+    return check(
+        came.stream().filter(ids::contains).toList().equals(ids),
+        "came %s, of which %s should come in this order",
+        list(came),
+        list(ids));
   }
 
   CameAssert inAnyOrder(Object... expected) {
@@ -86,43 +84,35 @@ final class CameAssert {
     List<UUID> missing = new ArrayList<>(ids);
     List<UUID> tooMany = new ArrayList<>();
     came.stream().filter(id -> !missing.remove(id)).forEach(tooMany::add);
-    if (!missing.isEmpty() || !tooMany.isEmpty()) {
-      List<UUID> again = tooMany.stream().filter(ids::contains).toList();
-      tooMany.removeAll(again);
-      throw failed(
-          "came %s%s%s%s",
-          list(came),
-          missing.isEmpty() ? "" : "; missing: " + list(missing),
-          again.isEmpty() ? "" : "; once more: " + list(again),
-          tooMany.isEmpty() ? "" : "; not expected: " + list(tooMany));
-    }
-    return this;
+    List<UUID> again = tooMany.stream().filter(ids::contains).toList();
+    tooMany.removeAll(again);
+    return check(
+        missing.isEmpty() && again.isEmpty() && tooMany.isEmpty(),
+        "came %s%s%s%s",
+        list(came),
+        missing.isEmpty() ? "" : "; missing: " + list(missing),
+        again.isEmpty() ? "" : "; once more: " + list(again),
+        tooMany.isEmpty() ? "" : "; not expected: " + list(tooMany));
   }
 
   CameAssert contains(Object... expected) {
     List<UUID> missing = ids(expected).stream().filter(id -> !came.contains(id)).toList();
-    if (!missing.isEmpty()) {
-      throw failed("came %s; missing: %s", list(came), list(missing));
-    }
-    return this;
+    return check(missing.isEmpty(), "came %s; missing: %s", list(came), list(missing));
   }
 
   CameAssert hasSize(int expected) {
-    if (came.size() != expected) {
-      throw failed("came %s, that is %s of %s expected", list(came), came.size(), expected);
-    }
-    return this;
+    int size = came.size();
+    return check(
+        size == expected, "came %s, that is %s of %s expected", list(came), size, expected);
   }
 
   CameAssert isEmpty() {
-    if (!came.isEmpty()) {
-      throw failed("came %s, and nothing may come", list(came));
-    }
-    return this;
+    return check(came.isEmpty(), "came %s, and nothing may come", list(came));
   }
 
-  private AssertionFailedError failed(String text, Object... values) {
-    return new AssertionFailedError((what.isEmpty() ? "" : what + ": ") + text.formatted(values));
+  private CameAssert check(boolean so, String otherwise, Object... values) {
+    SuiteTests.check(so, "%s%s", what.isEmpty() ? "" : what + ": ", otherwise.formatted(values));
+    return this;
   }
 
   private String list(Collection<UUID> ids) {

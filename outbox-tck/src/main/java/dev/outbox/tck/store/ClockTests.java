@@ -18,7 +18,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.BiConsumer;
 
-/** T1. */
 @Rule("T1")
 abstract class ClockTests<T> extends StoreTests<T> {
 
@@ -89,9 +88,7 @@ abstract class ClockTests<T> extends StoreTests<T> {
   }
 
   private static void assertNotOver(String what, Claim next) {
-    if (!next.messages().isEmpty()) {
-      throw failed("%s is over at once%s", what, OTHER_CLOCK);
-    }
+    check(next.messages().isEmpty(), "%s is over at once%s", what, OTHER_CLOCK);
   }
 
   /** Two clients, one of them with a clock that is off. */

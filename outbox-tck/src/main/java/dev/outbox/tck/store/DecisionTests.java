@@ -168,11 +168,10 @@ abstract class DecisionTests<T> extends StoreTests<T> {
   }
 
   private <R> @Nullable R noneDead(int retries) {
-    if (store() instanceof DeadLetterStore && !listedDead().isEmpty()) {
-      throw failed(
-          "after %s counted retries the message is a dead letter, and no decision made it one: how often to try is the relay's choice, not the store's",
-          retries);
-    }
+    check(
+        !(store() instanceof DeadLetterStore && !listedDead().isEmpty()),
+        "after %s counted retries the message is a dead letter, and no decision made it one: how often to try is the relay's choice, not the store's",
+        retries);
     return null;
   }
 

@@ -19,7 +19,6 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
-/** A4. */
 @Rule("A4")
 abstract class DuplicateTests<T> extends StoreTests<T> {
   private static OutboxMessage dedup(String key, String dedupKey) {

@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** A3. */
 @Rule("A3")
 abstract class FieldTests<T> extends StoreTests<T> {
 
@@ -127,11 +126,10 @@ abstract class FieldTests<T> extends StoreTests<T> {
         confused.add("%s and %s".formatted(shown(pair.get(0)), shown(pair.get(1))));
       }
     }
-    if (!confused.isEmpty()) {
-      throw failed(
-          "while the first waits for its retry, a key that only looks like it waits too: the store takes %s for one key",
-          String.join(", ", confused));
-    }
+    check(
+        confused.isEmpty(),
+        "while the first waits for its retry, a key that only looks like it waits too: the store takes %s for one key",
+        String.join(", ", confused));
   }
 
   @Sentence("order 42 and invoice 42 are different keys")

@@ -118,10 +118,7 @@ abstract class OrderTests<T> extends StoreTests<T> {
     OutboxMessage failing = committed(message("k"));
     OutboxMessage behind = committed(message("k"));
     Claim claim = claim();
-    if (ids(claim).contains(delayed.id())) {
-      throw new TestAbortedException(
-          "skipped: the delay of %s was over".formatted(tck.shortTime()));
-    }
+    skipUnless(!ids(claim).contains(delayed.id()), "the delay of %s was over", tck.shortTime());
     retryFirst(claim, tck.shortTime(), true);
     List<UUID> came = ids(awaitDrained(3));
     requires("O2", () -> assertCame(came).containsInOrder(failing, behind));

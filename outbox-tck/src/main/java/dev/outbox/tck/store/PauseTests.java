@@ -70,8 +70,7 @@ abstract class PauseTests<T> extends StoreTests<T> {
   void atOnce() {
     PauseStore store = pausing();
     for (int round = 0; round < 20; round++) {
-      List<Boolean> ignored =
-          atOnce("pause, at the same time as others", nCopies(4, store), PauseTests::pausesIt);
+      List<Boolean> ignored = atOnce("pause", nCopies(4, store), PauseTests::pausesIt);
       assertPaused(of("order", ANN));
       expect("resume", resume("order")).isTrue();
     }

@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** E1. */
 @Rule("E1")
 abstract class SchemaTests<T> extends StoreTests<T> {
   private void whileDamaged(Consumer<SchemaFixture> damage, Runnable test) {

@@ -62,11 +62,10 @@ abstract class SettleTests<T> extends StoreTests<T> {
   }
 
   private static void assertRefused(Set<Long> lost, StoredMessage claimed, Decision decision) {
-    if (!lost.equals(Set.of(claimed.sequence()))) {
-      throw failed(
-          "a settle as %s does not say that its message was lost, though another has taken it over: a settle must ask whether the claim still holds the key",
-          decision);
-    }
+    check(
+        lost.equals(Set.of(claimed.sequence())),
+        "a settle as %s does not say that its message was lost, though another has taken it over: a settle must ask whether the claim still holds the key",
+        decision);
   }
 
   @Sentence("a settle that is repeated counts nothing twice, and leaves alone what followed")

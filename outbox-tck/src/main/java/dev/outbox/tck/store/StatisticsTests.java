@@ -61,7 +61,7 @@ abstract class StatisticsTests<T> extends StoreTests<T> {
     expect("oldest, when nothing waits", statistics(CAP).oldest()).isNull();
   }
 
-  @Sentence("statistics are exact below the cap, and are the cap from there on")
+  @Sentence("statistics are exact below the cap, are the cap from there on, and refuse one below 1")
   void statisticsEndAtTheCap() {
     int each = 7;
     committed(each, i -> "retried" + i);
@@ -82,19 +82,14 @@ abstract class StatisticsTests<T> extends StoreTests<T> {
           .ignoringFields("relays")
           .isEqualTo(capped(cap, each));
     }
+    for (int cap : List.of(0, -1, Integer.MIN_VALUE)) {
+      assertRefused("statistics(%s)".formatted(cap), "" + cap, () -> statistics(cap));
+    }
   }
 
   private static Statistics capped(int cap, int each) {
     long few = Math.min(cap, each);
     long dead = Math.min(cap, 2 * each);
     return new Statistics(cap, few, few, few, dead, few, few, null, null, null);
-  }
-
-  @Sentence("statistics refuse a cap that is less than 1")
-  void statisticsRefuseNoCap() {
-    StatisticsStore store = tck.ability(StatisticsStore.class);
-    for (int cap : List.of(0, -1, Integer.MIN_VALUE)) {
-      assertRefused("statistics(%s)".formatted(cap), "" + cap, () -> store.statistics(cap));
-    }
   }
 }

@@ -3,7 +3,6 @@ package dev.outbox.tck.store;
 import static dev.outbox.tck.store.Step.hours;
 import static dev.outbox.tck.store.Step.one;
 import static dev.outbox.tck.store.StoryLog.list;
-import static dev.outbox.tck.store.StoryLog.mustBe;
 
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
@@ -153,10 +152,9 @@ final class StoreStory<T> extends StoreTests<T> implements AutoCloseable {
   private void decide(StoryMessage letter, boolean requeues) {
     if (store() instanceof DeadLetterStore letters) {
       log.say("%s dead letter %s", requeues ? "requeue" : "discard", letter);
-      mustBe(
-          "O3",
+      check(
           requeues ? letters.requeue(letter.sequence) : letters.discard(letter.sequence),
-          "the store says that message %s is no dead letter",
+          "O3: the store says that message %s is no dead letter",
           letter);
       messages.decide(letter, requeues);
       if (requeues) {
@@ -175,10 +173,9 @@ final class StoreStory<T> extends StoreTests<T> implements AutoCloseable {
       }
       List<String> expected =
           messages.dead().stream().map(m -> dead(m, m.attempts + m.counted, m.error)).toList();
-      mustBe(
-          "S2",
+      check(
           actual.equals(expected),
-          "the dead letters are %s instead of %s",
+          "S2: the dead letters are %s instead of %s",
           list(actual),
           list(expected));
     }
@@ -215,7 +212,7 @@ final class StoreStory<T> extends StoreTests<T> implements AutoCloseable {
   }
 
   private static void compare(String rule, boolean so, long actual, String what, long expected) {
-    mustBe(rule, so, "statistics count %s %s %s", actual, what, expected);
+    check(so, "%s: statistics count %s %s %s", rule, actual, what, expected);
   }
 
   /** Everything that was appended and is not gone comes, and after it what was dead. */
@@ -243,15 +240,14 @@ final class StoreStory<T> extends StoreTests<T> implements AutoCloseable {
     int came = 0;
     for (Held held = take(); held != null; held = take()) {
       settle(held, Verdict.DELIVERED);
-      mustBe("S2", ++came <= most, "delivered messages come again and again");
+      check(++came <= most, "S2: delivered messages come again and again");
     }
     if (clock != null) {
       for (String key : messages.keys(messages.there())) {
         List<StoryMessage> left = messages.due(key);
-        mustBe(
-            "C6",
+        check(
             left.isEmpty(),
-            "the claim is empty, though %s of key %s may come",
+            "C6: the claim is empty, though %s of key %s may come",
             list(left),
             shown(key));
       }

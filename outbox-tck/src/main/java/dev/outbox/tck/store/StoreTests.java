@@ -11,7 +11,6 @@ import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoredMessage;
-import dev.outbox.tck.internal.InThread;
 import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.internal.Patience;
 import dev.outbox.tck.internal.SuiteTests;
@@ -24,15 +23,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.function.IntPredicate;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
-import org.opentest4j.TestAbortedException;
 
 /**
  * What the tests say, in words of the contract. A store may hand out as little as one message a
@@ -158,11 +154,10 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
   Claim claimAtLeast(int count, Duration lease) {
     Claim claim = claim(100, lease);
     assertSomeCame(claim);
-    if (claim.messages().size() < count) {
-      throw new TestAbortedException(
-          "skipped: the store hands out fewer than %s messages of a key in a claim"
-              .formatted(count));
-    }
+    skipUnless(
+        claim.messages().size() >= count,
+        "the store hands out fewer than %s messages of a key in a claim",
+        count);
     return claim;
   }
 
@@ -185,22 +180,6 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
         });
   }
 
-  /** Does it with each of these, in threads that begin at the same time, and gives what came. */
-  <E, R> List<R> atOnce(String what, List<E> each, Function<E, R> action) {
-    CyclicBarrier start = new CyclicBarrier(each.size());
-    List<InThread<R>> running = new ArrayList<>();
-    for (E one : each) {
-      running.add(
-          new InThread<>(
-              what,
-              () -> {
-                int ignored = start.await(tck.patience().toNanos(), TimeUnit.NANOSECONDS);
-                return action.apply(one);
-              }));
-    }
-    return running.stream().map(one -> tck.call(what, one::join)).toList();
-  }
-
   static @Nullable Claim nonEmpty(Claim claim) {
     return claim.messages().isEmpty() ? null : claim;
   }
@@ -215,9 +194,10 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
     Set<Long> gone = new HashSet<>();
     for (Claim claim = claim(); !claim.messages().isEmpty(); claim = claim()) {
       for (StoredMessage message : claim.messages()) {
-        if (gone.contains(message.sequence())) {
-          throw failed("%s was settled as delivered, comes again, and is not gone (S2)", message);
-        }
+        check(
+            !gone.contains(message.sequence()),
+            "%s was settled as delivered, comes again, and is not gone (S2)",
+            message);
       }
       delivered.addAll(claim.messages());
       Set<Long> lost = settle(claim, Decision.delivered());
@@ -225,10 +205,9 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
           .map(StoredMessage::sequence)
           .filter(sequence -> !lost.contains(sequence))
           .forEach(gone::add);
-      if (delivered.size() > 100_000) {
-        throw failed(
-            "a settle loses again and again what the claim has: delivered messages come for ever");
-      }
+      check(
+          delivered.size() <= 100_000,
+          "a settle loses again and again what the claim has: delivered messages come for ever");
     }
     return delivered;
   }
@@ -298,9 +277,8 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
   }
 
   private static void assertSomeCame(Claim claim) {
-    if (claim.messages().isEmpty()) {
-      throw failed("the claim is empty, though a message is due and not claimed");
-    }
+    check(
+        !claim.messages().isEmpty(), "the claim is empty, though a message is due and not claimed");
   }
 
   // ---- what else a store, or its test class, can do
@@ -336,10 +314,7 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
     while (write <= MOST_WRITES && broke.test(write)) {
       write++;
     }
-    if (write == 1) {
-      throw new TestAbortedException(
-          "skipped: breakingAtWrite recognised no write, so it broke nothing");
-    }
+    skipUnless(write != 1, "breakingAtWrite recognised no write, so it broke nothing");
   }
 
   void insertUndecodable(String order) {

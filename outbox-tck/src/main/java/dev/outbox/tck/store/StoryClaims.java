@@ -1,7 +1,6 @@
 package dev.outbox.tck.store;
 
 import static dev.outbox.tck.store.StoryLog.list;
-import static dev.outbox.tck.store.StoryLog.mustBe;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.spi.store.Claim;
@@ -121,8 +120,8 @@ final class StoryClaims<T> extends StoreTests<T> {
       return null;
     }
     int count = actual.messages().size();
-    mustBe("C2", claim.messages.size() == count, "the claim brings a message twice");
-    mustBe("C2", count <= take.most(), "the claim brings %s messages", count);
+    check(claim.messages.size() == count, "C2: the claim brings a message twice");
+    check(count <= take.most(), "C2: the claim brings %s messages", count);
     doubtWhatHasEnded();
     Map<String, List<StoredMessage>> byKey =
         actual.messages().stream()
@@ -154,12 +153,12 @@ final class StoryClaims<T> extends StoreTests<T> {
       String key, List<StoryMessage> chosen, List<StoryMessage> allowed, List<StoryMessage> due) {
     List<StoryMessage> inOrder = new ArrayList<>(chosen);
     inOrder.sort(Comparator.comparing(m -> m.place));
-    mustBe(
-        ruleOfOrder(due, allowed),
+    check(
         chosen.equals(inOrder)
             && allowed.containsAll(due)
             && startsWith(withoutPassable(allowed), withoutPassable(due)),
-        "the claim brings %s of key %s, where %s may come, in this order",
+        "%s: the claim brings %s of key %s, where %s may come, in this order",
+        ruleOfOrder(due, allowed),
         list(chosen),
         shown(key),
         list(allowed));
@@ -207,10 +206,9 @@ final class StoryClaims<T> extends StoreTests<T> {
     for (Held other : unsettled()) {
       Grip grip = other.grips.get(key);
       if (grip != null && !grip.lost) {
-        mustBe(
-            "C1",
+        check(
             !isLive(grip),
-            "the claim brings key %s, which claim %s holds",
+            "C1: the claim brings key %s, which claim %s holds",
             shown(key),
             other.number);
         grip.lost = true;
@@ -222,10 +220,9 @@ final class StoryClaims<T> extends StoreTests<T> {
   private void compareAttempts(StoryMessage message, int attempts) {
     int expected = message.attempts + message.counted;
     int more = attempts - expected;
-    mustBe(
-        "S2",
+    check(
         more >= 0 && more <= message.mayCount,
-        "message %s comes with %s attempts instead of %s",
+        "S2: message %s comes with %s attempts instead of %s",
         message,
         attempts,
         expected);
@@ -260,20 +257,19 @@ final class StoryClaims<T> extends StoreTests<T> {
     for (Held claim : unsettled()) {
       claim.grips.forEach(
           (key, grip) ->
-              mustBe(
-                  "S4",
+              check(
                   grip.lost,
-                  "the claim is empty, though the lease of claim %s has ended and nobody holds key %s",
+                  "S4: the claim is empty, though the lease of claim %s has ended and nobody holds key %s",
                   claim.number,
                   shown(key)));
     }
     Set<String> waiting = messages.keys(messages.there().filter(m -> m.failed));
     for (String key : messages.keys(messages.there())) {
       List<StoryMessage> due = messages.due(key);
-      mustBe(
-          due.stream().anyMatch(m -> m.sequence == 0) ? "A1" : "C6",
+      check(
           due.isEmpty() || (waiting.contains(key) && !due.get(0).failed),
-          "the claim is empty, though nobody holds anything and %s of key %s may come",
+          "%s: the claim is empty, though nobody holds anything and %s of key %s may come",
+          due.stream().anyMatch(m -> m.sequence == 0) ? "A1" : "C6",
           list(due),
           shown(key));
     }
@@ -324,10 +320,9 @@ final class StoryClaims<T> extends StoreTests<T> {
 
   private void settled(Held held, Map<Long, Decision> decisions, Set<Long> lost) {
     held.decisions = decisions;
-    mustBe(
-        "S1",
+    check(
         held.messages.keySet().containsAll(lost),
-        "settle says that sequences are lost which the claim does not have");
+        "S1: settle says that sequences are lost which the claim does not have");
     held.grips.forEach(
         (key, grip) -> {
           if (isLost(held, key, grip, lost)) {
@@ -348,15 +343,13 @@ final class StoryClaims<T> extends StoreTests<T> {
   /** Whether these sequences, of those that are said to be lost, say so of the key. */
   private boolean isLost(Held held, String key, Grip grip, Set<Long> lost) {
     boolean isLost = lost.containsAll(grip.messages.keySet());
-    mustBe(
-        "S1",
+    check(
         isLost || Collections.disjoint(lost, grip.messages.keySet()),
-        "of key %s a part is said to be lost and the rest not",
+        "S1: of key %s a part is said to be lost and the rest not",
         shown(key));
-    mustBe(
-        "S1",
+    check(
         isLost || !grip.lost,
-        "claim %s is said to hold key %s, which it had lost",
+        "S1: claim %s is said to hold key %s, which it had lost",
         held.number,
         shown(key));
     return isLost;
@@ -365,10 +358,9 @@ final class StoryClaims<T> extends StoreTests<T> {
   /** The store says that the claim lost the key. */
   private void giveUp(Held held, String key, Grip grip) {
     log.rule = "S1"; // nothing of it may change
-    mustBe(
-        "C4",
+    check(
         grip.doubtful || grip.lost,
-        "claim %s is said to have lost key %s, which nobody has taken over",
+        "C4: claim %s is said to have lost key %s, which nobody has taken over",
         held.number,
         shown(key));
     grip.lost = true;

@@ -5,7 +5,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
-import org.opentest4j.AssertionFailedError;
 
 /** What happened in a story, a line each, and what is wrong with it. */
 final class StoryLog {
@@ -42,13 +41,6 @@ final class StoryLog {
 
   void saw(String what) {
     seen.merge(what, 1, Integer::sum);
-  }
-
-  /** Otherwise the rule is broken, and this is said. */
-  static void mustBe(String rule, boolean condition, String otherwise, Object... values) {
-    if (!condition) {
-      throw new AssertionFailedError(rule + ": " + otherwise.formatted(values));
-    }
   }
 
   static String list(Collection<?> things) {

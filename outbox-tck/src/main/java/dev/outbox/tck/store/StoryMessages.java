@@ -1,6 +1,6 @@
 package dev.outbox.tck.store;
 
-import static dev.outbox.tck.store.StoryLog.mustBe;
+import static dev.outbox.tck.internal.SuiteTests.check;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.OutboxMessage;
@@ -146,23 +146,21 @@ final class StoryMessages {
   }
 
   StoryMessage known(StoredMessage brought) {
-    mustBe("A3", brought.problem() == null, "the store cannot decode %s", brought);
+    check(brought.problem() == null, "A3: the store cannot decode %s", brought);
     StoryMessage message = all.get(brought.message().id());
-    mustBe("A1", message != null, "nobody appended %s", brought);
+    check(message != null, "A1: nobody appended %s", brought);
     OutboxMessage content = requireNonNull(message).content;
-    mustBe("A1", message.committed, "message %s comes though it is not committed", message);
-    mustBe(
-        "A3",
+    check(message.committed, "A1: message %s comes though it is not committed", message);
+    check(
         brought.key().equals(content.key())
             && Arrays.equals(brought.message().payload(), content.payload())
             && Objects.equals(brought.message().dedupKey(), content.dedupKey()),
-        "message %s does not come as it was appended: %s",
+        "A3: message %s does not come as it was appended: %s",
         message,
         brought);
-    mustBe(
-        "S2",
+    check(
         message.sequence == 0 || message.sequence == brought.sequence(),
-        "message %s has another sequence: it was %s and is %s",
+        "S2: message %s has another sequence: it was %s and is %s",
         message,
         message.sequence,
         brought.sequence());

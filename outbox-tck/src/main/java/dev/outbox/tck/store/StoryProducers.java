@@ -1,7 +1,6 @@
 package dev.outbox.tck.store;
 
 import static dev.outbox.tck.store.Step.one;
-import static dev.outbox.tck.store.StoryLog.mustBe;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.OutboxMessage;
@@ -65,12 +64,11 @@ final class StoryProducers<T> extends StoreTests<T> {
           Set<UUID> actual = append(open.actual, some.stream().map(m -> m.content).toList());
           for (StoryMessage message : some) {
             boolean stored = !messages.isDuplicate(message, open.appended);
-            mustBe(
-                "A4",
+            check(
                 stored != actual.contains(message.content.id()),
                 stored
-                    ? "append says that message %s is a duplicate, and it is none"
-                    : "append does not say that message %s is a duplicate",
+                    ? "A4: append says that message %s is a duplicate, and it is none"
+                    : "A4: append does not say that message %s is a duplicate",
                 message);
             if (stored) {
               open.appended.add(message);

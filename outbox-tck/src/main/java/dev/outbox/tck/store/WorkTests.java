@@ -70,11 +70,12 @@ abstract class WorkTests<T> extends StoreTests<T> {
     long before = work(() -> {});
     commitEach(MANY, i -> message("k" + i).build());
     long after = work(() -> {});
-    if (after > most(before)) {
-      throw failed(
-          "a claim costs %s after reset() of %s messages, and %s before: reset() has to leave an empty table, as TRUNCATE does and DELETE in many databases does not",
-          after, MANY, before);
-    }
+    check(
+        after <= most(before),
+        "a claim costs %s after reset() of %s messages, and %s before: reset() has to leave an empty table, as TRUNCATE does and DELETE in many databases does not",
+        after,
+        MANY,
+        before);
   }
 
   private void commitEach(int size, IntFunction<OutboxMessage> message) {
