@@ -10,7 +10,6 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /** A caller's transaction that stays open, in a thread of its own, until it is told to end. */
 public final class OpenWork<T> implements AutoCloseable {
@@ -18,8 +17,10 @@ public final class OpenWork<T> implements AutoCloseable {
   private final LinkedBlockingQueue<Consumer<T>> work = new LinkedBlockingQueue<>();
   private final CompletableFuture<Boolean> ended;
 
-  /** How it is to end, in the eyes of its own thread; null while it stays open. */
-  private @Nullable Boolean commits;
+  /** In the eyes of its own thread. */
+  private boolean isOpen = true;
+
+  private boolean commits;
 
   public OpenWork(Patient<T, ?> tck) {
     this.tck = tck;
@@ -30,23 +31,21 @@ public final class OpenWork<T> implements AutoCloseable {
   private boolean run() {
     try {
       tck.inTransaction(this::work);
-      return true;
     } catch (Patient.RollBack e) {
-      return false;
+      // as it was told
     }
+    return commits;
   }
 
   private void work(T transaction) {
-    Boolean end = commits;
     try {
-      while (end == null) {
+      while (isOpen) {
         work.take().accept(transaction);
-        end = commits;
       }
     } catch (InterruptedException e) {
       throw new IllegalStateException(e);
     }
-    if (!end) {
+    if (!commits) {
       throw new Patient.RollBack();
     }
   }
@@ -97,7 +96,11 @@ public final class OpenWork<T> implements AutoCloseable {
   }
 
   public void end(boolean commit) {
-    work.add(t -> commits = commit);
+    work.add(
+        t -> {
+          isOpen = false;
+          commits = commit;
+        });
     get(commit ? "commit" : "rollback", ended);
   }
 
@@ -124,15 +127,8 @@ public final class OpenWork<T> implements AutoCloseable {
         .as("%s that meets the key of another open transaction, and cannot wait", what)
         .isNotNull()
         .matches(fixture::isToRunAgain, "says that the whole transaction has to run again");
-    awaitFailed();
-  }
-
-  /** Waits for the end of a transaction whose work failed. */
-  private void awaitFailed() {
-    Throwable failure = get("the end", ended.handle((committed, failed) -> failed));
-    if (failure == null) {
-      throw new AssertionError("the transaction ended without a failure");
-    }
+    Throwable end = get("the end", ended.handle((committed, failed) -> failed));
+    assertThat(end).as("how a transaction ended whose work failed").isNotNull();
   }
 
   /** Rolls back unless it ended, and waits for that. */

@@ -59,8 +59,19 @@ abstract class PublisherTests {
     each(asks, List.of(this::whileStopped, this::whileHung));
   }
 
+  /** Asks what came of bad messages of each kind, of one among some and of several among many. */
   void eachBeside(Consumer<Beside> asks) {
-    each(asks, List.of(this::besideRejected, this::besideMissing));
+    each(
+        asks,
+        List.of(
+            this::besideRejected,
+            this::besideMissing,
+            () ->
+                besideMany(
+                    tck.fixture(BrokerRejects.class)::rejected, "that the broker never takes"),
+            () ->
+                besideMany(
+                    tck.fixture(DestinationMissing.class)::toMissing, "to a missing destination")));
   }
 
   /** Asks about each of these that the test class can make; in the end it misses the other one. */
@@ -158,18 +169,7 @@ abstract class PublisherTests {
     return new Beside(published, PatientPublisher.ids(tck.receive()));
   }
 
-  /** 200 messages of 20 keys, some of which are rejected, and what came of them. */
-  Beside besideManyRejected() {
-    return besideMany(
-        tck.fixture(BrokerRejects.class)::rejected, "messages that the broker never takes");
-  }
-
-  /** The same with some to a missing destination. */
-  Beside besideManyMissing() {
-    return besideMany(
-        tck.fixture(DestinationMissing.class)::toMissing, "messages to a missing destination");
-  }
-
+  /** 200 messages of 20 keys, some of which are bad, and what came of them. */
   private Beside besideMany(UnaryOperator<OutboxMessage.Builder> bad, String what) {
     long seed = Long.getLong("outbox.tck.seed", System.nanoTime());
     Random random = new Random(seed);
@@ -178,7 +178,7 @@ abstract class PublisherTests {
       OutboxMessage.Builder message = tck.message("k" + random.nextInt(20));
       messages.add(tck.stored(random.nextInt(10) == 0 ? bad.apply(message) : message));
     }
-    Published published = tck.publish("beside " + what + ", seed " + seed, messages);
+    Published published = tck.publish("beside messages " + what + ", seed " + seed, messages);
     return new Beside(published, PatientPublisher.ids(tck.receive()));
   }
 
@@ -283,7 +283,7 @@ abstract class PublisherTests {
       return tck.batch(broker.rejected(tck.message("bad")), tck.message("good"));
     }
 
-    @Sentence("what is refused, or has no destination, is not delivered, and others are not blamed")
+    @Sentence("each has its own result, where some are refused, or have no destination, anywhere")
     void resultsBesideBad() {
       eachBeside(
           beside -> {
@@ -291,12 +291,6 @@ abstract class PublisherTests {
             check(published.notThere(beside.arrived()));
             check(published.blamed("good", beside.arrived()));
           });
-    }
-
-    @Sentence("results are in the order of the messages, with rejected ones anywhere")
-    void resultsInOrder() {
-      Beside beside = besideManyRejected();
-      check(beside.published().inTime().notThere(beside.arrived()));
     }
 
     @Sentence("what a destination took and did not make durable is not delivered")
@@ -348,17 +342,8 @@ abstract class PublisherTests {
 
     @Sentence("after one that is rejected or has no destination no later one of its key arrives")
     void stops() {
-      eachBeside(OrderTests::checkStops);
-    }
-
-    @Sentence(
-        "with many rejected, or without a destination, each key's deliveries stop at its first one")
-    void stopsAnywhere() {
-      each(OrderTests::checkStops, List.of(this::besideManyRejected, this::besideManyMissing));
-    }
-
-    private static void checkStops(Beside beside) {
-      check(beside.published().honest(beside.arrived()).passedBy(beside.arrived()));
+      eachBeside(
+          beside -> check(beside.published().honest(beside.arrived()).passedBy(beside.arrived())));
     }
 
     @Sentence("messages that waited while the broker was away arrive in their order")

@@ -13,6 +13,7 @@ import dev.outbox.tck.internal.Patience;
 import dev.outbox.tck.internal.Sentence;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -106,57 +107,48 @@ abstract class ClockTests<T> extends StoreTests<T> {
         new Clients<>("the second's clock is ahead", exact, ahead));
   }
 
-  /** That what the first client does ends for the second, after a short time or later. */
-  private void assertEndsByTheStoresClock(String what, BiConsumer<OutboxStore<T>, Duration> timed) {
-    for (Clients<T> clients : clients(OFF)) {
-      tck.prepare();
-      timed.accept(clients.first(), SOME);
-      assertNotOver(
-          "for another client a %s of 30 s, where %s by ten minutes,"
-              .formatted(what, clients.clocks()),
-          claim(clients.second(), request(100, LONG)));
-      tck.prepare();
-      timed.accept(clients.first(), soon());
-      await(
-          "the end of a %s of %s of another client, where %s by ten minutes"
-              .formatted(what, Patience.seconds(soon()), clients.clocks()),
-          () -> claim(clients.second(), request(100, LONG)).messages().isEmpty() ? null : true);
-    }
-  }
-
   private void append(OutboxStore<T> by, OutboxMessage message) {
     tck.inTransaction(t -> by.append(t, List.of(message)));
   }
 
-  @Sentence("a retry is due by the store's clock, whatever the clients' clocks say")
-  void retriesByStoresClock() {
-    assertEndsByTheStoresClock(
+  @Sentence("retries, delays and leases end by the store's clock, whatever the clients' clocks say")
+  void endsByStoresClock() {
+    tck.fixture(ClientClocks.class);
+    committed("k", 1);
+    takenOver();
+    Map<String, BiConsumer<OutboxStore<T>, Duration>> timed = new LinkedHashMap<>();
+    timed.put(
         "retry",
         (store, time) -> {
           append(store, message("k").build());
           Claim claim = claim(store, request(100, LONG));
-          Decision retry = Decision.retry(time, "refused");
-          claim.settle(Map.of(first(claim).sequence(), retry));
+          settleFirst(claim, Decision.retry(time, "refused"));
         });
-  }
-
-  @Sentence("a delay ends by the store's clock, whatever the clients' clocks say")
-  void delaysByStoresClock() {
-    assertEndsByTheStoresClock(
-        "delay", (store, time) -> append(store, message("k").deliverAfter(time).build()));
-  }
-
-  @Sentence("a lease ends by the store's clock, whatever the clients' clocks say")
-  void leasesByStoresClock() {
-    tck.fixture(ClientClocks.class);
-    committed("k", 1);
-    takenOver();
-    assertEndsByTheStoresClock(
+    timed.put("delay", (store, time) -> append(store, message("k").deliverAfter(time).build()));
+    timed.put(
         "lease",
         (store, time) -> {
           append(store, message("k").build());
           expect("what was claimed", claim(store, request(100, time)).messages()).hasSize(1);
         });
+    clients(OFF).forEach(clients -> timed.forEach((what, by) -> assertEnds(clients, what, by)));
+  }
+
+  /** That what the first client does ends for the second, after a short time or later. */
+  private void assertEnds(
+      Clients<T> clients, String what, BiConsumer<OutboxStore<T>, Duration> timed) {
+    tck.prepare();
+    timed.accept(clients.first(), SOME);
+    assertNotOver(
+        "for another client a %s of 30 s, where %s by ten minutes,"
+            .formatted(what, clients.clocks()),
+        claim(clients.second(), request(100, LONG)));
+    tck.prepare();
+    timed.accept(clients.first(), soon());
+    await(
+        "the end of a %s of %s of another client, where %s by ten minutes"
+            .formatted(what, Patience.seconds(soon()), clients.clocks()),
+        () -> claim(clients.second(), request(100, LONG)).messages().isEmpty() ? null : true);
   }
 
   @Sentence("a dedup window ends by the store's clock, whatever the clients' clocks say")

@@ -176,8 +176,11 @@ abstract class DecisionTests<T> extends StoreTests<T> {
   }
 
   @Rule("S5")
-  @Sentence("no error text makes settle fail")
-  void errorTexts() {
+  @Sentence("no error text makes settle fail, and no delay: one out of all bounds is long")
+  void textsAndDelays() {
+    committed("k", 1);
+    expect("lost", settle(claim(), at(Duration.ofSeconds(Long.MAX_VALUE)))).isEmpty();
+    assertNothingDue("the retry delay is the longest");
     List<String> texts =
         List.of(
             "",
@@ -203,13 +206,5 @@ abstract class DecisionTests<T> extends StoreTests<T> {
         expect("the dead letters listed", listedDead()).hasSize(1);
       }
     }
-  }
-
-  @Rule("S5")
-  @Sentence("no delay makes settle fail: one out of all bounds is long")
-  void longestDelay() {
-    committed("k", 1);
-    expect("lost", settle(claim(), at(Duration.ofSeconds(Long.MAX_VALUE)))).isEmpty();
-    assertNothingDue("the retry delay is the longest");
   }
 }

@@ -84,14 +84,12 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
     assertCame("what was stored and comes", drain()).inOrder(messages);
   }
 
-  @Sentence("while the first is in an open transaction, append waits; it commits: a duplicate")
-  void waitsForCommit() {
-    besideAnOpenOne(true);
-  }
-
-  @Sentence("while the first is in an open transaction, append waits; it rolls back: stored")
-  void waitsForRollback() {
-    besideAnOpenOne(false);
+  @Sentence("while the first is in an open transaction, append waits for what becomes of it")
+  void waitsForTheFirst() {
+    for (boolean commits : List.of(true, false)) {
+      tck.prepare();
+      besideAnOpenOne(commits);
+    }
   }
 
   /** What the second says must be what the first's end means. */

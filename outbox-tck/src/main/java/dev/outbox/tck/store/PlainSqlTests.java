@@ -55,7 +55,8 @@ abstract class PlainSqlTests<T> extends StoreTests<T> {
   }
 
   @Rule("A6")
-  @Sentence("a row shares key and order with appended messages")
+  @Sentence(
+      "a row shares key and order with appended messages, and waits behind one that is retried")
   void sameKeySameOrder() {
     OutboxMessage first = committed(message("k"));
     RawRow second = inserted(RawRow.of("k"));
@@ -63,11 +64,6 @@ abstract class PlainSqlTests<T> extends StoreTests<T> {
     RawRow fourth = inserted(RawRow.of("another aggregate").withPartitionKey(key("k")));
     assertCame("appended, by plain SQL, appended, by plain SQL with a partition key", drain())
         .inOrder(first, second, third, fourth);
-  }
-
-  @Rule("A6")
-  @Sentence("a row waits behind the message of its key that waits for a retry")
-  void waitsForRetry() {
     OutboxMessage head = committed(message("k"));
     retryFirst(claim(), LONG, true);
     RawRow behind = inserted(RawRow.of("k"));
