@@ -16,9 +16,9 @@ import java.time.Duration;
 import java.util.List;
 
 /** I3 and I5. */
+@Rule("I3")
 abstract class InboxLockTests<T> extends InboxTests<T> {
 
-  @Rule("I3")
   @Sentence("while somebody has the lock nobody else is given it")
   void oneAtATime() {
     List<Duration> locks = List.of(LONG, SOME, OutboxMessage.MAX_DELAY);
@@ -30,7 +30,6 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
     started(key("another"));
   }
 
-  @Rule("I3")
   @Sentence("a lock that was renewed lasts from then on")
   void renewed() {
     Lock<T> lock = started(KEY, soon());
@@ -41,7 +40,6 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
     expect("renew once more", lock.renew(LONG)).isTrue();
   }
 
-  @Rule("I3")
   @Sentence("a lock ends by the store's clock")
   void storesClock() {
     MovesClock clock = tck.fixture(MovesClock.class);
@@ -52,7 +50,6 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
     started("a key whose lock ended a minute ago, by the store's clock", begin(KEY));
   }
 
-  @Rule("I3")
   @Sentence("locks that are too short or too long are refused, and nothing is locked")
   void refusesDurations() {
     Lock<T> lock = started(key("renewed"));

@@ -98,16 +98,16 @@ public final class Oracle {
     for (StoredMessage message : claim.messages()) {
       Life life = lives.get(message.message().id());
       if (life == null) {
-        violate("A1", message + " was claimed and never appended");
+        failed("A1", message + " was claimed and never appended");
         continue;
       }
       life.claimed = true;
       if (life.goneSince < calledAt) {
-        violate("S2", life + " was claimed after it was settled as delivered or dead");
+        failed("S2", life + " was claimed after it was settled as delivered or dead");
       }
       Integer before = life.delayed ? null : last.put(life.key, life.order);
       if (before != null && before > life.order) {
-        violate("C2", life + " came behind a later message of its key in one claim");
+        failed("C2", life + " came behind a later message of its key in one claim");
       }
     }
   }
@@ -162,9 +162,9 @@ public final class Oracle {
                     new Held(returnedAt, settledAt, "%s had %s".formatted(worker, list(numbers)))));
   }
 
-  /** An operation that must not fail did. */
+  /** A rule is broken, as when an operation fails that must not. */
   public synchronized void failed(String rule, String what) {
-    violate(rule, what);
+    violations.computeIfAbsent(rule, r -> new ArrayList<>()).add(what);
   }
 
   /** How many committed messages are neither delivered nor dead. */
@@ -220,9 +220,5 @@ public final class Oracle {
       throw new IllegalStateException("message " + id + " was not announced with appending()");
     }
     return life;
-  }
-
-  private void violate(String rule, String what) {
-    violations.computeIfAbsent(rule, r -> new ArrayList<>()).add(what);
   }
 }

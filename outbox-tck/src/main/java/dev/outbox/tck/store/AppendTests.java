@@ -15,6 +15,7 @@ import dev.outbox.tck.internal.Sentence;
 import java.util.ArrayList;
 import java.util.List;
 
+@Rule("A2")
 abstract class AppendTests<T> extends StoreTests<T> {
   @Rule("A1")
   @Sentence("what is not committed yet is not claimed; once committed, it is")
@@ -28,7 +29,6 @@ abstract class AppendTests<T> extends StoreTests<T> {
     assertCame("claimed after the commit", drain()).inOrder(message);
   }
 
-  @Rule("A2")
   @Sentence("append leaves the transaction open, so that the caller can go on and roll back")
   void doesNotEndTheTransaction() {
     Appended ignored =
@@ -40,7 +40,6 @@ abstract class AppendTests<T> extends StoreTests<T> {
     assertNothingDue("rolled back after two appends");
   }
 
-  @Rule("A2")
   @Sentence("append without an active transaction is refused, and writes nothing")
   void refusesAutoCommit() {
     AutoCommit<T> fixture = tck.fixture(AutoCommit.class);
@@ -54,7 +53,6 @@ abstract class AppendTests<T> extends StoreTests<T> {
     assertNothingDue("written without a transaction");
   }
 
-  @Rule("A2")
   @Sentence("append in a read-only transaction fails with a sentence, and writes nothing")
   void failsWhenReadOnly() {
     ReadOnlyTransactions<T> fixture = tck.fixture(ReadOnlyTransactions.class);

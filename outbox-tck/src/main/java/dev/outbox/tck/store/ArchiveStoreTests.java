@@ -4,6 +4,7 @@ import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Archived;
+import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.OutboxStore;
@@ -52,6 +53,16 @@ abstract class ArchiveStoreTests<T> extends StoreTests<T> {
     List<Archived> found = archived(search);
     expect("what is archived of %s".formatted(search), found).hasSize(1);
     return found.get(0);
+  }
+
+  /** That this message alone is archived, and how it left. */
+  final void assertLeft(
+      OutboxMessage message, Outcome outcome, @Nullable String error, int attempts) {
+    Archived archived = one(ALL);
+    expect("id of what left", id(archived.message())).isEqualTo(message.id());
+    expect("outcome of what left", archived.outcome()).isEqualTo(outcome);
+    expect("error of what left", archived.error()).isEqualTo(error);
+    expect("attempts that had failed", archived.message().attempts()).isEqualTo(attempts);
   }
 
   static OutboxMessage.Builder full(String order) {

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.DisplayName;
 
 /** C1 to C3. */
 @DisplayName("Claim")
+@Rule("C2")
 abstract class ClaimTests<T> extends StoreTests<T> {
   @Rule("C1")
   @Sentence("a claimed message and others of its key are in no other claim, new ones neither")
@@ -75,7 +76,6 @@ abstract class ClaimTests<T> extends StoreTests<T> {
     }
   }
 
-  @Rule("C2")
   @Sentence("messages of a key come in sequence order from the oldest on, without a gap")
   void inOrderWithoutGap() {
     List<OutboxMessage> messages = committed(100, i -> i % 5 < 3 ? "k" : "l" + i % 7);
@@ -100,7 +100,6 @@ abstract class ClaimTests<T> extends StoreTests<T> {
         "S3", () -> expect("keys and their messages, of all that came", came).isEqualTo(expected));
   }
 
-  @Rule("C2")
   @Sentence("a claim has no more messages and bytes than asked for, but one always comes")
   void atMost() {
     committed(30, i -> "k" + i % 3);

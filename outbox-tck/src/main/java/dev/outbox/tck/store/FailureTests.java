@@ -17,12 +17,12 @@ import org.junit.jupiter.api.Tag;
 /** Clients that stop, servers that are killed. */
 @DisplayName("Clients that stop and servers that are killed")
 @Tag("slow")
+@Rule("C4")
 abstract class FailureTests<T> extends StoreTests<T> {
   private List<OutboxMessage> some() {
     return committed(20, i -> "k" + i % 5);
   }
 
-  @Rule("C4")
   @Sentence("a client that stops in the middle of a claim holds nothing back for long")
   void stopsInClaim() throws Exception {
     StalledClients fixture = tck.fixture(StalledClients.class);
@@ -36,7 +36,6 @@ abstract class FailureTests<T> extends StoreTests<T> {
     }
   }
 
-  @Rule("C4")
   @Sentence("a client that stops in the middle of a settle holds nothing back for long")
   void stopsInSettle() throws Exception {
     StalledClients fixture = tck.fixture(StalledClients.class);

@@ -126,14 +126,6 @@ abstract class KeeperTests<T> extends StoreTests<T> {
   @Rule("C8")
   abstract static class KeepingTests<T> extends KeeperTests<T> {
 
-    @Sentence("those for whom a key is kept find what nobody holds")
-    void others() {
-      Keeper keeper = keeperOfKey();
-      List<OutboxMessage> messages = committed(20, i -> "other " + i);
-      assertCame("delivered", awaitDelivered("messages of other keys", keeper, messages.size()))
-          .inAnyOrder(messages);
-    }
-
     @Sentence("a key that is kept and busy leaves no other behind")
     void busy() {
       Keeper keeper = keeperOfKey();

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.DisplayName;
 
 /** A6 and C7: rows that this library did not write. */
 @DisplayName("Rows by plain SQL")
+@Rule("A6")
 abstract class PlainSqlTests<T> extends StoreTests<T> {
   private RawRows<T> raw() {
     return tck.fixture(RawRows.class);
@@ -33,7 +34,6 @@ abstract class PlainSqlTests<T> extends StoreTests<T> {
     tck.inTransaction(t -> raw().insertRaw(t, row));
   }
 
-  @Rule("A6")
   @Sentence("a row with the required columns only gets the defaults of an appended message")
   void defaults() {
     RawRow row = inserted(RawRow.of("k"));
@@ -54,7 +54,6 @@ abstract class PlainSqlTests<T> extends StoreTests<T> {
     assertSame(came.message(), row.message());
   }
 
-  @Rule("A6")
   @Sentence(
       "a row shares key and order with appended messages, and waits behind one that is retried")
   void sameKeySameOrder() {
@@ -73,7 +72,6 @@ abstract class PlainSqlTests<T> extends StoreTests<T> {
         .inOrder(free);
   }
 
-  @Rule("A6")
   @Sentence("a row with a future time comes when it is due, also when a claim met it before")
   void comesWhenDue() {
     Instant now = appended("now");
