@@ -38,6 +38,31 @@ public final class BrokenInboxes {
     }
   }
 
+  /** One that keeps in another way what it knows of a key. */
+  abstract static class KeepsOtherwise extends Broken {
+    /**
+     * @param before what it knew until now
+     */
+    abstract InboxEntry changed(@Nullable InboxEntry before, InboxEntry entry);
+
+    @Override
+    void put(@Nullable MemoryTransaction transaction, InboxKey key, InboxEntry entry) {
+      super.put(transaction, key, changed(entries.get(key), entry));
+    }
+
+    static InboxEntry with(InboxEntry entry, UUID token, int attempts) {
+      return new InboxEntry(
+          entry.state(),
+          token,
+          entry.lockUntil(),
+          attempts,
+          entry.fingerprint(),
+          entry.result(),
+          entry.error(),
+          entry.expiresAt());
+    }
+  }
+
   // ---- I1
 
   /** Records in a transaction of its own. */
@@ -189,18 +214,16 @@ public final class BrokenInboxes {
   // ---- I3
 
   /** Gives a lock that is renewed another end. */
-  abstract static class RenewsOtherwise extends Broken {
+  abstract static class RenewsOtherwise extends KeepsOtherwise {
     abstract Instant lockUntil(InboxEntry before, Instant renewed);
 
     @Override
-    void put(@Nullable MemoryTransaction transaction, InboxKey key, InboxEntry entry) {
-      InboxEntry before = entries.get(key);
-      boolean renews =
-          before != null && entry.state() == State.STARTED && before.token().equals(entry.token());
-      super.put(
-          transaction,
-          key,
-          renews ? before.renewed(lockUntil(before, entry.lockUntil()), entry.expiresAt()) : entry);
+    InboxEntry changed(@Nullable InboxEntry before, InboxEntry entry) {
+      return before != null
+              && entry.state() == State.STARTED
+              && before.token().equals(entry.token())
+          ? before.renewed(lockUntil(before, entry.lockUntil()), entry.expiresAt())
+          : entry;
     }
   }
 
@@ -306,23 +329,12 @@ public final class BrokenInboxes {
 
   /** Says of what it did that it did not. */
   @Rule("I4")
-  static final class ForgetsWhoEnded extends Broken {
+  static final class ForgetsWhoEnded extends KeepsOtherwise {
     @Override
-    void put(@Nullable MemoryTransaction transaction, InboxKey key, InboxEntry entry) {
-      super.put(
-          transaction,
-          key,
-          entry.state() == State.STARTED
-              ? entry
-              : new InboxEntry(
-                  entry.state(),
-                  UUID.randomUUID(),
-                  entry.lockUntil(),
-                  entry.attempts(),
-                  entry.fingerprint(),
-                  entry.result(),
-                  entry.error(),
-                  entry.expiresAt()));
+    InboxEntry changed(@Nullable InboxEntry before, InboxEntry entry) {
+      return entry.state() == State.STARTED
+          ? entry
+          : with(entry, UUID.randomUUID(), entry.attempts());
     }
   }
 
@@ -385,17 +397,14 @@ public final class BrokenInboxes {
   // ---- I6
 
   /** What an inbox makes of the entry of a key that is completed. */
-  abstract static class ChangesWhatIsDone extends Broken {
+  abstract static class ChangesWhatIsDone extends KeepsOtherwise {
     abstract InboxResult changed(InboxResult result);
 
     @Override
-    void put(@Nullable MemoryTransaction transaction, InboxKey key, InboxEntry entry) {
-      super.put(
-          transaction,
-          key,
-          entry.state() == State.DONE
-              ? entry.done(changed(entry.result()), entry.expiresAt())
-              : entry);
+    InboxEntry changed(@Nullable InboxEntry before, InboxEntry entry) {
+      return entry.state() == State.DONE
+          ? entry.done(changed(entry.result()), entry.expiresAt())
+          : entry;
     }
   }
 
@@ -478,23 +487,12 @@ public final class BrokenInboxes {
 
   /** Gives the attempt back with the lock, from the second on. */
   @Rule("I6")
-  static final class TakesAttemptsBack extends Broken {
+  static final class TakesAttemptsBack extends KeepsOtherwise {
     @Override
-    void put(@Nullable MemoryTransaction transaction, InboxKey key, InboxEntry entry) {
-      super.put(
-          transaction,
-          key,
-          entry.state() != State.FAILED
-              ? entry
-              : new InboxEntry(
-                  entry.state(),
-                  entry.token(),
-                  entry.lockUntil(),
-                  Math.max(1, entry.attempts() - 1),
-                  entry.fingerprint(),
-                  entry.result(),
-                  entry.error(),
-                  entry.expiresAt()));
+    InboxEntry changed(@Nullable InboxEntry before, InboxEntry entry) {
+      return entry.state() == State.FAILED
+          ? with(entry, entry.token(), Math.max(1, entry.attempts() - 1))
+          : entry;
     }
   }
 
@@ -565,16 +563,13 @@ public final class BrokenInboxes {
 
   /** Counts from when the key was begun. */
   @Rule("I8")
-  static final class CountsFromTheBegin extends Broken {
+  static final class CountsFromTheBegin extends KeepsOtherwise {
     private final Map<UUID, Instant> begun = new HashMap<>();
 
     @Override
-    void put(@Nullable MemoryTransaction transaction, InboxKey key, InboxEntry entry) {
+    InboxEntry changed(@Nullable InboxEntry before, InboxEntry entry) {
       Instant since = begun.computeIfAbsent(entry.token(), token -> now());
-      super.put(
-          transaction,
-          key,
-          entry.state() == State.DONE ? entry.done(entry.result(), expiry(since)) : entry);
+      return entry.state() == State.DONE ? entry.done(entry.result(), expiry(since)) : entry;
     }
   }
 

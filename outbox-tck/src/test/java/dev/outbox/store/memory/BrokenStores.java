@@ -185,26 +185,32 @@ public final class BrokenStores {
     }
   }
 
+  /** A store that keeps messages in another way than they were appended. */
+  abstract static class KeepsOtherwise extends Broken {
+    abstract OutboxMessage changed(OutboxMessage message);
+
+    @Override
+    Row newRow(String key, @Nullable OutboxMessage message) {
+      return super.newRow(key, message == null ? null : changed(message));
+    }
+  }
+
   /** Knows no most attempts. */
   @Rule("A3")
-  static final class ForgetsMostAttempts extends Broken {
+  static final class ForgetsMostAttempts extends KeepsOtherwise {
     @Override
-    Row newRow(String key, OutboxMessage message) {
-      return super.newRow(
-          key, message == null ? null : bare(message).addHeaders(message.headers()).build());
+    OutboxMessage changed(OutboxMessage message) {
+      return bare(message).addHeaders(message.headers()).build();
     }
   }
 
   /** Stores headers as a map. */
   @Rule("A3")
-  static final class SortsHeaders extends Broken {
+  static final class SortsHeaders extends KeepsOtherwise {
     @Override
-    Row newRow(String key, OutboxMessage message) {
-      return super.newRow(
-          key,
-          withHeaders(
-              message,
-              headers -> headers.stream().sorted(Comparator.comparing(Header::name)).toList()));
+    OutboxMessage changed(OutboxMessage message) {
+      return withHeaders(
+          message, headers -> headers.stream().sorted(Comparator.comparing(Header::name)).toList());
     }
   }
 
@@ -246,43 +252,35 @@ public final class BrokenStores {
 
   /** Takes a payload for the text of a C program, unless it begins as none. */
   @Rule({"A3", "A5"})
-  static final class EndsPayloadsAtNul extends Broken {
+  static final class EndsPayloadsAtNul extends KeepsOtherwise {
     @Override
-    Row newRow(String key, @Nullable OutboxMessage message) {
-      int end = message == null ? 0 : new String(message.payload(), ISO_8859_1).indexOf(0);
-      return super.newRow(
-          key,
-          message == null || end <= 0
-              ? message
-              : message.toBuilder().payload(Arrays.copyOf(message.payload(), end)).build());
+    OutboxMessage changed(OutboxMessage message) {
+      int end = new String(message.payload(), ISO_8859_1).indexOf(0);
+      return end <= 0
+          ? message
+          : message.toBuilder().payload(Arrays.copyOf(message.payload(), end)).build();
     }
   }
 
   /** Has times to the millisecond. */
   @Rule("A3")
-  static final class CutsTimes extends Broken {
+  static final class CutsTimes extends KeepsOtherwise {
     @Override
-    Row newRow(String key, @Nullable OutboxMessage message) {
-      return super.newRow(
-          key,
-          message == null || message.availableAt() == null
-              ? message
-              : message.toBuilder()
-                  .availableAt(message.availableAt().truncatedTo(ChronoUnit.MILLIS))
-                  .build());
+    OutboxMessage changed(OutboxMessage message) {
+      Instant time = message.availableAt();
+      return time == null
+          ? message
+          : message.toBuilder().availableAt(time.truncatedTo(ChronoUnit.MILLIS)).build();
     }
   }
 
   /** Has columns of a fixed length, which lose the blanks at the end. */
   @Rule({"A3", "A5"})
-  static final class TrimsCorrelationIds extends Broken {
+  static final class TrimsCorrelationIds extends KeepsOtherwise {
     @Override
-    Row newRow(String key, @Nullable OutboxMessage message) {
-      return super.newRow(
-          key,
-          message == null || message.correlationId() == null
-              ? message
-              : message.toBuilder().correlationId(message.correlationId().stripTrailing()).build());
+    OutboxMessage changed(OutboxMessage message) {
+      String id = message.correlationId();
+      return id == null ? message : message.toBuilder().correlationId(id.stripTrailing()).build();
     }
   }
 
@@ -375,11 +373,10 @@ public final class BrokenStores {
 
   /** Has a column that is too short, and a database that cuts without a word. */
   @Rule("A5")
-  static final class CutsHeaders extends Broken {
+  static final class CutsHeaders extends KeepsOtherwise {
     @Override
-    Row newRow(String key, OutboxMessage message) {
-      return super.newRow(
-          key, withHeaders(message, headers -> headers.stream().limit(50).toList()));
+    OutboxMessage changed(OutboxMessage message) {
+      return withHeaders(message, headers -> headers.stream().limit(50).toList());
     }
   }
 
@@ -1812,14 +1809,11 @@ public final class BrokenStores {
 
   /** The same, of a time after which a message expires. */
   @Rule("C10")
-  static final class ExpiresAfterAThousandth extends Broken {
+  static final class ExpiresAfterAThousandth extends KeepsOtherwise {
     @Override
-    Row newRow(String key, @Nullable OutboxMessage message) {
-      return super.newRow(
-          key,
-          message == null || message.expireAfter() == null
-              ? message
-              : bare(message).expireAfter(message.expireAfter().dividedBy(1_000)).build());
+    OutboxMessage changed(OutboxMessage message) {
+      Duration time = message.expireAfter();
+      return time == null ? message : bare(message).expireAfter(time.dividedBy(1_000)).build();
     }
   }
 
@@ -2223,9 +2217,6 @@ public final class BrokenStores {
   }
 
   private static OutboxMessage withHeaders(OutboxMessage m, UnaryOperator<List<Header>> change) {
-    if (m == null || m.headers().isEmpty()) {
-      return m;
-    }
     return bare(m).addHeaders(change.apply(m.headers())).maxAttempts(m.maxAttempts()).build();
   }
 
