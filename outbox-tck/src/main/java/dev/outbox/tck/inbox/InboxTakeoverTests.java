@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.Inbox.InProgressException;
-import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.tck.LosesReplies;
 import dev.outbox.tck.Rule;
@@ -52,21 +51,19 @@ abstract class InboxTakeoverTests<T> extends InboxTests<T> {
   @Sentence("after the end of a lock firstTime takes the key over")
   void firstTimeTakesOver() {
     Lock<T> stale = started(KEY, soon());
-    expect("firstTime, after the end of a lock", awaitFirstTime(KEY)).isTrue();
+    boolean first =
+        tck.await(
+            endOfLock(),
+            () -> {
+              try {
+                return firstTime(KEY);
+              } catch (InProgressException e) {
+                return null;
+              }
+            });
+    expect("firstTime, after the end of a lock", first).isTrue();
     assertStale(stale, "firstTime took over");
     requires("I6", () -> assertDone("a key that was recorded", begin(KEY), InboxResult.none()));
-  }
-
-  private boolean awaitFirstTime(InboxKey key) {
-    return tck.await(
-        endOfLock(),
-        () -> {
-          try {
-            return firstTime(key);
-          } catch (InProgressException e) {
-            return null;
-          }
-        });
   }
 
   @Sentence("when the transaction that took a key over rolls back, the lock is its holder's again")

@@ -60,6 +60,11 @@ record Outage(
         IntStream.range(0, MESSAGES)
             .mapToObj(i -> tck.stored(tck.message("k" + i % KEYS)))
             .toList();
+    byte[] payload = new byte[OutboxMessage.MAX_PAYLOAD];
+    List<StoredMessage> large =
+        IntStream.range(0, LARGE_MESSAGES)
+            .mapToObj(i -> tck.stored(tck.message("large" + i).payload(payload)))
+            .toList();
     Published during;
     Asked asked = null;
     String closing;
@@ -67,7 +72,7 @@ record Outage(
     try {
       PatientPublisher.Publishing beside =
           tck.start(second, when, tck.batch(tck.message("a"), tck.message("b")));
-      PatientPublisher.Publishing much = tck.start(third, when + PublisherRun.MUCH, large(tck));
+      PatientPublisher.Publishing much = tck.start(third, when + PublisherRun.MUCH, large);
       during = tck.start(publisher, when, messages).await();
       calls.addAll(List.of(during, beside.await()));
       if (publisher.address() != null) {
@@ -91,12 +96,5 @@ record Outage(
                 ? tck.receive()
                 : tck.await(r -> PatientPublisher.ids(r).containsAll(expected)));
     return new Outage(during, hung, asked, closing, late, back, arrived);
-  }
-
-  private static List<StoredMessage> large(PatientPublisher tck) {
-    byte[] payload = new byte[OutboxMessage.MAX_PAYLOAD];
-    return IntStream.range(0, LARGE_MESSAGES)
-        .mapToObj(i -> tck.stored(tck.message("large" + i).payload(payload)))
-        .toList();
   }
 }

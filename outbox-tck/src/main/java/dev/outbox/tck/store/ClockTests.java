@@ -121,7 +121,7 @@ abstract class ClockTests<T> extends StoreTests<T> {
         "retry",
         (store, time) -> {
           append(store, message("k").build());
-          Claim claim = claim(store, request(100, LONG));
+          Claim claim = claim(store);
           settleFirst(claim, Decision.retry(time, "refused"));
         });
     timed.put("delay", (store, time) -> append(store, message("k").deliverAfter(time).build()));
@@ -142,13 +142,13 @@ abstract class ClockTests<T> extends StoreTests<T> {
     assertNotOver(
         "for another client a %s of 30 s, where %s by ten minutes,"
             .formatted(what, clients.clocks()),
-        claim(clients.second(), request(100, LONG)));
+        claim(clients.second()));
     tck.prepare();
     timed.accept(clients.first(), soon());
     await(
         "the end of a %s of %s of another client, where %s by ten minutes"
             .formatted(what, Patience.seconds(soon()), clients.clocks()),
-        () -> claim(clients.second(), request(100, LONG)).messages().isEmpty() ? null : true);
+        () -> claim(clients.second()).messages().isEmpty() ? null : true);
   }
 
   @Sentence("a dedup window ends by the store's clock, whatever the clients' clocks say")

@@ -138,17 +138,16 @@ abstract class ConcurrencyTests<T> extends StoreTests<T> {
       Random random = new Random(seed * 31 + name.hashCode() + i);
       threads.add(
           new InThread<>(
-              name + " " + i, () -> runs(name, rule, () -> loop.accept(number, random))));
+              name + " " + i,
+              () -> {
+                try {
+                  loop.accept(number, random);
+                } catch (Throwable e) {
+                  oracle.failed(rule, name + " ended by " + e);
+                }
+                return true;
+              }));
     }
-  }
-
-  private boolean runs(String name, String rule, Runnable loop) {
-    try {
-      loop.run();
-    } catch (Throwable e) {
-      oracle.failed(rule, name + " ended by " + e);
-    }
-    return true;
   }
 
   // ---- producers

@@ -107,7 +107,7 @@ abstract class DecisionTests<T> extends StoreTests<T> {
   void mixed() {
     List<OutboxMessage> messages = committed("k", 4);
     Claim claim = claimAtLeast(4);
-    List<Long> sequences = claim.messages().stream().map(StoredMessage::sequence).toList();
+    List<Long> sequences = sequences(claim);
     Decision delivered = Decision.delivered();
     claim.settle(
         Map.of(

@@ -1,7 +1,6 @@
 package dev.outbox.tck.store;
 
 import static dev.outbox.tck.internal.Decisions.all;
-import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
@@ -90,21 +89,17 @@ abstract class KeeperTests<T> extends StoreTests<T> {
     return settled.lost();
   }
 
-  /** Delivers until so many have come. */
-  List<UUID> awaitDelivered(String what, Keeper keeper, int count) {
+  /** Delivers until as many have come as these, which must come in this order. */
+  void assertDelivered(String what, Keeper keeper, Object... messages) {
+    List<UUID> ids = idsOf(messages);
     List<UUID> came = new ArrayList<>();
-    return tck.await(
+    tck.await(
         what,
         () -> {
           came.addAll(deliver(keeper, LONG));
-          return came.size() >= count ? came : null;
+          return came.size() >= ids.size() ? came : null;
         });
-  }
-
-  /** Delivers until these have come, in this order. */
-  void assertDelivered(String what, Keeper keeper, Object... messages) {
-    List<UUID> ids = idsOf(messages);
-    assertCame(what, awaitDelivered(what, keeper, ids.size())).inOrder(ids);
+    assertCame(what, came).inOrder(ids);
   }
 
   /** A short lease may end before its settle where the machine is busy: then all comes again. */
@@ -178,7 +173,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
         if (busy) {
           committed("k", 1);
         }
-        Claim claim = claim(keeper, request(100, LONG));
+        Claim claim = claim(keeper);
         keeper.close();
         expect("lost after the relay let go", settleAndGoOn(keeper, claim, delivered(claim)))
             .isEmpty();
@@ -210,8 +205,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
       List<OutboxMessage> messages = committed("k", 2);
       Claim other = awaitClaim("the end of the lease of a relay that crashed with a key kept");
       expect("the first that another claims", id(first(other))).isEqualTo(messages.get(0).id());
-      assertCame("claimed by the one that had kept the key", claim(keeper, request(100, LONG)))
-          .isEmpty();
+      assertCame("claimed by the one that had kept the key", claim(keeper)).isEmpty();
       expect("lost by the one that took over", settle(other, Decision.delivered())).isEmpty();
     }
   }
@@ -250,7 +244,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
     }
 
     private void assertNothingIsLeft(Keeper keeper) {
-      assertCame("due after all came", claim(keeper, request(100, LONG))).isEmpty();
+      assertCame("due after all came", claim(keeper)).isEmpty();
       keeper.close();
       assertNothingDue("all was delivered");
     }
@@ -289,7 +283,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
       Claim claim = awaitClaim("a message", keeper, 100);
       settleAndGoOn(keeper, claim, all(claim, Decision.retry(LONG, "refused")));
       handOver(keeper, message());
-      assertCame("due behind one that waits", claim(keeper, request(100, LONG))).isEmpty();
+      assertCame("due behind one that waits", claim(keeper)).isEmpty();
     }
 
     @Rule({"C9", "C10"})
@@ -325,10 +319,10 @@ abstract class KeeperTests<T> extends StoreTests<T> {
       Uncommitted slow = append(keeper, message());
       Claim others = awaitClaim("the end of the lease of a relay that stood still");
       Committed ignored = slow.committed();
-      Claim late = claim(keeper, request(100, LONG));
+      Claim late = claim(keeper);
       if (!late.messages().isEmpty()) {
         expect("lost by the one that had kept the key", settle(late, Decision.delivered()))
-            .isEqualTo(late.messages().stream().map(m -> m.sequence()).collect(toSet()));
+            .isEqualTo(Set.copyOf(sequences(late)));
       }
       expect("lost by the one that took over", settle(others, Decision.delivered())).isEmpty();
     }

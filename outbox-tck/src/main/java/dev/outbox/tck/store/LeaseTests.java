@@ -117,8 +117,4 @@ abstract class LeaseTests<T> extends StoreTests<T> {
     expect("what was claimed", claim(100, soon()).messages()).hasSize(1);
     boolean ignored = await("the end of a lease", () -> leases.get().isEmpty() ? true : null);
   }
-
-  private static List<Long> sequences(Claim claim) {
-    return claim.messages().stream().map(StoredMessage::sequence).toList();
-  }
 }

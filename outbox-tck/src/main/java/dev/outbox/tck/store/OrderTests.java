@@ -1,11 +1,8 @@
 package dev.outbox.tck.store;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.OpenWork;
@@ -25,9 +22,7 @@ abstract class OrderTests<T> extends StoreTests<T> {
     TakenOver claims = takenOver();
     expect("first of the claim that took over", id(first(claims.current())))
         .isEqualTo(messages.get(0).id());
-    assertThat(claims.current().messages().stream().map(StoredMessage::sequence))
-        .as("sequences of the claim that took over")
-        .isSorted();
+    expect("sequences of the claim that took over", sequences(claims.current())).isSorted();
   }
 
   @Sentence("a clock that is put back changes no order")

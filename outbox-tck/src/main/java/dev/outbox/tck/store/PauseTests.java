@@ -70,15 +70,17 @@ abstract class PauseTests<T> extends StoreTests<T> {
   void atOnce() {
     PauseStore store = pausing();
     for (int round = 0; round < 20; round++) {
-      List<Boolean> ignored = atOnce("pause", nCopies(4, store), PauseTests::pausesIt);
+      List<Boolean> ignored =
+          atOnce(
+              "pause",
+              nCopies(4, store),
+              one -> {
+                one.pause("order", ANN);
+                return true;
+              });
       assertPaused(of("order", ANN));
       expect("resume", resume("order")).isTrue();
     }
-  }
-
-  private static boolean pausesIt(PauseStore store) {
-    store.pause("order", ANN);
-    return true;
   }
 
   @Sentence("types that differ in case, spaces or Unicode normal form have pauses of their own")

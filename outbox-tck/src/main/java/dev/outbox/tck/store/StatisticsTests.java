@@ -75,21 +75,17 @@ abstract class StatisticsTests<T> extends StoreTests<T> {
       committed(message("later").deliverAfter(LONG));
     }
     for (int cap : List.of(1, each - 1, each, each + 1, 2 * each, 2 * each + 1, MOST)) {
+      long few = Math.min(cap, each);
+      long dead = Math.min(cap, 2 * each);
       assertThat(statistics(cap))
           .as("statistics with a cap of %s, beside %s messages of each kind", cap, each)
           .usingRecursiveComparison()
           .ignoringFieldsOfTypes(Duration.class)
           .ignoringFields("relays")
-          .isEqualTo(capped(cap, each));
+          .isEqualTo(new Statistics(cap, few, few, few, dead, few, few, null, null, null));
     }
     for (int cap : List.of(0, -1, Integer.MIN_VALUE)) {
       assertRefused("statistics(%s)".formatted(cap), "" + cap, () -> statistics(cap));
     }
-  }
-
-  private static Statistics capped(int cap, int each) {
-    long few = Math.min(cap, each);
-    long dead = Math.min(cap, 2 * each);
-    return new Statistics(cap, few, few, few, dead, few, few, null, null, null);
   }
 }

@@ -123,7 +123,11 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
 
   /** A claim of up to 100 messages with a long lease. */
   Claim claim() {
-    return claim(request(100, LONG));
+    return claim(store());
+  }
+
+  Claim claim(Claim.Source by) {
+    return claim(by, request(100, LONG));
   }
 
   Claim claim(int maxMessages, Duration lease) {
@@ -200,11 +204,8 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
             message);
       }
       delivered.addAll(claim.messages());
-      Set<Long> lost = settle(claim, Decision.delivered());
-      claim.messages().stream()
-          .map(StoredMessage::sequence)
-          .filter(sequence -> !lost.contains(sequence))
-          .forEach(gone::add);
+      gone.addAll(sequences(claim));
+      gone.removeAll(settle(claim, Decision.delivered()));
       check(
           delivered.size() <= 100_000,
           "a settle loses again and again what the claim has: delivered messages come for ever");
@@ -355,6 +356,10 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
 
   static List<UUID> ids(Claim claim) {
     return ids(claim.messages());
+  }
+
+  static List<Long> sequences(Claim claim) {
+    return claim.messages().stream().map(StoredMessage::sequence).toList();
   }
 
   /** Of messages, or lists of them. */
