@@ -103,23 +103,17 @@ abstract class InboxDuplicateTests<T> extends InboxTests<T> {
     tck.giveTime(beside);
     expect("firstTime of another key meanwhile", firstTime(key("beside " + key.messageId())))
         .isTrue();
-    assertNotBegun(beside);
+    Begin<T> before = beside.isDone() ? said(beside) : new Begin.InProgress<>(LONG);
+    check(
+        before instanceof Begin.InProgress<T>,
+        "begin said '%s' while a transaction that changes the key was open: nobody can know yet whether it is done",
+        told(before));
     transaction.end(commits);
     Begin<T> said =
         tck.await(
             "the return of begin, after the end of the transaction beside it",
             () -> beside.isDone() ? said(beside) : null);
     return said instanceof Begin.InProgress<T> ? begin(key) : said;
-  }
-
-  private static <T> void assertNotBegun(CompletableFuture<Begin<T>> beside) {
-    Begin<T> said = beside.isDone() ? said(beside) : new Begin.InProgress<>(LONG);
-    if (!(said instanceof Begin.InProgress<T>)) {
-      throw new AssertionFailedError(
-          "begin said '%s' while a transaction that changes the key was open: nobody can know yet"
-                  .formatted(told(said))
-              + " whether it is done");
-    }
   }
 
   /** Who is told to run again knows as much as who is told that it is in progress. */

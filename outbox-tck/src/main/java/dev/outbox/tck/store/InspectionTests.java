@@ -68,10 +68,6 @@ abstract class InspectionTests<T> extends StoreTests<T> {
     assertCame(which, listed(query)).inOrder(expected);
   }
 
-  private static Query ofDedupKey(String dedupKey) {
-    return new Query(null, null, null, null, null, dedupKey, null, null, null, ALL.limit());
-  }
-
   private static Query query(
       @Nullable Status status,
       @Nullable String aggregateType,
@@ -165,7 +161,8 @@ abstract class InspectionTests<T> extends StoreTests<T> {
     assertListed("of no key", query(null, null, key("fre"), null, null, null, null));
     assertListed("of events", query(null, null, null, "InvoiceSent", null, null, null), other);
     assertListed("of an id", query(null, null, null, null, free.id(), null, null), free);
-    assertListed("of a dedup key", ofDedupKey("d"), other);
+    Query dedupKey = new Query(null, null, null, null, null, "d", null, null, null, ALL.limit());
+    assertListed("of a dedup key", dedupKey, other);
     OutboxMessage dead = requireNonNull(one.get(Status.DEAD));
     for (String part : List.of("unknown topic", "topic: o", "orders")) {
       Query query = query(null, null, null, null, null, part, null);

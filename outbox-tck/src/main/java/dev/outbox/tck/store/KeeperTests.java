@@ -52,14 +52,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
     return keeper;
   }
 
-  /** Delivers what is due, in claims that follow each other. */
-  List<UUID> deliver(Claim.Source source, Duration lease) {
-    List<UUID> came = new ArrayList<>();
-    expect("lost by those for whom the key is kept", deliver(source, lease, came)).isEmpty();
-    return came;
-  }
-
-  /** The same; returns what was lost, each time. */
+  /** Delivers what is due, in claims that follow each other, and says what was lost, each time. */
   private List<Long> deliver(Claim.Source source, Duration lease, List<UUID> came) {
     Claim.Request request = request(100, lease);
     List<Long> lost = new ArrayList<>();
@@ -96,7 +89,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
     tck.await(
         what,
         () -> {
-          came.addAll(deliver(keeper, LONG));
+          expect("lost by those for whom the key is kept", deliver(keeper, LONG, came)).isEmpty();
           return came.size() >= ids.size() ? came : null;
         });
     assertCame(what, came).inOrder(ids);

@@ -1,9 +1,7 @@
 package dev.outbox.tck.store;
 
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowable;
-
 import dev.outbox.SchemaException;
+import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.tck.Rule;
@@ -61,18 +59,11 @@ abstract class SchemaTests<T> extends StoreTests<T> {
     whileDamaged(
         SchemaFixture::emptyInternalRows,
         () -> {
-          Throwable thrown =
-              catchThrowable(
-                  () ->
-                      assertThat(tck.createStore().claim(request(1, LONG)).messages())
-                          .as("due with the store's own rows gone")
-                          .isNotEmpty());
-          if (thrown instanceof AssertionError error) {
-            throw error;
-          }
-          if (thrown != null) {
-            expect("claim with the store's own rows gone", thrown)
-                .isInstanceOf(SchemaException.class);
+          try {
+            Claim claim = tck.createStore().claim(request(1, LONG));
+            expect("due with the store's own rows gone", claim.messages()).isNotEmpty();
+          } catch (SchemaException e) {
+            // it is said
           }
           tck.reset();
         });
