@@ -56,10 +56,7 @@ record Outage(
     for (MessagePublisher one : List.of(publisher, second, third)) {
       calls.add(tck.start(one, PublisherRun.WELL, tck.batch(tck.message("warm"))).await());
     }
-    List<StoredMessage> messages =
-        IntStream.range(0, MESSAGES)
-            .mapToObj(i -> tck.stored(tck.message("k" + i % KEYS)))
-            .toList();
+    List<StoredMessage> messages = tck.many(MESSAGES, "k", KEYS);
     byte[] payload = new byte[OutboxMessage.MAX_PAYLOAD];
     List<StoredMessage> large =
         IntStream.range(0, LARGE_MESSAGES)

@@ -29,6 +29,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** The test class of a publisher as the tests know it. None of its calls can hang the suite. */
@@ -126,6 +127,11 @@ final class PatientPublisher implements Frame.Tested {
 
   List<StoredMessage> batch(OutboxMessage.Builder... messages) {
     return Arrays.stream(messages).map(this::stored).toList();
+  }
+
+  /** So many messages of so many keys, by turns. */
+  List<StoredMessage> many(int count, String key, int keys) {
+    return IntStream.range(0, count).mapToObj(i -> stored(message(key + i % keys))).toList();
   }
 
   // ---- calls, none of which can hang the suite

@@ -30,7 +30,6 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.opentest4j.TestAbortedException;
@@ -220,12 +219,6 @@ abstract class PublisherTests {
     private static final int WORKERS = 4;
     private static final int CALLS = 10;
 
-    private List<StoredMessage> many(int count, String keys) {
-      return IntStream.range(0, count)
-          .mapToObj(i -> tck.stored(tck.message(keys + i % 40)))
-          .toList();
-    }
-
     private static void checkNotThrown(Published published) {
       Throwable thrown = published.thrown();
       if (thrown != null) {
@@ -236,7 +229,7 @@ abstract class PublisherTests {
 
     @Sentence("one result a message, and what is delivered is at the broker by then")
     void delivered() {
-      Published published = tck.publish(many(MANY, "k")).inTime();
+      Published published = tck.publish(tck.many(MANY, "k", 40)).inTime();
       checkNotThrown(published);
       check(published.notThere(PatientPublisher.ids(tck.receive())));
       checkDelivered(published);
@@ -252,7 +245,7 @@ abstract class PublisherTests {
               tck.start(
                   tck.publisher(),
                   "while other threads called publish too",
-                  many(10 + 5 * worker, "w" + worker + "-")));
+                  tck.many(10 + 5 * worker, "w" + worker + "-", 40)));
         }
         running.forEach(publishing -> published.add(publishing.await()));
         running.clear();
@@ -331,8 +324,7 @@ abstract class PublisherTests {
     void inOrder() {
       List<StoredMessage> all = new ArrayList<>();
       for (int call = 0; call < 5; call++) {
-        List<StoredMessage> messages =
-            IntStream.range(0, 60).mapToObj(i -> tck.stored(tck.message("k" + i % 7))).toList();
+        List<StoredMessage> messages = tck.many(60, "k", 7);
         Published.because("P1", tck.publishUntilDelivered(messages));
         all.addAll(messages);
       }
@@ -372,7 +364,7 @@ abstract class PublisherTests {
 
     private void duringCall(String when, Runnable begin, Runnable end) {
       AtomicBoolean begun = new AtomicBoolean();
-      List<StoredMessage> first = manyOfSomeKeys();
+      List<StoredMessage> first = tck.many(500, "k", 23);
       InThread<List<Published>> publishing =
           new InThread<>("publisher tck", () -> publishUntil(begun, when, first));
       List<Published> calls;
@@ -402,13 +394,9 @@ abstract class PublisherTests {
       List<StoredMessage> next = first;
       do {
         calls.add(tck.publish(when, next));
-        next = manyOfSomeKeys();
+        next = tck.many(500, "k", 23);
       } while (!begun.get() && last(calls).undelivered().isEmpty());
       return calls;
-    }
-
-    private List<StoredMessage> manyOfSomeKeys() {
-      return IntStream.range(0, 500).mapToObj(i -> tck.stored(tck.message("k" + i % 23))).toList();
     }
 
     private static Published last(List<Published> calls) {

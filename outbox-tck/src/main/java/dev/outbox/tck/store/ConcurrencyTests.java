@@ -269,7 +269,16 @@ abstract class ConcurrencyTests<T> extends StoreTests<T> {
         retrying(() -> claim.renew(tck.shortTime()));
       }
       calledAt = System.nanoTime();
-      next = settle(store, claim, decisions, returnedAt, random);
+      Set<Long> lost;
+      if (random.nextBoolean()) {
+        Claim.Settled settled =
+            retrying(() -> store.settleAndClaim(claim, decisions, request(random)));
+        lost = settled.lost();
+        next = settled.next();
+      } else {
+        lost = retrying(() -> claim.settle(decisions));
+      }
+      oracle.settled(claim, returnedAt, calledAt, lost, decisions);
     }
   }
 
@@ -308,27 +317,6 @@ abstract class ConcurrencyTests<T> extends StoreTests<T> {
       case 5 -> null;
       default -> Decision.delivered();
     };
-  }
-
-  private @Nullable Claim settle(
-      Claim.Source store,
-      Claim claim,
-      Map<Long, Decision> decisions,
-      long returnedAt,
-      Random random) {
-    long settledAt = System.nanoTime();
-    Set<Long> lost;
-    @Nullable Claim next = null;
-    if (random.nextBoolean()) {
-      Claim.Settled settled =
-          retrying(() -> store.settleAndClaim(claim, decisions, request(random)));
-      lost = settled.lost();
-      next = settled.next();
-    } else {
-      lost = retrying(() -> claim.settle(decisions));
-    }
-    oracle.settled(claim, returnedAt, settledAt, lost, decisions);
-    return next;
   }
 
   private static <R> R retrying(Supplier<R> operation) {
