@@ -16,16 +16,11 @@ import org.jspecify.annotations.Nullable;
 public record StartedServer(Address address, @Nullable EmbeddedServer embedded, Runnable end)
     implements AutoCloseable {
 
-  /** With a URL of another driver. */
-  static StartedServer of(DatabaseServer server, String url) {
+  static StartedServer of(DatabaseServer server) {
     return new StartedServer(
-        new Address(url, server.user(), server.password()),
+        new Address(server.jdbcUrl(), server.user(), server.password()),
         server.embedded().orElseThrow(),
         server::close);
-  }
-
-  static StartedServer of(DatabaseServer server) {
-    return of(server, server.jdbcUrl());
   }
 
   /** Its first process, where it is one of this machine. */

@@ -42,7 +42,12 @@ public enum StoreKind {
       "utf8mb4_0900_bin",
       null,
       settings -> StartedServer.of(started(EmbeddedMysql.builder(), settings))),
-  MARIADB("MariaDB", "mysql.sql", "utf8mb4_nopad_bin", null, StoreKind::mariadb),
+  MARIADB(
+      "MariaDB",
+      "mysql.sql",
+      "utf8mb4_nopad_bin",
+      null,
+      settings -> StartedServer.of(started(EmbeddedMysql.mariadb(), settings))),
   SQLSERVER("SQL Server", "sqlserver.sql", "", ";applicationName=", null),
   MONGO("MongoDB", null, "", null, settings -> mongo()),
   REDIS("Redis", null, "", null, settings -> redis());
@@ -94,12 +99,6 @@ public enum StoreKind {
   private static EmbeddedMysql started(
       EmbeddedMysql.Builder builder, Map<String, String> settings) {
     return builder.settings(settings).setting("performance_schema", "ON").start();
-  }
-
-  /** The embedded MariaDB gives a URL for MySQL's driver. */
-  private static StartedServer mariadb(Map<String, String> settings) {
-    EmbeddedMysql server = started(EmbeddedMysql.mariadb(), settings);
-    return StartedServer.of(server, server.jdbcUrl().replaceFirst("^jdbc:mysql:", "jdbc:mariadb:"));
   }
 
   /** Only a torture starts one. */

@@ -57,7 +57,7 @@ final class Servers {
   Servers(Torture.Settings settings, int keys, Resources resources) throws IOException {
     this.settings = settings;
     database = resources.add(settings.database().start(Map.of("max_connections", "60")));
-    direct = byMysqlsDriver(database.address());
+    direct = database.address();
     place =
         (Tortured<?>)
             resources.add(
@@ -73,12 +73,6 @@ final class Servers {
     broker.start(toBroker.port());
     toBroker.target(broker.server().port());
     broker.createTopics();
-  }
-
-  /** MariaDB's too, for the sake of the connection's options below. */
-  private static Address byMysqlsDriver(Address address) {
-    String url = address.url().replaceFirst("^jdbc:mariadb:", "jdbc:mysql:");
-    return new Address(url, address.user(), address.password());
   }
 
   /** What a process needs to reach both, by way of the proxies. */
