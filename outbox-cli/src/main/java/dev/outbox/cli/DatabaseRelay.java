@@ -49,7 +49,7 @@ final class DatabaseRelay implements AutoCloseable {
   private final SchemaProbe schema;
   private final @Nullable OutboxMetrics metrics;
   private final CompletableFuture<Boolean> first = new CompletableFuture<>();
-  private @Nullable Thread starting;
+  private volatile @Nullable Thread starting;
   private volatile @Nullable InboxHousekeeping purging;
 
   /** Null: it runs, or did. */

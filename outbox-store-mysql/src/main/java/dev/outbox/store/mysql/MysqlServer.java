@@ -76,11 +76,15 @@ final class MysqlServer extends Server {
 
   private final Flavor flavor;
   private final MysqlText text;
+  private final String begin;
+  private final String end;
 
   MysqlServer(PrefixedNames names, TableKind tables, Flavor flavor) {
     super(flavor.title, PLACE, names, tables);
     this.flavor = flavor;
     text = new MysqlText(names, flavor);
+    begin = text.fill(BEGIN);
+    end = text.fill(END);
   }
 
   @Override
@@ -118,12 +122,12 @@ final class MysqlServer extends Server {
   public void begin(Connection connection, Duration patience) throws SQLException {
     long seconds =
         Math.min(Integer.MAX_VALUE / 1000, Math.max(1, patience.plusMillis(999).toSeconds()));
-    execute(connection, fill(BEGIN).replace("${seconds}", "" + seconds));
+    execute(connection, begin.replace("${seconds}", "" + seconds));
   }
 
   @Override
   public void end(Connection connection) throws SQLException {
-    execute(connection, fill(END));
+    execute(connection, end);
   }
 
   private static void execute(Connection connection, String sql) throws SQLException {

@@ -103,20 +103,21 @@ final class PostgresLeases implements Leases<Handle> {
               .replace("${due}", PostgresText.due("f.bucket"))
           + TAKE;
 
+  /** By the number, and not by the place: a row that changed while this waited has another. */
   private static final String EXTEND =
       """
       update ${q}${p}bucket b set
         leased_at = statement_timestamp(),
         lease_until = statement_timestamp() + ? * interval '1 millisecond'${more}
       from (
-        select b.ctid as place
+        select b.bucket
         from ${q}${p}bucket b join unnest(?::int[], ?::bigint[]) h (bucket, token)
           on h.bucket = b.bucket and h.token = b.token
         where b.claim_id = ?
         order by b.bucket
         for no key update of b
       ) held
-      where b.ctid = held.place
+      where b.bucket = held.bucket
       returning b.bucket
       """;
 

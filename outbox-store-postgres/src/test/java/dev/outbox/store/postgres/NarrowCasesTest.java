@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -76,6 +77,31 @@ class NarrowCasesTest extends DatabaseTest {
           .isEmpty();
     } finally {
       database.execute("drop owned by " + role + "; drop role " + role);
+    }
+  }
+
+  /** As by a cancel: the row that the statement has seen is not the last one any more. */
+  @Test
+  void leaseThatIsRenewedWhileAnotherWritesItsBucketsRow() throws Exception {
+    append("key", 2, 10);
+    Claim claim = store.claim(request(100));
+    try (Connection other = database.pool.getConnection();
+        Statement write = other.createStatement()) {
+      other.setAutoCommit(false);
+      write.execute("update outbox_bucket set token = token");
+      CompletableFuture<Set<Long>> renewed =
+          CompletableFuture.supplyAsync(
+              () -> claim.renew(Duration.ofMinutes(1)), Background.THREADS);
+      await()
+          .atMost(Duration.ofMinutes(1))
+          .until(
+              () ->
+                  database
+                      .query(
+                          "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like '%lease_until%'")
+                      .equals("1"));
+      other.commit();
+      assertThat(renewed.get(1, TimeUnit.MINUTES)).as("renewed").hasSize(2);
     }
   }
 

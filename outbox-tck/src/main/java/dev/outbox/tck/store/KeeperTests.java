@@ -166,7 +166,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
         if (busy) {
           committed("k", 1);
         }
-        Claim claim = claim(keeper);
+        Claim claim = busy ? awaitClaim("a message", keeper, 100) : claim(keeper);
         keeper.close();
         expect("lost after the relay let go", settleAndGoOn(keeper, claim, delivered(claim)))
             .isEmpty();

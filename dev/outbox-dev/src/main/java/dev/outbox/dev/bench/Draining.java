@@ -126,7 +126,12 @@ final class Draining {
     return new Round(
         () -> {
           held.push(database.snapshot());
-          round.prepare().run();
+          try {
+            round.prepare().run();
+          } catch (Exception e) {
+            held.pop().close();
+            throw e;
+          }
         },
         place -> {
           try (AutoCloseable ignored = held.pop()) {

@@ -222,11 +222,11 @@ final class Demo {
       relays.forEach(Demo::stop);
     }
     allPublished = true;
-    awaitEnd(reading);
+    awaitEnd("the consumer", reading);
     ChildJvm last = requireNonNull(shipping);
     last.send(DemoShipping.END);
     stopped(last, "the consumer failed; it said: ");
-    awaitEnd(showing);
+    awaitEnd("what is shown meanwhile", showing);
     progress.wipe();
     return account.verdict(
         place.deadLetters(),
@@ -270,12 +270,12 @@ final class Demo {
         });
   }
 
-  private static void awaitEnd(CompletableFuture<Void> background) {
+  private static void awaitEnd(String what, CompletableFuture<Void> background) {
     try {
       background.join();
     } catch (CompletionException e) {
       Throwable cause = requireNonNull(e.getCause());
-      throw new Failure("the consumer failed: " + cause.getMessage(), cause);
+      throw new Failure("%s failed: %s".formatted(what, cause.getMessage()), cause);
     }
   }
 

@@ -13,7 +13,8 @@
  *       returns; {@link dev.outbox.publisher.core.SilentPlaces}, which do not acknowledge; and
  *       {@link dev.outbox.publisher.core.BackgroundTasks} for what may take long.
  *   <li>{@link dev.outbox.publisher.core.Reconnecting}: a connection, and another one in its place.
- *   <li>{@link dev.outbox.publisher.core.TimeLimits}: which timeouts are taken.
+ *   <li>{@link dev.outbox.publisher.core.TimeLimits}: which timeouts are taken; {@link
+ *       dev.outbox.publisher.core.ProviderProperties}: how a provider reads its properties.
  * </ol>
  */
 @NullMarked

@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
 record Endpoint(URI uri, String origin, String name) {
   private static final Pattern USER_INFO = Pattern.compile("//[^/?#]*@");
   private static final Pattern PLACEHOLDER = Pattern.compile("\\{[^{}]*}");
-  private static final Pattern HOST = Pattern.compile("https?://[^/?#{}]+/");
+  private static final Pattern HOST = Pattern.compile("(?i)https?://[^/?#{}]+(?=[/?])");
   private static final List<String> DOTS = List.of(".", "..");
 
   /**

@@ -69,6 +69,7 @@ final class Call {
     } catch (NoConnectionException e) {
       stopAll("no connection to %s: %s".formatted(parts.address(), e.getMessage()));
     } finally {
+      hearWhatCame();
       inFlight.forEach(Run::leave);
     }
     return outcome.results();
@@ -87,6 +88,7 @@ final class Call {
         // What still waits in the client's queue must not go out later.
         lost(link, "takes messages too slowly");
       } else if (now - end >= 0) {
+        hearWhatCame();
         stopAll(
             "the call's time went by with the messages before it: give the relay a smaller batchSize");
       } else if (now - check >= 0) {
@@ -146,6 +148,15 @@ final class Call {
     stopAll("%s: %s".formatted(parts.address(), why));
   }
 
+  /** What was delivered until now, without sending more. */
+  private void hearWhatCame() {
+    for (Report report = reports.poll(); report != null; report = reports.poll()) {
+      if (report.error == null && inFlight.remove(report.run)) {
+        outcome.delivered(report.run, requireNonNull(report.delivered));
+      }
+    }
+  }
+
   private void stopAll(String error) {
     outcome.decideAll(Result.unavailable(error));
   }
@@ -190,10 +201,6 @@ final class Call {
       }
       subject = outgoing.subject();
       place = outgoing.place();
-      if (parts.quiet().isStuck(place)) {
-        stop(notAcknowledged(place));
-        return;
-      }
       Result known = parts.quiet().known(message);
       if (known instanceof Result.Delivered) { // after its call had given up on it
         outcome.delivered(this, known);
@@ -202,6 +209,10 @@ final class Call {
       }
       if (known != null) {
         stop(known);
+        return;
+      }
+      if (parts.quiet().isStuck(place) && parts.quiet().isSlow(place)) {
+        stop(notAcknowledged(place));
         return;
       }
       if (parts.quiet().isSlow(place) && isTried(place)) {
