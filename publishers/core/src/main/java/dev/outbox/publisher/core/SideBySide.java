@@ -41,6 +41,9 @@ public final class SideBySide {
       }
       interrupted = false;
     } finally {
+      if (interrupted) {
+        outcome.runs().forEach(Run::withdraw);
+      }
       for (Run<?, ?> run : outcome.runs()) {
         run.end(interrupted);
       }
@@ -72,6 +75,7 @@ public final class SideBySide {
   public abstract static class Run<I extends KeyRun.Item, W> extends KeyRun<I> {
     private final SideBySide call;
     private @Nullable W current;
+    private boolean withdrawn;
     private boolean over;
 
     protected Run(SideBySide call) {
@@ -95,7 +99,10 @@ public final class SideBySide {
     /** The call does not wait for a message any more; gives its result for now. */
     protected abstract Result left(I item, @Nullable W current);
 
-    /** The same where the call was interrupted; nobody sees the result. */
+    /** The call was interrupted: this must not begin any more, if it has not. */
+    protected void withdraw(W current) {}
+
+    /** The same as {@link #left} where the call was interrupted; nobody sees the result. */
     protected Result interrupted(I item, @Nullable W current) {
       return left(item, current);
     }
@@ -103,7 +110,19 @@ public final class SideBySide {
     /** From now on this is on its way; false when it must not be, because the run is over. */
     protected final synchronized boolean isBegun(W what) {
       current = what;
-      return !over;
+      return !over && !withdrawn;
+    }
+
+    /** Before any is ended, because the end of one may let another begin. */
+    private void withdraw() {
+      W last;
+      synchronized (this) {
+        withdrawn = true;
+        last = current;
+      }
+      if (last != null) {
+        withdraw(last);
+      }
     }
 
     /** Takes the result of the message on its way, and goes on with the next one. */

@@ -86,6 +86,11 @@ final class Call {
       return parts.unanswered().leave(item.message(), threads.name(), current.result());
     }
 
+    @Override
+    protected void withdraw(Handling current) {
+      boolean ignored = current.remove();
+    }
+
     /** What the call has left before goes on. */
     @Override
     protected Result interrupted(Item item, @Nullable Handling current) {
