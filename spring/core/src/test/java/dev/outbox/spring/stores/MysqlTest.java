@@ -52,7 +52,7 @@ class MysqlTest {
     try (DatabaseServer server = kind.start.get()) {
       JdbcTemplate admin =
           new JdbcTemplate(
-              new DriverManagerDataSource(server.jdbcUrl(), server.user(), server.password()));
+              new DriverManagerDataSource(url(server), server.user(), server.password()));
       admin.execute("create database spring_outbox");
       try (Application application = start(server)) {
         appendsAndDelivers(application, kind);
@@ -62,12 +62,17 @@ class MysqlTest {
     }
   }
 
+  /** By MySQL's driver, which is on the class path. */
+  private static String url(DatabaseServer server) {
+    return server.jdbcUrl().replaceFirst("^jdbc:mariadb:", "jdbc:mysql:");
+  }
+
   private static Application start(DatabaseServer server) {
     return Application.run(
         App.class,
         "--spring.main.banner-mode=off",
         "--spring.autoconfigure.exclude=" + Excluded.MONGO,
-        "--spring.datasource.url=" + server.jdbcUrl().replaceFirst("^jdbc:mariadb:", "jdbc:mysql:"),
+        "--spring.datasource.url=" + url(server),
         "--spring.datasource.username=" + server.user(),
         "--spring.datasource.password=" + server.password(),
         "--spring.datasource.hikari.catalog=spring_outbox",
