@@ -30,6 +30,11 @@ class NarrowCasesTest extends DatabaseTest {
     config.addDataSourceProperty("socketFactory", CountedSockets.class.getName());
   }
 
+  /** Until a query that counts says one. */
+  private void awaitOne(String count) {
+    await().atMost(Duration.ofMinutes(1)).until(() -> database.query(count).equals("1"));
+  }
+
   /**
    * The lease statement is held up after its snapshot was taken, until another has leased the same
    * bucket, failed its message and given it back.
@@ -58,14 +63,8 @@ class NarrowCasesTest extends DatabaseTest {
       close.execute("select pg_advisory_lock(4711)");
       CompletableFuture<Claim> late =
           CompletableFuture.supplyAsync(() -> slowStore.claim(request(100)), Background.THREADS);
-      await()
-          .atMost(Duration.ofMinutes(1))
-          .until(
-              () ->
-                  database
-                      .query(
-                          "select count(*) from pg_locks where locktype = 'advisory' and not granted and objid = 4711")
-                      .equals("1"));
+      awaitOne(
+          "select count(*) from pg_locks where locktype = 'advisory' and not granted and objid = 4711");
 
       Claim first = store.claim(request(1));
       first.settle(
@@ -92,14 +91,8 @@ class NarrowCasesTest extends DatabaseTest {
       CompletableFuture<Set<Long>> renewed =
           CompletableFuture.supplyAsync(
               () -> claim.renew(Duration.ofMinutes(1)), Background.THREADS);
-      await()
-          .atMost(Duration.ofMinutes(1))
-          .until(
-              () ->
-                  database
-                      .query(
-                          "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like '%lease_until%'")
-                      .equals("1"));
+      awaitOne(
+          "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like '%lease_until%'");
       other.commit();
       assertThat(renewed.get(1, TimeUnit.MINUTES)).as("renewed").hasSize(2);
     }

@@ -69,7 +69,6 @@ final class Call {
     } catch (NoConnectionException e) {
       stopAll("no connection to %s: %s".formatted(parts.address(), e.getMessage()));
     } finally {
-      hearWhatCame();
       inFlight.forEach(Run::leave);
     }
     return outcome.results();
