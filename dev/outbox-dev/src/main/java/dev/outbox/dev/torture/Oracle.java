@@ -323,34 +323,43 @@ public final class Oracle {
    */
   private static final class Seen {
 
-    /** It is noticed that late at most that a session was lost, unless the process stands still. */
+    /** It is noticed that late at most that a session was lost, while the process runs. */
     private static final long NOTICED = Duration.ofSeconds(1).toNanos();
 
     private final Set<String> unseen = new HashSet<>();
-    private final Map<String, Long> last = new HashMap<>();
+    private final Map<String, NavigableSet<Long>> wrote = new HashMap<>();
     private final Map<String, NavigableSet<Long>> lost = new HashMap<>();
 
     private Seen(List<Line> lines) {
       for (Line line : lines) {
-        last.merge(line.process(), line.at(), Math::max);
+        add(wrote, line);
         switch (line.what()) {
           case "unseen" -> unseen.add(line.process());
-          case "session-lost" ->
-              lost.computeIfAbsent(line.process(), process -> new TreeSet<>())
-                  .add(line.at() - NOTICED);
+          case "session-lost" -> add(lost, line);
           default -> {}
         }
       }
     }
 
-    /** Until when a lease was safe from those who believe its process dead. */
+    private static void add(Map<String, NavigableSet<Long>> times, Line line) {
+      times.computeIfAbsent(line.process(), process -> new TreeSet<>()).add(line.at());
+    }
+
+    /**
+     * Until when a lease was safe from those who believe its process dead. One that stood still
+     * when its session was lost wrote nothing meanwhile, so its last line before counts.
+     */
     private long until(String process, long begin) {
       if (unseen.contains(process)) {
         return Long.MAX_VALUE;
       }
-      Long sessionLost = lost.getOrDefault(process, new TreeSet<>()).ceiling(begin - NOTICED);
-      long wrote = requireNonNull(last.get(process)) + 1;
-      return sessionLost == null ? wrote : Math.min(sessionLost, wrote);
+      NavigableSet<Long> lines = requireNonNull(wrote.get(process));
+      Long noticed = lost.getOrDefault(process, new TreeSet<>()).ceiling(begin);
+      if (noticed == null) {
+        return lines.last() + 1;
+      }
+      Long ran = lines.floor(noticed - NOTICED);
+      return ran == null ? begin : ran;
     }
   }
 

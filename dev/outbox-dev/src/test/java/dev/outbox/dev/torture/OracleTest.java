@@ -271,6 +271,29 @@ class OracleTest {
   }
 
   @Test
+  @DisplayName("asks for what was claimed until a second before its process noticed a lost session")
+  void sessionLater() {
+    line("relay-1", 1, "claim", 1, 0, 60 * SECOND, "1|k");
+    line("relay-1", 5 * SECOND, "trouble", "settles-late");
+    line("relay-1", 6 * SECOND, "session-lost");
+    line("relay-2", 4 * SECOND, "claim", 1, 4 * SECOND, SECOND, "1|k");
+    assertThat(oracle.compareClaims(lines)).isEqualTo(2);
+    assertThat(oracle.violations()).hasSize(1);
+  }
+
+  @Test
+  @DisplayName("lets others have what was claimed when its process lost its session as it stood")
+  void sessionLostWhileItStood() {
+    line("relay-1", SECOND, "claim", 1, SECOND, 5 * SECOND, "1|k");
+    line("relay-1", 2 * SECOND, "trouble", "hangs");
+    line("relay-2", 4 * SECOND, "claim", 1, 4 * SECOND, SECOND, "1|k");
+    line("relay-1", 8 * SECOND, "trouble", "settles-late");
+    line("relay-1", 8 * SECOND + 1, "session-lost");
+    assertThat(oracle.compareClaims(lines)).isEqualTo(2);
+    assertThat(oracle.violations()).isEmpty();
+  }
+
+  @Test
   @DisplayName("lets a claim end with its settle, its lease, or what was lost of it")
   void ended() {
     line("relay-1", 1, "claim", 1, 0, SECOND, "1|k");
