@@ -15,7 +15,7 @@ final class Pauses {
   static final Duration FIRST = Duration.ofMillis(1);
 
   /** The longest while there is work. */
-  static final Duration LIVELY = Duration.ofMillis(16);
+  static final Duration LIVELY = Duration.ofMillis(14);
 
   /** A pause is at most this part of the time since there was work. */
   static final int PART = 50;
@@ -27,7 +27,7 @@ final class Pauses {
   private long workedAt;
 
   /**
-   * @param random gives 0 to 1; takes up to half of each pause off, so that relays spread
+   * @param random gives 0 to 1; takes up to a fifth of each pause off, so that relays spread
    * @param clock in nanoseconds, from anywhere
    */
   Pauses(Duration idlePause, DoubleSupplier random, LongSupplier clock) {
@@ -54,6 +54,6 @@ final class Pauses {
     long longest = Math.min(idlePause, Math.max(LIVELY.toNanos(), idleFor / PART));
     long pause = Math.min(next, longest);
     next = Math.min(idlePause, pause * 2);
-    return Math.max(1, (long) (pause * (1 - random.getAsDouble() / 2)));
+    return Math.max(1, (long) (pause * (1 - random.getAsDouble() / 5)));
   }
 }

@@ -25,7 +25,7 @@ class PausesTest {
     assertThat(next()).isEqualTo(Duration.ofMillis(4));
     assertThat(next()).isEqualTo(Duration.ofMillis(8));
     for (int i = 0; i < 20; i++) {
-      assertThat(next()).isEqualTo(Duration.ofMillis(16));
+      assertThat(next()).isEqualTo(Duration.ofMillis(14));
     }
     pauses.worked();
     assertThat(next()).isEqualTo(Duration.ofMillis(1));
@@ -78,10 +78,10 @@ class PausesTest {
   }
 
   @Test
-  void chanceTakesOffAtMostHalf() {
-    Pauses halved = new Pauses(Duration.ofMillis(500), () -> 1, clock::get);
-    assertThat(halved.next()).isEqualTo(Duration.ofMillis(1).toNanos() / 2);
-    assertThat(halved.next()).isEqualTo(Duration.ofMillis(1).toNanos());
+  void chanceTakesOffAtMostAFifth() {
+    Pauses shorter = new Pauses(Duration.ofMillis(500), () -> 1, clock::get);
+    assertThat(shorter.next()).isEqualTo(800_000);
+    assertThat(shorter.next()).isEqualTo(1_600_000);
     assertThat(new Pauses(Duration.ofNanos(1), () -> 1, clock::get).next()).isEqualTo(1);
   }
 }

@@ -8,6 +8,7 @@ import dev.outbox.publisher.core.Destination;
 import dev.outbox.publisher.core.ProviderProperties;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.PublisherProvider;
+import java.net.URI;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
@@ -47,7 +48,7 @@ public final class HttpPublisherProvider implements PublisherProvider {
   public MessagePublisher open(Map<String, String> properties, Duration timeout) {
     HttpPublisher.Builder publisher = HttpPublisher.builder().timeout(timeout);
     destination(properties, publisher);
-    Attributes.cloudEventsSource(properties, publisher::cloudEvents);
+    publisher.cloudEvents(source(properties));
     given(properties, MODE, mode -> mode(mode, publisher));
     given(properties, SIGNING_SECRETS, secrets -> publisher.signingSecrets(words(secrets)));
     given(properties, COPIED_HEADERS, names -> publisher.copiedHeaders(words(names)));
@@ -68,6 +69,16 @@ public final class HttpPublisherProvider implements PublisherProvider {
     publisher.url(general);
     ProviderProperties.behind(word + ".", properties).values().forEach(Endpoint::ofPattern);
     publisher.destination(Destination.fromProperties(properties));
+  }
+
+  private static URI source(Map<String, String> properties) {
+    URI source = Attributes.cloudEventsSource(properties, Attributes.CLOUD_EVENTS_SOURCE);
+    if (source == null) {
+      throw new IllegalArgumentException(
+          "%s is missing: give the URI of what sends, as https://shop.example/orders"
+              .formatted(Attributes.CLOUD_EVENTS_SOURCE));
+    }
+    return source;
   }
 
   private static void mode(String mode, HttpPublisher.Builder publisher) {

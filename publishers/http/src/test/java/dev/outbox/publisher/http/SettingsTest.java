@@ -139,6 +139,8 @@ class SettingsTest {
   void refusedProperties() {
     assertThatThrownBy(() -> open(Map.of()))
         .hasMessageStartingWith("destination is missing: give the URL");
+    assertThatThrownBy(() -> open(Map.of("destination", "https://h/")))
+        .hasMessageStartingWith("publisher.cloudEventsSource is missing: give the URI");
     assertThatThrownBy(() -> open(properties("https://h/", "destination.bill", "bills")))
         .hasMessageContaining("the URL bills does not begin with");
     assertThatThrownBy(() -> open(properties("https://h/", "http.mode", "json")))
