@@ -83,7 +83,6 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
     List<String> command = new ArrayList<>(binaries.command());
     command.addAll(List.of("--datadir=" + data, "--tmpdir=" + directory(), "--port=" + port()));
     command.addAll(List.of("--bind-address=127.0.0.1", "--skip-name-resolve", "--socket="));
-    command.add("--skip-log-bin"); // nothing is replicated; a setting log_bin has the last word
     command.add("--pid-file=" + directory().resolve("pid"));
     // In order: a setting given comes after our own, which may have another name for it.
     settings.forEach((name, value) -> command.add("--" + name + "=" + value));
