@@ -75,7 +75,8 @@ final class RelayThreads {
     Backoff pauses = new Backoff(FIRST_HOLD_RETRY, LONGEST_HOLD_RETRY);
     SupervisedLoop task =
         supervised(
-            () -> keeper.hold(waiting::wake), e -> new RelayEvent.StoreFailed(name, "hold", e));
+            () -> keeper.hold(waiting::announcedByOthers),
+            e -> new RelayEvent.StoreFailed(name, "hold", e));
     holding =
         started(
             name + "-holding",

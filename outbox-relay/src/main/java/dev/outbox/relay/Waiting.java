@@ -47,6 +47,9 @@ final class Waiting {
   /** Whether {@link #wake} was called since the last look. */
   private volatile boolean told;
 
+  /** Whether other processes have announced some since a poll found what nobody had told of. */
+  private volatile boolean othersAnnounce;
+
   /** Whether the poller waits, and {@link #wake} has to end that. */
   private volatile boolean napping;
 
@@ -93,6 +96,12 @@ final class Waiting {
 
   int announcements() {
     return announcements.get();
+  }
+
+  /** As {@link #wake}: another process has committed messages, or had their keys. */
+  void announcedByOthers() {
+    othersAnnounce = true;
+    wake();
   }
 
   /** There is something for whoever claims next. */
@@ -147,14 +156,21 @@ final class Waiting {
     return Math.min(LOOK_UP, stopTimeout / LOOK_UP_PART);
   }
 
-  /** This worker found messages, and will not poll until it is done with them. */
+  /**
+   * This worker found messages, and will not poll until it is done with them. What nobody has told
+   * of makes pauses small. But where others announce, a poll may only have been quicker, and the
+   * smaller the pauses are, the more often it is: so there the first such find does not count.
+   */
   void working(Object worker, int messages) {
     lock.lock();
     try {
       boolean wereExpected = expected.get() > 0;
       expectLess(messages);
       if (!wereExpected && !wasTold && !told) {
-        pauses.worked();
+        if (!othersAnnounce) {
+          pauses.worked();
+        }
+        othersAnnounce = false;
       }
       handOver(worker);
     } finally {

@@ -4,7 +4,9 @@ import static dev.outbox.relay.Waits.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.BeforeEach;
@@ -96,6 +98,41 @@ class WaitingTest {
     assertThat(pauses.next()).isEqualTo(Pauses.FIRST.toNanos());
   }
 
+  /** Ten commits a second in other processes, announced 4 ms later: a poll may be quicker. */
+  @Test
+  void pollsThatAreQuickerThanAnAnnouncementDoNotKeepPausesShort() throws Exception {
+    long seed = ThreadLocalRandom.current().nextLong();
+    Random random = new Random(seed);
+    Pauses short500 = new Pauses(Duration.ofMillis(500), random::nextDouble, clock::get);
+    Waiting fleet = new Waiting(FOREVER, short500, clock::get);
+    long end = clock.get() + Duration.ofMinutes(10).toNanos();
+    long commit = clock.get();
+    long poll = commit;
+    boolean isRead = true;
+    int polls = 0;
+    while (clock.get() < end) {
+      long announcement = commit + Duration.ofMillis(4).toNanos();
+      clock.set(Math.min(poll, announcement));
+      if (poll < announcement) {
+        polls++;
+      } else {
+        fleet.announcedByOthers();
+      }
+      fleet.idle(one, fleet.announcements() - 1); // its pause is over
+      if (!isRead && clock.get() >= commit) {
+        fleet.working(one, 1);
+        isRead = true;
+      }
+      poll = clock.get() + short500.next();
+      if (clock.get() == announcement) {
+        double seconds = -Math.log(1 - random.nextDouble()) / 10;
+        commit = Math.max(announcement, commit + (long) (seconds * 1e9));
+        isRead = false;
+      }
+    }
+    assertThat(polls).as("in ten minutes, seed %s", seed).isLessThan(3_000);
+  }
+
   @Test
   void whatWasToldOfWhileAllWorkersWorkDoesNot() {
     waiting.wake();
@@ -154,7 +191,7 @@ class WaitingTest {
   @Test
   void whatOthersAnnounceIsFoundByOnePoll() throws Exception {
     CompletableFuture<Void> idle = inBackground(() -> idle(one));
-    waiting.announced();
+    waiting.announcedByOthers();
     idle.get(1, TimeUnit.MINUTES);
     waiting.working(one, 2);
     assertThat(pauses.next())
@@ -162,7 +199,7 @@ class WaitingTest {
         .isEqualTo(FOREVER.toNanos());
     CompletableFuture<Void> next = inBackground(() -> idle(one));
     assertThat(next).as("nothing more is expected").isNotDone();
-    waiting.announced();
+    waiting.announcedByOthers();
     next.get(1, TimeUnit.MINUTES);
     CompletableFuture<Void> none = inBackground(() -> idle(one));
     assertThat(none).as("it was found by another's poll").isNotDone();
