@@ -8,7 +8,7 @@ create table if not exists outbox_archive_message (
   outcome         varchar(16) character set ascii not null,
   -- What the broker said, as orders-3@1742.
   answer          text,
-  id              char(37) character set ascii not null,
+  id              varchar(37) character set ascii not null,
   aggregate_type  varchar(256) not null,
   aggregate_id    varchar(256) not null,
   event_type      varchar(256) not null,

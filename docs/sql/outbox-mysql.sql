@@ -13,7 +13,7 @@ create table if not exists outbox_message (
   seq             bigint not null auto_increment,
   -- One longer than the limit, also below: where sql_mode is not strict, what is too long is cut off
   -- without an error, and must not look as if it fitted.
-  id              char(37) character set ascii not null default (uuid()),
+  id              varchar(37) character set ascii not null default (uuid()),
   aggregate_type  varchar(256) not null,
   aggregate_id    varchar(256) not null,
   event_type      varchar(256) not null,

@@ -55,7 +55,7 @@ record MysqlText(PrefixedNames names, Flavor flavor) {
       """
       json_table(convert(:rows using utf8mb4), '$[*]' columns (
         bucket tinyint unsigned path '$[0]', seq bigint path '$[1]',
-        id char(37) character set ascii path '$[2]')) l
+        id varchar(37) character set ascii path '$[2]')) l
       """;
 
   /** And with what is archived of them besides: an answer in hexadecimal, or nothing. */
@@ -63,7 +63,7 @@ record MysqlText(PrefixedNames names, Flavor flavor) {
       """
       json_table(convert(:rows using utf8mb4), '$[*]' columns (
         bucket tinyint unsigned path '$[0]', seq bigint path '$[1]',
-        id char(37) character set ascii path '$[2]', attempts integer path '$[3]',
+        id varchar(37) character set ascii path '$[2]', attempts integer path '$[3]',
         answer varchar(16000) character set ascii path '$[4]')) l
       """;
 
