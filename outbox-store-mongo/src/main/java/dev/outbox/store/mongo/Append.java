@@ -23,18 +23,8 @@ import java.util.UUID;
 import org.bson.Document;
 
 /** Appends in the caller's transaction: one command, or three when there are dedup keys. */
-final class Append {
-  private final OutboxCollections collections;
-  private final ServerClock clock;
-  private final Errors errors;
-  private final Duration dedupWindow;
-
-  Append(OutboxCollections collections, ServerClock clock, Errors errors, Duration dedupWindow) {
-    this.collections = collections;
-    this.clock = clock;
-    this.errors = errors;
-    this.dedupWindow = dedupWindow;
-  }
+record Append(
+    OutboxCollections collections, ServerClock clock, Errors errors, Duration dedupWindow) {
 
   Set<UUID> append(ClientSession session, List<OutboxMessage> messages) {
     return errors.joining(

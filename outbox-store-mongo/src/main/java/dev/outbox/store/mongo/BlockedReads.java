@@ -23,17 +23,7 @@ import org.bson.Document;
 import org.bson.conversions.Bson;
 
 /** Reads blocked keys whose time has come: first without content, then what there is room for. */
-final class BlockedReads {
-  private final OutboxCollections collections;
-  private final PlainInsertAdoption adoption;
-  private final FetchedMessages contents;
-
-  BlockedReads(
-      OutboxCollections collections, PlainInsertAdoption adoption, FetchedMessages contents) {
-    this.collections = collections;
-    this.adoption = adoption;
-    this.contents = contents;
-  }
+record BlockedReads(OutboxCollections collections, PlainInsertAdoption adoption) {
 
   /** Its messages, the head first, without their content; none when nothing waits any more. */
   private record DueKey(int bucket, String key, List<Document> messages) {
@@ -61,7 +51,8 @@ final class BlockedReads {
         chosen.add(message.append("bucket", key.bucket()));
       }
     }
-    rows.addAll(contents.claimable(transaction, Status.BLOCKED, chosen, chosen));
+    rows.addAll(
+        new FetchedMessages(collections).claimable(transaction, Status.BLOCKED, chosen, chosen));
     return rows;
   }
 

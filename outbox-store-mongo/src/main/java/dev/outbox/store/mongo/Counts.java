@@ -32,16 +32,7 @@ import org.jspecify.annotations.Nullable;
  * transactions, so the numbers are of moments close to each other. The age of a message is that of
  * its sequence, to the second; of one that was delayed, that since it has been due.
  */
-final class Counts {
-  private final OutboxCollections collections;
-  private final ClientSession session;
-  private final int cap;
-
-  Counts(OutboxCollections collections, ClientSession session, int cap) {
-    this.collections = collections;
-    this.session = session;
-    this.cap = cap;
-  }
+record Counts(OutboxCollections collections, ClientSession session, int cap) {
 
   /**
    * @param now by the server's clock

@@ -22,7 +22,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Says in one sentence what went wrong, and whether trying again can help. */
-final class Errors {
+record Errors(CollectionKind contents, PrefixedNames names) {
   private static final int UNAUTHORIZED = 13;
   private static final int AUTHENTICATION_FAILED = 18;
   private static final int ILLEGAL_OPERATION = 20;
@@ -36,14 +36,6 @@ final class Errors {
           6, 7, 24, 43, 50, 63, 64, 89, 91, 112, 133, 134, 189, 202, 217, 225, 234, 237, 239, 246,
           251, 262, 290, 319, 355, 365, 402, 407, 433, 449, 9001, 10107, 11600, 11601, 11602, 13388,
           13435, 13436);
-
-  private final CollectionKind contents;
-  private final PrefixedNames names;
-
-  Errors(CollectionKind contents, PrefixedNames names) {
-    this.contents = contents;
-    this.names = names;
-  }
 
   /** What is done in the caller's transaction. */
   <R> R joining(ClientSession session, Supplier<R> work) {

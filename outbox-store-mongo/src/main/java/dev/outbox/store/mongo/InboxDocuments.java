@@ -29,6 +29,7 @@ import com.mongodb.client.model.ReturnDocument;
 import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
+import dev.outbox.spi.store.InboxStore.InboxStatistics;
 import dev.outbox.store.core.internal.InboxTaking;
 import dev.outbox.store.core.internal.InboxTaking.State;
 import dev.outbox.store.core.internal.PrefixedNames;
@@ -331,16 +332,13 @@ final class InboxDocuments {
 
   // ---- statistics
 
-  long inProgress(Instant now, int cap) {
-    return count(State.STARTED, gt("lockUntil", Date.from(now)), cap);
-  }
-
-  long expiredLocks(Instant now, int cap) {
-    return count(State.STARTED, lte("lockUntil", Date.from(now)), cap);
-  }
-
-  long failed(int cap) {
-    return count(State.FAILED, exists("lockUntil"), cap);
+  InboxStatistics statistics(Instant now, int cap) {
+    Date time = Date.from(now);
+    return new InboxStatistics(
+        cap,
+        count(State.STARTED, gt("lockUntil", time), cap),
+        count(State.STARTED, lte("lockUntil", time), cap),
+        count(State.FAILED, exists("lockUntil"), cap));
   }
 
   private long count(State state, Bson lock, int cap) {

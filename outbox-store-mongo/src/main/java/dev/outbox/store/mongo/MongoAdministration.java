@@ -51,8 +51,17 @@ import org.bson.Document;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 
-/** Dead letters, figures, and putting right what somebody did to the collections. */
-final class MongoAdministration implements Administration<MongoTransaction> {
+/**
+ * Dead letters, figures, and putting right what somebody did to the collections.
+ *
+ * @param archiveSchema null where no archive is kept
+ */
+record MongoAdministration(
+    OutboxCollections collections,
+    MongoArchive archive,
+    @Nullable ArchiveSchema archiveSchema,
+    ServerClock clock)
+    implements Administration<MongoTransaction> {
 
   /** How many dedup keys are purged in one transaction. */
   private static final int PURGE = 1_000;
@@ -65,25 +74,6 @@ final class MongoAdministration implements Administration<MongoTransaction> {
    * where somebody requeues them meanwhile and all would be a conflict again.
    */
   private static final long MOST_EXPIRED = 4_000_000;
-
-  private final OutboxCollections collections;
-  private final MongoArchive archive;
-  private final @Nullable ArchiveSchema archiveSchema;
-  private final ServerClock clock;
-
-  /**
-   * @param archiveSchema null where no archive is kept
-   */
-  MongoAdministration(
-      OutboxCollections collections,
-      MongoArchive archive,
-      @Nullable ArchiveSchema archiveSchema,
-      ServerClock clock) {
-    this.collections = collections;
-    this.archive = archive;
-    this.archiveSchema = archiveSchema;
-    this.clock = clock;
-  }
 
   @Override
   public List<DeadLetter> deadLetters(MongoTransaction transaction, long afterSequence, int limit) {

@@ -20,7 +20,6 @@ import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.mongo.InboxDocuments.Entry;
 import dev.outbox.store.mongo.InboxDocuments.Taking;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -226,15 +225,7 @@ public final class MongoInboxStore implements InboxStore<ClientSession>, SchemaS
   @Override
   public InboxStatistics statistics(int cap) {
     int most = StatisticsStore.checked(cap);
-    return errors.own(
-        () -> {
-          Instant now = clock.read();
-          return new InboxStatistics(
-              most,
-              documents.inProgress(now, most),
-              documents.expiredLocks(now, most),
-              documents.failed(most));
-        });
+    return errors.own(() -> documents.statistics(clock.read(), most));
   }
 
   // ---- the schema

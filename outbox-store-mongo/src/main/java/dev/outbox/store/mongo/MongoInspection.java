@@ -54,18 +54,12 @@ import org.jspecify.annotations.Nullable;
  * reads the front of each part that one has: those of each status, and those that are not adopted
  * yet. Where messages are filtered, it goes as far as each of the parts may be read.
  */
-final class MongoInspection implements Inspection<MongoTransaction> {
+record MongoInspection(OutboxCollections collections) implements Inspection<MongoTransaction> {
   private static final Bson LISTED =
       fields(include(Documents.METADATA), include("status", "lastFailedAt"));
 
   /** Of a timestamp, whose seconds have no sign: in the year 2106. */
   private static final long MOST_SECONDS = 0xFFFF_FFFFL;
-
-  private final OutboxCollections collections;
-
-  MongoInspection(OutboxCollections collections) {
-    this.collections = collections;
-  }
 
   // ---- messages
 

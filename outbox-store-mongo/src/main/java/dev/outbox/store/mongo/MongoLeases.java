@@ -54,7 +54,12 @@ import org.jspecify.annotations.Nullable;
  * Who holds which buckets. Takes free ones for a claim, and ends the transactions of holders that
  * stopped in one. Then, in the holder's transactions, writes the documents of its buckets.
  */
-final class MongoLeases implements Leases<MongoTransaction> {
+record MongoLeases(
+    MongoClient client,
+    OutboxCollections collections,
+    ServerClock clock,
+    PlainInsertAdoption adoption)
+    implements Leases<MongoTransaction> {
   private static final Date LONG_AGO = new Date(0);
 
   /** So much later than this claim another may say that it served a bucket. */
@@ -68,22 +73,6 @@ final class MongoLeases implements Leases<MongoTransaction> {
 
   /** How long it waits for others: nobody but a slow server holds them up. */
   private static final long PATIENCE_MILLIS = 5_000;
-
-  private final MongoClient client;
-  private final OutboxCollections collections;
-  private final ServerClock clock;
-  private final PlainInsertAdoption adoption;
-
-  MongoLeases(
-      MongoClient client,
-      OutboxCollections collections,
-      ServerClock clock,
-      PlainInsertAdoption adoption) {
-    this.adoption = adoption;
-    this.client = client;
-    this.collections = collections;
-    this.clock = clock;
-  }
 
   /** Each costs a command at the lease. */
   @Override

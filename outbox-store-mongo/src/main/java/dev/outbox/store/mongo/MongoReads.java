@@ -32,19 +32,8 @@ import org.jspecify.annotations.Nullable;
  * ones: a {@code $lookup} from the documents of the buckets ({@code $unionWith} is not allowed in a
  * transaction). What is large comes as its size first, and is fetched when there is room for it.
  */
-final class MongoReads implements Reads<MongoTransaction> {
-
-  private final OutboxCollections collections;
-  private final PlainInsertAdoption adoption;
-  private final FetchedMessages contents;
-  private final BlockedReads blockedReads;
-
-  MongoReads(OutboxCollections collections, PlainInsertAdoption adoption) {
-    this.collections = collections;
-    this.adoption = adoption;
-    contents = new FetchedMessages(collections);
-    blockedReads = new BlockedReads(collections, adoption, contents);
-  }
+record MongoReads(OutboxCollections collections, PlainInsertAdoption adoption)
+    implements Reads<MongoTransaction> {
 
   @Override
   public Pending readPending(MongoTransaction transaction, List<Lease> leases, Limits limits) {
@@ -56,7 +45,7 @@ final class MongoReads implements Reads<MongoTransaction> {
 
   @Override
   public List<Row> readBlocked(MongoTransaction transaction, List<Lease> leases, Limits limits) {
-    return blockedReads.read(transaction, leases, limits);
+    return new BlockedReads(collections, adoption).read(transaction, leases, limits);
   }
 
   @Override
@@ -167,7 +156,7 @@ final class MongoReads implements Reads<MongoTransaction> {
         }
       }
     }
-    rows.addAll(contents.claimable(transaction, status, chosen, toFetch));
+    rows.addAll(new FetchedMessages(collections).claimable(transaction, status, chosen, toFetch));
     return rows;
   }
 

@@ -40,14 +40,8 @@ import org.bson.conversions.Bson;
  * What becomes of messages and keys. Messages are known by {@code _id}, and asked for by nothing
  * else beside it: with a status the server might plan to read all messages that have it.
  */
-final class MongoWrites implements Writes<MongoTransaction> {
-  private final OutboxCollections collections;
-  private final MongoArchive archive;
-
-  MongoWrites(OutboxCollections collections, MongoArchive archive) {
-    this.collections = collections;
-    this.archive = archive;
-  }
+record MongoWrites(OutboxCollections collections, MongoArchive archive)
+    implements Writes<MongoTransaction> {
 
   @Override
   public void move(MongoTransaction transaction, Collection<ToMove> rows) {

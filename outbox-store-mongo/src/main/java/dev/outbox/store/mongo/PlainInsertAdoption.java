@@ -31,19 +31,13 @@ import org.jspecify.annotations.Nullable;
  * <p>Their order holds because no claim hands out a message behind one that was not adopted: {@link
  * #end} is asked in the snapshot in which the messages are read, and reading ends there.
  */
-final class PlainInsertAdoption {
+record PlainInsertAdoption(MongoCollection<Document> messages) {
 
   /** The least that a claim adopts, however few messages it asks for. */
   private static final int LEAST = 100;
 
   static final Bson NOT_ADOPTED =
       and(eq("status", null), eq("bucket", null), type("seq", BsonType.TIMESTAMP));
-
-  private final MongoCollection<Document> messages;
-
-  PlainInsertAdoption(MongoCollection<Document> messages) {
-    this.messages = messages;
-  }
 
   /**
    * @param wanted how many messages the claim asks for
