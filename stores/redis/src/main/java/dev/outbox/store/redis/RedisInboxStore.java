@@ -271,11 +271,6 @@ public final class RedisInboxStore extends RedisStore implements InboxStore<Redi
       super(client, name);
     }
 
-    @Override
-    Builder self() {
-      return this;
-    }
-
     /**
      * How long a key is remembered after it was done, from 1 ms to ten years (I8). Default: 7 days.
      */

@@ -348,11 +348,6 @@ public final class RedisOutboxStore extends RedisStore
       super(client, name);
     }
 
-    @Override
-    Builder self() {
-      return this;
-    }
-
     /** How long a dedup key is remembered, from 1 ms to ten years. Default: 7 days. */
     public Builder dedupWindow(Duration dedupWindow) {
       this.dedupWindow = dedupWindow;

@@ -20,7 +20,7 @@ abstract class RedisStore implements SchemaStore {
 
   @Override
   public final void migrate() {
-    server.migrate();
+    server.run(server.schema()::migrate);
   }
 
   @Override
@@ -30,7 +30,7 @@ abstract class RedisStore implements SchemaStore {
 
   @Override
   public final void verify() {
-    server.verify();
+    server.run(server.schema()::verify);
   }
 
   @Override
@@ -55,7 +55,10 @@ abstract class RedisStore implements SchemaStore {
       this.name = requireNonNull(name, "name");
     }
 
-    abstract B self();
+    @SuppressWarnings("unchecked")
+    private B self() {
+      return (B) this;
+    }
 
     /**
      * How many replicas must have a message before it is published, and a lock or a result before

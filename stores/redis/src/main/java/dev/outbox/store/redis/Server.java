@@ -68,15 +68,8 @@ final class Server {
     return schema;
   }
 
-  void migrate() {
-    run(schema::migrate);
-  }
-
-  void verify() {
-    run(schema::verify);
-  }
-
-  private void run(Consumer<Connection> work) {
+  /** As {@link #on}, of what gives nothing. */
+  void run(Consumer<Connection> work) {
     boolean unused =
         on(
             connection -> {
