@@ -5,6 +5,7 @@ import dev.outbox.JoinedOutbox;
 import dev.outbox.OutboxMessage;
 import dev.outbox.relay.RelayListener;
 import dev.outbox.relay.RelayState;
+import dev.outbox.relay.SchemaProbe;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spring.DataSourceOutbox;
@@ -62,7 +63,7 @@ record MoreOutboxes(
             outbox,
             relay,
             state,
-            new OutboxHealth(store, () -> relay, state),
+            new OutboxHealth(new SchemaProbe(store), () -> relay, state),
             metered == null ? null : metered.reading(),
             own));
   }

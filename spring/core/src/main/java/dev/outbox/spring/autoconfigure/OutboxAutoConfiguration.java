@@ -7,6 +7,7 @@ import dev.outbox.Outbox.CurrentTransaction;
 import dev.outbox.OutboxMessage;
 import dev.outbox.relay.RelayListener;
 import dev.outbox.relay.RelayState;
+import dev.outbox.relay.SchemaProbe;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spring.OutboxRelay;
@@ -144,7 +145,7 @@ final class OutboxAutoConfiguration {
   @ConditionalOnSingleCandidate(OutboxStore.class)
   OutboxHealth outboxHealth(
       OutboxStore<?> store, ObjectProvider<OutboxRelay> relay, RelayState state) {
-    return new OutboxHealth(store, relay::getIfUnique, state);
+    return new OutboxHealth(new SchemaProbe(store), relay::getIfUnique, state);
   }
 
   @Bean

@@ -17,7 +17,7 @@ final class OutboxConfigurationException extends PermanentOutboxException {
     this(problem, action, null);
   }
 
-  OutboxConfigurationException(String problem, String action, @Nullable Throwable cause) {
+  private OutboxConfigurationException(String problem, String action, @Nullable Throwable cause) {
     super(problem, cause);
     this.action = action;
   }
@@ -28,11 +28,19 @@ final class OutboxConfigurationException extends PermanentOutboxException {
    * @throws OutboxConfigurationException when the builder refuses what one of them says
    */
   static <T> T ofProperties(Supplier<T> builder) {
+    return whereRefused("A property outbox.* is refused", "Correct the property.", builder);
+  }
+
+  /**
+   * Gives what some work gives, and is thrown where that refuses a value.
+   *
+   * @param problem its description, which goes on with why
+   */
+  static <T> T whereRefused(String problem, String action, Supplier<T> work) {
     try {
-      return builder.get();
+      return work.get();
     } catch (IllegalArgumentException e) {
-      throw new OutboxConfigurationException(
-          "A property outbox.* is refused: " + e.getMessage(), "Correct the property.", e);
+      throw new OutboxConfigurationException(problem + ": " + e.getMessage(), action, e);
     }
   }
 

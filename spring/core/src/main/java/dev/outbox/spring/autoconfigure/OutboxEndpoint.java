@@ -20,22 +20,11 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
  * program.
  */
 @Endpoint(id = "outbox", defaultAccess = Access.READ_ONLY)
-final class OutboxEndpoint {
-  private final RelayState state;
-  private final @Nullable OutboxRelay relay;
-  private final @Nullable LastReading reading;
-  private final ListableBeanFactory beans;
-
-  OutboxEndpoint(
-      RelayState state,
-      @Nullable OutboxRelay relay,
-      @Nullable LastReading reading,
-      ListableBeanFactory beans) {
-    this.state = state;
-    this.relay = relay;
-    this.reading = reading;
-    this.beans = beans;
-  }
+record OutboxEndpoint(
+    RelayState state,
+    @Nullable OutboxRelay relay,
+    @Nullable LastReading reading,
+    ListableBeanFactory beans) {
 
   /**
    * The answer.

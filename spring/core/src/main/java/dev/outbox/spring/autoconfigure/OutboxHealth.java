@@ -5,7 +5,6 @@ import dev.outbox.relay.RelayState;
 import dev.outbox.relay.SchemaProbe;
 import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.Finding.Severity;
-import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spring.OutboxRelay;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,20 +18,10 @@ import org.springframework.beans.factory.ListableBeanFactory;
  * How the outbox is, for either generation of Boot. The store is asked with one small statement; a
  * broker that is away is told and is no reason to be down: messages wait, and a restart would not
  * help.
+ *
+ * @param relay gives null where none is in this application
  */
-final class OutboxHealth {
-  private final SchemaProbe schema;
-  private final Supplier<@Nullable OutboxRelay> relay;
-  private final RelayState state;
-
-  /**
-   * @param relay gives null where none is in this application
-   */
-  OutboxHealth(OutboxStore<?> store, Supplier<@Nullable OutboxRelay> relay, RelayState state) {
-    schema = new SchemaProbe(store);
-    this.relay = relay;
-    this.state = state;
-  }
+record OutboxHealth(SchemaProbe schema, Supplier<@Nullable OutboxRelay> relay, RelayState state) {
 
   /** With those of further data sources, by their names: one that is down is a reason for all. */
   Checked checkAll(ListableBeanFactory beans) {

@@ -8,14 +8,12 @@ import dev.outbox.publisher.nats.NatsPublisherProvider;
 import dev.outbox.publisher.rabbitmq.RabbitPublisher;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spring.PayloadReader;
-import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 import org.springframework.amqp.rabbit.connection.AbstractConnectionFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -127,35 +125,29 @@ final class OutboxPublisherAutoConfiguration {
         ObjectProvider<KafkaConnection> connection,
         ObjectProvider<Traces> traces,
         Environment environment) {
+      OutboxProperties.Kafka kafka = properties.kafka();
       return new OfferedPublisher(
           "kafka",
           "Kafka",
           "Set spring.kafka.bootstrap-servers, or correct outbox.kafka.* or outbox.destination.",
-          properties.kafka(),
-          timeout -> publisher(properties, connection, traces, environment, timeout));
-    }
-
-    private static MessagePublisher publisher(
-        OutboxProperties properties,
-        ObjectProvider<KafkaConnection> connection,
-        ObjectProvider<Traces> traces,
-        Environment environment,
-        Duration timeout) {
-      OutboxProperties.Kafka kafka = properties.kafka();
-      KafkaPublisher.Builder publisher =
-          KafkaPublisher.builder()
-              .destination(new PublisherProperties(properties, kafka).destination())
-              .timeout(timeout);
-      Binder.get(environment)
-          .bind("spring.kafka.bootstrap-servers", Bindable.listOf(String.class))
-          .ifBound(servers -> publisher.property("bootstrap.servers", String.join(",", servers)));
-      connection.ifAvailable(spring -> publisher.properties(spring.settings()));
-      publisher.properties(kafka.properties());
-      if (kafka.cloudEventsSource() != null) {
-        publisher.cloudEvents(kafka.cloudEventsSource());
-      }
-      traces.ifAvailable(present -> publisher.aroundSend(present.send()));
-      return publisher.build();
+          kafka,
+          timeout -> {
+            KafkaPublisher.Builder publisher =
+                KafkaPublisher.builder()
+                    .destination(new PublisherProperties(properties, kafka).destination())
+                    .timeout(timeout);
+            Binder.get(environment)
+                .bind("spring.kafka.bootstrap-servers", Bindable.listOf(String.class))
+                .ifBound(
+                    servers -> publisher.property("bootstrap.servers", String.join(",", servers)));
+            connection.ifAvailable(spring -> publisher.properties(spring.settings()));
+            publisher.properties(kafka.properties());
+            if (kafka.cloudEventsSource() != null) {
+              publisher.cloudEvents(kafka.cloudEventsSource());
+            }
+            traces.ifAvailable(present -> publisher.aroundSend(present.send()));
+            return publisher.build();
+          });
     }
   }
 
@@ -212,38 +204,33 @@ final class OutboxPublisherAutoConfiguration {
         OutboxProperties properties,
         ObjectProvider<RabbitConnection> connection,
         ObjectProvider<Traces> traces) {
+      OutboxProperties.Rabbitmq rabbit = properties.rabbitmq();
       return new OfferedPublisher(
           "rabbitmq",
           "RabbitMQ",
           "Set spring.rabbitmq.*, with Boot's starter for AMQP, or outbox.rabbitmq.uri; or correct outbox.rabbitmq.* or outbox.destination.",
-          properties.rabbitmq(),
-          timeout -> publisher(properties, connection.getIfAvailable(), traces, timeout));
-    }
-
-    private static MessagePublisher publisher(
-        OutboxProperties properties,
-        @Nullable RabbitConnection connection,
-        ObjectProvider<Traces> traces,
-        Duration timeout) {
-      OutboxProperties.Rabbitmq rabbit = properties.rabbitmq();
-      PublisherProperties words =
-          new PublisherProperties(properties, rabbit)
-              .patterns(ROUTING_KEY, rabbit.routingKey(), rabbit.routingKeys());
-      RabbitPublisher.Builder publisher =
-          RabbitPublisher.builder()
-              .destination(words.destination())
-              .routingKey(words.patterns(ROUTING_KEY))
-              .timeout(timeout);
-      if (rabbit.uri() != null) {
-        publisher.uri(rabbit.uri());
-      } else if (connection != null) {
-        publisher.connectionFactory(connection.factory());
-        if (!connection.addresses().isEmpty()) {
-          publisher.addresses(connection.addresses());
-        }
-      }
-      traces.ifAvailable(present -> publisher.aroundSend(present.send()));
-      return publisher.build();
+          rabbit,
+          timeout -> {
+            PublisherProperties words =
+                new PublisherProperties(properties, rabbit)
+                    .patterns(ROUTING_KEY, rabbit.routingKey(), rabbit.routingKeys());
+            RabbitPublisher.Builder publisher =
+                RabbitPublisher.builder()
+                    .destination(words.destination())
+                    .routingKey(words.patterns(ROUTING_KEY))
+                    .timeout(timeout);
+            RabbitConnection spring = connection.getIfAvailable();
+            if (rabbit.uri() != null) {
+              publisher.uri(rabbit.uri());
+            } else if (spring != null) {
+              publisher.connectionFactory(spring.factory());
+              if (!spring.addresses().isEmpty()) {
+                publisher.addresses(spring.addresses());
+              }
+            }
+            traces.ifAvailable(present -> publisher.aroundSend(present.send()));
+            return publisher.build();
+          });
     }
   }
 

@@ -64,14 +64,10 @@ final class Publishers {
               chosen.isEmpty() ? null : handlers::takes,
               each -> open(one, each, limit, message -> message.message().eventType())));
     }
-    try {
-      return RoutingPublisher.open(unopened, all);
-    } catch (IllegalArgumentException e) {
-      throw new OutboxConfigurationException(
-          "The publishers are refused: " + e.getMessage(),
-          "Correct outbox.*.types, as outbox.http.types=invoice.",
-          e);
-    }
+    return OutboxConfigurationException.whereRefused(
+        "The publishers are refused",
+        "Correct outbox.*.types, as outbox.http.types=invoice.",
+        () -> RoutingPublisher.open(unopened, all));
   }
 
   private List<OfferedPublisher> chosen() {
@@ -122,18 +118,15 @@ final class Publishers {
       Duration byDefault,
       Duration limit,
       Function<StoredMessage, String> type) {
-    try {
-      return LimitedPublisher.of(
-          one.opening().apply(timeout(one, byDefault, limit)),
-          one.settings().rate(),
-          one.settings().rates(),
-          type);
-    } catch (IllegalArgumentException e) {
-      throw new OutboxConfigurationException(
-          "The outbox cannot publish to %s: %s".formatted(one.broker(), e.getMessage()),
-          one.action() + " Set outbox.relay.enabled=false where another process publishes.",
-          e);
-    }
+    return OutboxConfigurationException.whereRefused(
+        "The outbox cannot publish to " + one.broker(),
+        one.action() + " Set outbox.relay.enabled=false where another process publishes.",
+        () ->
+            LimitedPublisher.of(
+                one.opening().apply(timeout(one, byDefault, limit)),
+                one.settings().rate(),
+                one.settings().rates(),
+                type));
   }
 
   private Duration timeout(OfferedPublisher one, Duration byDefault, Duration limit) {

@@ -59,21 +59,14 @@ record Relays(
           listeners.get().forEach(builder::listener);
           Stream.concat(customizers.orderedStream(), Stream.of(own))
               .forEach(customizer -> customizer.customize(builder));
-          Relay relay = build(builder);
+          Relay relay =
+              OutboxConfigurationException.whereRefused(
+                  "The relay's settings are refused",
+                  "Correct outbox.relay.*, or what a RelayCustomizer sets.",
+                  builder::build);
           handOver.to(relay, store);
           return relay;
         });
-  }
-
-  private static Relay build(Relay.Builder builder) {
-    try {
-      return builder.build();
-    } catch (IllegalArgumentException e) {
-      throw new OutboxConfigurationException(
-          "The relay's settings are refused: " + e.getMessage(),
-          "Correct outbox.relay.*, or what a RelayCustomizer sets.",
-          e);
-    }
   }
 
   JoinedOutbox traced(JoinedOutbox outbox) {
