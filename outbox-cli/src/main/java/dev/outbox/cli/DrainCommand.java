@@ -64,10 +64,7 @@ final class DrainCommand extends StoreCommand {
                   + (found.oldest() == null
                       ? "."
                       : ", the oldest for %s s.".formatted(StatusCommand.seconds(found.oldest()))));
-      for (Map.Entry<String, Long> one : left(found).entrySet()) {
-        out.printf(
-            "%-22s %s%n", one.getKey(), StatusCommand.number(found::isAtCap, one.getValue()));
-      }
+      StatusCommand.print(left(found), found::isAtCap, out);
     }
     return drained ? 0 : Main.CHECK_FAILED;
   }

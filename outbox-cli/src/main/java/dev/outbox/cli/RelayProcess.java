@@ -164,16 +164,12 @@ public final class RelayProcess implements AutoCloseable {
     }
   }
 
-  private interface Closing extends AutoCloseable {
-    @Override
-    void close();
-  }
-
   @SuppressWarnings("try") // closed, whatever the relays throw
   private void stop() {
-    try (Closing last = () -> each(DatabaseRelay::close);
-        PageServer served = server) {
+    try (PageServer served = server) {
       each(DatabaseRelay::stop);
+    } finally {
+      each(DatabaseRelay::close);
     }
   }
 }

@@ -191,8 +191,8 @@ final class StatusCommand extends CliCommand implements Callable<Integer> {
     return all;
   }
 
-  private static void print(
-      Map<String, @Nullable Object> rows, LongPredicate isAtCap, PrintWriter out) {
+  static void print(
+      Map<String, ? extends @Nullable Object> rows, LongPredicate isAtCap, PrintWriter out) {
     rows.forEach(
         (name, value) ->
             out.printf(
