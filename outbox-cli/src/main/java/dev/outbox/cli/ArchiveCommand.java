@@ -69,7 +69,7 @@ final class ArchiveCommand extends Verbs {
     /** What to search for. Where no time is given it ends now, by this machine's clock. */
     private Search search() {
       Instant end = to != null ? to : Instant.now();
-      Instant begin = from != null ? from : Durations.before(end, DAY);
+      Instant begin = from != null ? from : end.minus(DAY);
       if (begin.isAfter(end)) {
         throw new Failure(
             "there is no time from %s to %s: give an earlier --from, or a later --to"

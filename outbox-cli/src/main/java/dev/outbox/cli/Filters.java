@@ -37,7 +37,7 @@ final class Filters extends MessageFilters {
       throw new Failure(
           "an option says which messages, and is empty: leave it out, or give a text");
     }
-    Instant before = olderThan == null ? null : Durations.before(Instant.now(), olderThan);
+    Instant before = olderThan == null ? null : Instant.now().minus(olderThan);
     return new Query(status, type, key, eventType, id, dedupKey, error, before, after, limit);
   }
 }

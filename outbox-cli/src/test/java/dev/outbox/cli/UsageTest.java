@@ -143,7 +143,7 @@ class UsageTest {
         "status --url=x --inbox --max-dead=1 ! --max-dead is for an outbox: leave it out, or --inbox",
         "archive find --url=x --after=42 ! Invalid value for option '--after': '42' is no position, it must look like 2026-11-22T10:00:00.123456Z/42",
         "archive find --url=x --outcome=lost ! Invalid value for option '--outcome': expected one of [DELIVERED, DISCARDED, EXPIRED] (case-insensitive) but was 'lost'",
-        "status --url=x --max-age=PT-1S ! Invalid value for option '--max-age': 'PT-1S' is no time, a time is needed, as 500ms, 30s, 5m, 1h or 7d",
+        "status --url=x --max-age=-1s ! Invalid value for option '--max-age': '-1s' is no time, a time is needed, as 500ms, 30s, 5m, 1h or 7d",
         "archive find --url=x --from=2026-11-22 ! Invalid value for option '--from': '2026-11-22' is no time, one is needed as 2026-11-22T10:00:00Z",
         "messages list --url=x --id=42 ! Invalid value for option '--id': '42' is no id, a UUID is needed",
         "archive find --url=x --limit=0 ! Invalid value for option '--limit': '0' is no whole number from 1 on",
@@ -289,19 +289,6 @@ class UsageTest {
   void replayWithoutArchive(String archive) {
     assertThat(Cli.run(("archive replay --url=x --yes " + archive).strip().split(" ")).refused())
         .contains("noted in the audit", "--archive=full");
-  }
-
-  @ParameterizedTest
-  @DisplayName("a time that is too far away is one sentence")
-  @CsvSource({
-    "messages list --url=x --older-than=PT9223372036854775807S, 9223372036854775807s before ",
-    "archive find --url=x --to=-1000000000-01-01T00:00:00Z, 1d before -1000000000-01-01T00:00:00Z:"
-  })
-  void tooFar(String command, String sentence) {
-    assertThatThrownBy(() -> run(command))
-        .isInstanceOf(Failure.class)
-        .hasMessageStartingWith("there is no time " + sentence)
-        .hasMessageEndingWith(": give another");
   }
 
   @Test

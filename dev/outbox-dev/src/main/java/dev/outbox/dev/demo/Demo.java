@@ -2,6 +2,7 @@ package dev.outbox.dev.demo;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.Texts;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Cleanup;
 import dev.outbox.cli.DatabaseOptions;
@@ -402,7 +403,7 @@ final class Demo {
     properties.putAll(servers.broker().relayProperties());
     properties.put("destination", servers.broker().destination());
     properties.put("relay.name", name);
-    properties.put("relay.lease", LEASE.toString());
+    properties.put("relay.lease", Texts.time(LEASE));
     return resources.add(
         ChildJvm.start(
             RelayMain.class,
