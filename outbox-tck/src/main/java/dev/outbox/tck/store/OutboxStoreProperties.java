@@ -7,6 +7,7 @@ import dev.outbox.tck.internal.OtherRuleBroken;
 import dev.outbox.tck.internal.Patience;
 import dev.outbox.tck.internal.Place;
 import dev.outbox.tck.internal.Sentence;
+import dev.outbox.tck.store.StoreStory.Step;
 import java.text.Normalizer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -43,7 +44,6 @@ import org.opentest4j.TestAbortedException;
 @Place(Place.LAST)
 public abstract class OutboxStoreProperties<T> extends StoreTests<T> {
   private static final int MOST_STEPS = 40;
-  private static final int MOST_SHRINKS = 1_000;
   private static final Duration FOR_SHRINKING = Duration.ofSeconds(20);
 
   /** Letters that have two cases each, the last with an accent. */
@@ -86,7 +86,7 @@ public abstract class OutboxStoreProperties<T> extends StoreTests<T> {
           Stream.generate(() -> Step.any(random)).limit(1 + random.nextInt(MOST_STEPS)).toList();
       Failed failed = play(steps);
       if (failed != null) {
-        throw new Shrinking(steps, failed).shrunk().report(seed() + i, steps.size());
+        throw shrunk(steps, failed).report(seed() + i, steps.size());
       }
     }
   }
@@ -113,11 +113,11 @@ public abstract class OutboxStoreProperties<T> extends StoreTests<T> {
         story.finish();
         return null;
       } catch (AssertionError e) {
-        return new Failed(story.lines(), e);
+        return new Failed(story.messages.lines, e);
       } catch (TestAbortedException e) {
         throw e;
       } catch (RuntimeException e) {
-        return new Failed(story.lines(), new AssertionError("the store threw " + e, e));
+        return new Failed(story.messages.lines, new AssertionError("the store threw " + e, e));
       }
     }
   }
@@ -169,50 +169,28 @@ public abstract class OutboxStoreProperties<T> extends StoreTests<T> {
     return names;
   }
 
-  /** Leaves out steps, many at once first. */
-  private final class Shrinking {
-    private final Set<List<Step>> tried = new HashSet<>();
-    private long end = System.nanoTime() + FOR_SHRINKING.toNanos();
-    private List<Step> steps;
-    private Failed failed;
-
-    Shrinking(List<Step> steps, Failed failed) {
-      this.steps = steps;
-      this.failed = failed;
-    }
-
-    Failed shrunk() {
-      int before;
-      do {
-        before = tried.size();
-        for (int part = steps.size(); part > 0; part /= 2) {
-          leaveOut(part);
+  /** Leaves out steps, many at once first, as long as the rest fails too. */
+  private Failed shrunk(List<Step> steps, Failed failed) {
+    long end = System.nanoTime() + FOR_SHRINKING.toNanos();
+    List<Step> left = steps;
+    Failed told = failed;
+    try {
+      for (int part = left.size(); part > 0; ) {
+        int before = left.size();
+        for (int from = before - part; from >= 0 && System.nanoTime() < end; from -= part) {
+          List<Step> fewer = new ArrayList<>(left);
+          fewer.subList(from, Math.min(from + part, fewer.size())).clear();
+          Failed again = play(fewer);
+          if (again != null) {
+            left = fewer;
+            told = again;
+          }
         }
-      } while (tried.size() > before);
-      return failed;
-    }
-
-    private void leaveOut(int part) {
-      for (int from = steps.size() - part; from >= 0; from -= part) {
-        List<Step> fewer = new ArrayList<>(steps);
-        fewer.subList(from, Math.min(from + part, fewer.size())).clear();
-        tryToFail(fewer);
+        part = left.size() < before ? Math.min(part, left.size()) : part / 2;
       }
+    } catch (Patience.Hung | OtherRuleBroken e) {
+      // what was found so far is told
     }
-
-    private void tryToFail(List<Step> fewer) {
-      if (tried.size() >= MOST_SHRINKS || System.nanoTime() - end > 0 || !tried.add(fewer)) {
-        return;
-      }
-      try {
-        Failed again = play(fewer);
-        if (again != null) {
-          steps = fewer;
-          failed = again;
-        }
-      } catch (Patience.Hung | OtherRuleBroken e) {
-        end = System.nanoTime(); // what was found so far is told
-      }
-    }
+    return told;
   }
 }

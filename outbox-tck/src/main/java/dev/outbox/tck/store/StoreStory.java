@@ -1,25 +1,34 @@
 package dev.outbox.tck.store;
 
-import static dev.outbox.tck.store.Step.hours;
-import static dev.outbox.tck.store.Step.one;
-import static dev.outbox.tck.store.StoryLog.list;
+import static dev.outbox.tck.store.StoryMessages.list;
+import static java.util.Objects.requireNonNull;
 
+import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
+import dev.outbox.tck.FailsOnConflict;
 import dev.outbox.tck.MovesClock;
-import dev.outbox.tck.store.Step.Verdict;
+import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.store.StoryClaims.Held;
 import dev.outbox.tck.store.StoryClaims.Take;
+import dev.outbox.tck.store.StoryClaims.Verdict;
 import dev.outbox.tck.store.StoryMessages.StoryMessage;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,10 +67,14 @@ final class StoreStory<T> extends StoreTests<T> implements AutoCloseable {
   static final Duration DEDUP_WINDOW = Duration.ofHours(2);
 
   private final @Nullable MovesClock clock;
-  private final StoryLog log;
-  private final StoryMessages messages;
-  private final StoryProducers<T> producers;
-  private final StoryClaims<T> claims;
+  private final List<String> names;
+  final StoryMessages messages;
+  private final StoryClaims<T> workers;
+
+  /** The transactions that stay open. */
+  private final Map<Integer, Open<T>> open = new TreeMap<>();
+
+  private int places;
 
   /**
    * @param names of keys
@@ -77,21 +90,70 @@ final class StoreStory<T> extends StoreTests<T> implements AutoCloseable {
       Map<String, Integer> seen) {
     super(tck);
     this.clock = clock;
-    log = new StoryLog(seen);
-    messages = new StoryMessages(dedupWindow);
-    producers = new StoryProducers<>(tck, log, messages, names);
-    claims = new StoryClaims<>(tck, log, messages);
+    this.names = names;
+    messages = new StoryMessages(dedupWindow, seen);
+    workers = new StoryClaims<>(tck, messages);
   }
 
-  /** What happened, a line each. */
-  List<String> lines() {
-    return log.lines();
+  /**
+   * What may happen next. Random numbers of its own choose among what is there at that moment, so
+   * that steps keep a meaning when those before them are left out; a step that has none then does
+   * nothing.
+   */
+  record Step(Kind kind, long seed) {
+
+    enum Kind {
+      APPENDS(9, "A1"),
+      ENDS_A_TRANSACTION(2, "A1"),
+      CLAIMS(9, "S2"),
+      SETTLES(6, "S2"),
+      SETTLES_AND_CLAIMS(3, "S2"),
+      SETTLES_AGAIN(1, "S1"),
+      RENEWS(1, "S2"),
+      TIME_PASSES(7, "S2"),
+      DECIDES_ON_A_DEAD_LETTER(3, "O3"),
+      HOUSEKEEPS(1, "S2");
+
+      private final int weight;
+
+      /** Broken when, after this step, there are not as many messages as should be. */
+      final String rule;
+
+      Kind(int weight, String rule) {
+        this.weight = weight;
+        this.rule = rule;
+      }
+    }
+
+    /** Any step, what happens often more often. */
+    static Step any(Random random) {
+      int[] weights = Stream.of(Kind.values()).mapToInt(kind -> kind.weight).toArray();
+      return new Step(Kind.values()[one(random, weights)], random.nextLong());
+    }
+  }
+
+  /**
+   * @param weights how often each number comes, from 0 on
+   */
+  static int one(Random random, int... weights) {
+    int left = random.nextInt(IntStream.of(weights).sum());
+    int number = 0;
+    while (left >= weights[number]) {
+      left -= weights[number];
+      number++;
+    }
+    return number;
+  }
+
+  /** Of a lease, or that pass. */
+  static int hours(Random random) {
+    return 1 + random.nextInt(3);
   }
 
   // ---- steps
 
   void play(Step step) {
-    log.rule = step.kind().rule;
+    messages.rule = step.kind().rule;
     if (plays(step.kind(), new Random(step.seed()))) {
       compare();
     }
@@ -100,26 +162,26 @@ final class StoreStory<T> extends StoreTests<T> implements AutoCloseable {
   /** Says whether it changes what is compared. */
   private boolean plays(Step.Kind kind, Random random) {
     return switch (kind) {
-      case APPENDS -> producers.append(random);
-      case ENDS_A_TRANSACTION -> producers.end(1 + random.nextInt(2), one(random, 3, 1) == 0);
+      case APPENDS -> append(random);
+      case ENDS_A_TRANSACTION -> end(1 + random.nextInt(2), one(random, 3, 1) == 0);
       case CLAIMS -> {
-        Held ignored = claims.take(Take.any(random));
+        Held ignored = workers.take(Take.any(random));
         yield false;
       }
       case SETTLES ->
-          any(claims.unsettled(), random, held -> claims.settle(held, Verdict.some(random)));
+          any(workers.unsettled(), random, held -> workers.settle(held, Verdict.some(random)));
       case SETTLES_AND_CLAIMS ->
           any(
-              claims.unsettled(),
+              workers.unsettled(),
               random,
-              held -> claims.settleAndTake(held, Verdict.some(random), Take.any(random)));
-      case SETTLES_AGAIN -> any(claims.settled(), random, claims::settleAgain);
-      case RENEWS -> any(claims.unsettled(), random, held -> claims.renew(held, hours(random)));
+              held -> workers.settleAndTake(held, Verdict.some(random), Take.any(random)));
+      case SETTLES_AGAIN -> any(workers.settled(), random, workers::settleAgain);
+      case RENEWS -> any(workers.unsettled(), random, held -> workers.renew(held, hours(random)));
       case TIME_PASSES -> letPass(hours(random));
       case DECIDES_ON_A_DEAD_LETTER ->
           any(messages.dead(), random, letter -> decide(letter, random.nextBoolean()));
       case HOUSEKEEPS -> {
-        log.say("housekeeping");
+        messages.say("housekeeping");
         store().housekeep();
         yield true;
       }
@@ -138,27 +200,27 @@ final class StoreStory<T> extends StoreTests<T> implements AutoCloseable {
    * older.
    */
   private boolean letPass(int hours) {
-    if (clock == null || !producers.openOnes().isEmpty()) {
+    if (clock == null || !open.isEmpty()) {
       return false;
     }
     Duration time = Duration.ofHours(hours).plusMinutes(hours);
-    log.say("%s h pass", hours);
+    messages.say("%s h pass", hours);
     clock.moveClock(time);
-    messages.letPass(time);
+    messages.now = messages.now.plus(time);
     return true;
   }
 
   /** Only a store that lists dead letters has any. */
   private void decide(StoryMessage letter, boolean requeues) {
     if (store() instanceof DeadLetterStore letters) {
-      log.say("%s dead letter %s", requeues ? "requeue" : "discard", letter);
+      messages.say("%s dead letter %s", requeues ? "requeue" : "discard", letter);
       check(
           requeues ? letters.requeue(letter.sequence) : letters.discard(letter.sequence),
           "O3: the store says that message %s is no dead letter",
           letter);
       messages.decide(letter, requeues);
       if (requeues) {
-        log.saw("requeue");
+        messages.saw("requeue");
       }
     }
   }
@@ -195,7 +257,7 @@ final class StoreStory<T> extends StoreTests<T> implements AutoCloseable {
     long live = actual.pending() + actual.scheduled() + actual.blocked();
     int dead = messages.dead().size();
     long expected = messages.there().count() - dead;
-    compare(log.rule, live == expected, live, "messages instead of", expected);
+    compare(messages.rule, live == expected, live, "messages instead of", expected);
     compare("S2", actual.dead() == dead, actual.dead(), "dead letters, not", dead);
     Set<String> halted = messages.keys(messages.dead().stream().filter(m -> m.blocks));
     long said = actual.haltedKeys();
@@ -215,24 +277,123 @@ final class StoreStory<T> extends StoreTests<T> implements AutoCloseable {
     check(so, "%s: statistics count %s %s %s", rule, actual, what, expected);
   }
 
+  // ---- producers
+
+  private record Open<T>(OpenWork<T> actual, List<StoryMessage> appended, AtomicBoolean dedup) {}
+
+  /** Whether something was committed. */
+  boolean append(Random random) {
+    int number = one(random, 4, 1, 1); // 0: one of its own, which commits; others stay open
+    boolean mayHaveDedupKey = mayTakeDedupKey(number);
+    List<StoryMessage> some =
+        Stream.generate(() -> message(random, mayHaveDedupKey))
+            .limit(1 + random.nextInt(3))
+            .toList();
+    boolean dedup = some.stream().anyMatch(m -> m.content.dedupKey() != null);
+    messages.rule = dedup ? "A4" : messages.rule;
+    messages.say(
+        "transaction %sappends %s",
+        number == 0 ? "" : number + " ",
+        some.stream().map(StoryMessages::described).collect(Collectors.joining(", ")));
+    Open<T> transaction =
+        open.computeIfAbsent(
+            number, n -> new Open<>(new OpenWork<>(tck), new ArrayList<>(), new AtomicBoolean()));
+    transaction.dedup.compareAndSet(false, dedup);
+    Set<UUID> actual = append(transaction.actual, some.stream().map(m -> m.content).toList());
+    for (StoryMessage message : some) {
+      boolean stored = !messages.isDuplicate(message, transaction.appended);
+      check(
+          stored != actual.contains(message.content.id()),
+          stored
+              ? "A4: append says that message %s is a duplicate, and it is none"
+              : "A4: append does not say that message %s is a duplicate",
+          message);
+      if (stored) {
+        transaction.appended.add(message);
+      } else {
+        messages.add(", " + message + " a duplicate");
+        messages.saw("duplicate");
+      }
+    }
+    if (number == 0) {
+      ends(0, true);
+    } else {
+      messages.add(", and stays open");
+    }
+    return number == 0;
+  }
+
+  /** Else it would wait for another transaction; or fail, where transactions are snapshots. */
+  private boolean mayTakeDedupKey(int number) {
+    return open.entrySet().stream().noneMatch(e -> e.getKey() != number && e.getValue().dedup.get())
+        && (number == 0 || !tck.is(FailsOnConflict.class));
+  }
+
+  private StoryMessage message(Random random, boolean mayHaveDedupKey) {
+    int number = messages.number();
+    UUID id = UUID.nameUUIDFromBytes(("message " + number).getBytes(StandardCharsets.UTF_8));
+    OutboxMessage.Builder builder =
+        message(names.get(one(random, 4, 2, 1, 1))).id(id).payload("" + number);
+    switch (one(random, 7, 2, mayHaveDedupKey ? 2 : 0, 1)) {
+      case 1 -> builder.deliverAfter(Duration.ofHours(1));
+      case 2 -> builder.dedupKey("request");
+      case 3 -> builder.unordered();
+      default -> {}
+    }
+    return messages.add(builder.build());
+  }
+
+  /** Whether there is such a transaction. */
+  boolean end(int number, boolean commits) {
+    boolean isOpen = open.containsKey(number);
+    if (isOpen) {
+      messages.say("transaction %s %s", number, commits ? "commits" : "rolls back");
+      ends(number, commits);
+    }
+    return isOpen;
+  }
+
+  private void ends(int number, boolean commits) {
+    Open<T> transaction = requireNonNull(open.remove(number));
+    if (commits) {
+      transaction.actual.commit();
+      transaction.appended.forEach(this::committed);
+    } else {
+      transaction.actual.rollback();
+    }
+  }
+
+  private void committed(StoryMessage message) {
+    messages.commit(message);
+    if (tck.is(SequencesAtCommit.class)) {
+      message.place = ++places;
+    }
+    if (messages.besides(message).anyMatch(m -> m.committed && m.place > message.place)) {
+      message.passable = true;
+      messages.saw("late commit");
+    }
+  }
+
+  // ---- the end
+
   /** Everything that was appended and is not gone comes, and after it what was dead. */
   void finish() {
-    log.rule = "A1";
-    List.copyOf(producers.openOnes()).forEach(number -> producers.end(number, true));
+    messages.rule = "A1";
+    List.copyOf(open.keySet()).forEach(number -> end(number, true));
     compare();
     if (!letPass(1_000)) {
-      claims.unsettled().forEach(held -> settle(held, Verdict.NONE));
+      workers.unsettled().forEach(held -> settle(held, Verdict.NONE));
     }
-    drain(claims.all().size() + messages.size());
+    drain(workers.claims.size() + messages.size());
     if (store() instanceof DeadLetterStore) {
       messages.dead().forEach(letter -> decide(letter, true));
       compare();
-      drain(claims.all().size() + messages.size());
+      drain(workers.claims.size() + messages.size());
     }
   }
 
   private void settle(Held held, Verdict verdict) {
-    claims.settle(held, List.of(verdict));
+    workers.settle(held, List.of(verdict));
     compare();
   }
 
@@ -252,15 +413,15 @@ final class StoreStory<T> extends StoreTests<T> implements AutoCloseable {
             shown(key));
       }
     }
-    log.unsay(); // by the last claim it is seen that nothing is left
+    messages.lines.remove(messages.lines.size() - 1); // the last claim, which brought nothing
   }
 
   private @Nullable Held take() {
-    return claims.take(new Take(1, 100, 3));
+    return workers.take(new Take(1, 100, 3));
   }
 
   @Override
   public void close() {
-    producers.close();
+    open.values().forEach(transaction -> transaction.actual.close());
   }
 }

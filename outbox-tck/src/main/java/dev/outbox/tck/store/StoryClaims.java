@@ -1,6 +1,6 @@
 package dev.outbox.tck.store;
 
-import static dev.outbox.tck.store.StoryLog.list;
+import static dev.outbox.tck.store.StoryMessages.list;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.spi.store.Claim;
@@ -18,8 +18,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** What workers do in a story, and whether the reference allows it. */
@@ -28,20 +30,56 @@ final class StoryClaims<T> extends StoreTests<T> {
   /** From so many leases on that ran out, attempts may be counted at the claim. */
   private static final int SOME_CRASHES = 2;
 
-  private final StoryLog log;
   private final StoryMessages messages;
-  private final List<Held> claims = new ArrayList<>();
+
+  /** All that brought something. */
+  final List<Held> claims = new ArrayList<>();
+
   private int crashes;
   private int errors;
 
-  StoryClaims(PatientFixture<T> tck, StoryLog log, StoryMessages messages) {
+  StoryClaims(PatientFixture<T> tck, StoryMessages messages) {
     super(tck);
-    this.log = log;
     this.messages = messages;
   }
 
-  List<Held> all() {
-    return claims;
+  /** A decision, without its error. */
+  enum Verdict {
+    DELIVERED("delivered", error -> Decision.delivered()),
+    NONE("not decided", error -> null),
+    RETRIED("to retry at once", error -> Decision.retry(Duration.ZERO, error)),
+    UNAVAILABLE(
+        "to retry at once, not counted", error -> Decision.retryUncounted(Duration.ZERO, error)),
+    RETRIED_IN_1_H("to retry in 1 h", error -> Decision.retry(Duration.ofHours(1), error)),
+    RETRIED_IN_3_H("to retry in 3 h", error -> Decision.retry(Duration.ofHours(3), error)),
+    UNAVAILABLE_FOR_1_H(
+        "to retry in 1 h, not counted",
+        error -> Decision.retryUncounted(Duration.ofHours(1), error)),
+    DEAD("dead", Decision::dead),
+    BLOCKS("dead, halts its key", Decision::deadHaltingKey);
+
+    final String words;
+    private final Function<String, @Nullable Decision> decision;
+
+    Verdict(String words, Function<String, @Nullable Decision> decision) {
+      this.words = words;
+      this.decision = decision;
+    }
+
+    /** Later messages of the key must wait. */
+    boolean holdsBack() {
+      return this != DELIVERED && this != NONE && this != DEAD;
+    }
+
+    @Nullable Decision decision(String error) {
+      return decision.apply(error);
+    }
+
+    static List<Verdict> some(Random random) {
+      return Stream.generate(() -> values()[random.nextInt(values().length)])
+          .limit(1 + random.nextInt(3))
+          .toList();
+    }
   }
 
   /** What a claim holds of a key. */
@@ -91,7 +129,7 @@ final class StoryClaims<T> extends StoreTests<T> {
   record Take(int worker, int most, int hours) {
     static Take any(Random random) {
       int most = List.of(100, 3, 2, 1).get(random.nextInt(4));
-      return new Take(1 + random.nextInt(2), most, Step.hours(random));
+      return new Take(1 + random.nextInt(2), most, StoreStory.hours(random));
     }
 
     Claim.Request request() {
@@ -101,7 +139,7 @@ final class StoryClaims<T> extends StoreTests<T> {
 
   /** Null when it brings nothing. */
   @Nullable Held take(Take take) {
-    log.say("claim %s", described(take));
+    messages.say("claim %s", described(take));
     return follow(claim(take.request()), take);
   }
 
@@ -114,7 +152,7 @@ final class StoryClaims<T> extends StoreTests<T> {
   private @Nullable Held follow(Claim actual, Take take) {
     Held claim = new Held(claims.size() + 1, actual);
     actual.messages().forEach(m -> claim.messages.put(m.sequence(), messages.known(m)));
-    log.add(list(claim.messages.values()));
+    messages.add(list(claim.messages.values()));
     if (actual.messages().isEmpty()) {
       checkNothingDue();
       return null;
@@ -138,13 +176,13 @@ final class StoryClaims<T> extends StoreTests<T> {
     checkTakeover(key);
     List<StoryMessage> due = withoutThoseThatComeAlong(chosen, allowed);
     if (due.size() < chosen.size()) {
-      log.saw("retry comes along");
+      messages.saw("retry comes along");
     }
     checkOrder(key, chosen, allowed, due);
     for (int i = 0; i < chosen.size(); i++) {
       compareAttempts(chosen.get(i), brought.get(i).attempts());
     }
-    Grip grip = new Grip(messages.now().plus(Duration.ofHours(hours)));
+    Grip grip = new Grip(messages.now.plus(Duration.ofHours(hours)));
     brought.forEach(m -> grip.messages.put(m.sequence(), messages.of(m)));
     return grip;
   }
@@ -212,7 +250,7 @@ final class StoryClaims<T> extends StoreTests<T> {
             shown(key),
             other.number);
         grip.lost = true;
-        log.saw("takeover");
+        messages.saw("takeover");
       }
     }
   }
@@ -229,12 +267,12 @@ final class StoryClaims<T> extends StoreTests<T> {
     if (more > 0) {
       message.counted += more;
       message.mayCount -= more;
-      log.saw("counted at the claim");
+      messages.saw("counted at the claim");
     }
   }
 
   private boolean isLive(Grip grip) {
-    return !grip.lost && grip.end.isAfter(messages.now());
+    return !grip.lost && grip.end.isAfter(messages.now);
   }
 
   private void doubtWhatHasEnded() {
@@ -275,18 +313,18 @@ final class StoryClaims<T> extends StoreTests<T> {
     }
   }
 
-  void settle(Held held, List<Step.Verdict> verdicts) {
+  void settle(Held held, List<Verdict> verdicts) {
     Map<Long, Decision> decisions = decisions(held, "settle claim %s: ", verdicts);
     Set<Long> lost = held.actual.settle(decisions);
     settled(held, decisions, lost);
   }
 
-  void settleAndTake(Held held, List<Step.Verdict> verdicts, Take next) {
+  void settleAndTake(Held held, List<Verdict> verdicts, Take next) {
     Map<Long, Decision> decisions =
         decisions(held, "settle claim %s and claim " + described(next), verdicts);
     var settled = store().settleAndClaim(held.actual, decisions, next.request());
     settled(held, decisions, settled.lost());
-    log.add("; then ");
+    messages.add("; then ");
     Claim claim = settled.next();
     if (claim.messages().isEmpty()) {
       claim = claim(next.request()); // it may be that it only says to poll again
@@ -295,17 +333,17 @@ final class StoryClaims<T> extends StoreTests<T> {
   }
 
   /** The first verdict for the first message, and so on; the last for all that follow. */
-  private Map<Long, Decision> decisions(Held held, String line, List<Step.Verdict> verdicts) {
+  private Map<Long, Decision> decisions(Held held, String line, List<Verdict> verdicts) {
     Map<Long, Decision> decisions = new LinkedHashMap<>();
     List<String> words = new ArrayList<>();
     Set<String> heldBack = new HashSet<>();
     int i = 0;
     for (Map.Entry<Long, StoryMessage> entry : held.messages.entrySet()) {
       StoryMessage message = entry.getValue();
-      Step.Verdict verdict = verdicts.get(Math.min(i++, verdicts.size() - 1));
+      Verdict verdict = verdicts.get(Math.min(i++, verdicts.size() - 1));
       boolean second = verdict.holdsBack() && !heldBack.add(message.content.key());
       if (second || (verdict.holdsBack() && messages.anotherHoldsBack(message))) {
-        verdict = Step.Verdict.NONE;
+        verdict = Verdict.NONE;
       }
       Decision decision = verdict.decision("error " + ++errors);
       words.add(message + " " + verdict.words);
@@ -313,8 +351,8 @@ final class StoryClaims<T> extends StoreTests<T> {
         decisions.put(entry.getKey(), decision);
       }
     }
-    log.say(line, held.number);
-    log.add(list(words));
+    messages.say(line, held.number);
+    messages.add(list(words));
     return decisions;
   }
 
@@ -336,7 +374,7 @@ final class StoryClaims<T> extends StoreTests<T> {
                 }
                 message.mayCount = 0;
               });
-          log.saw(isLive(grip) ? "settle" : "late settle");
+          messages.saw(isLive(grip) ? "settle" : "late settle");
         });
   }
 
@@ -357,24 +395,24 @@ final class StoryClaims<T> extends StoreTests<T> {
 
   /** The store says that the claim lost the key. */
   private void giveUp(Held held, String key, Grip grip) {
-    log.rule = "S1"; // nothing of it may change
+    messages.rule = "S1"; // nothing of it may change
     check(
         grip.doubtful || grip.lost,
         "C4: claim %s is said to have lost key %s, which nobody has taken over",
         held.number,
         shown(key));
     grip.lost = true;
-    log.saw("lost");
-    log.add("; lost key " + shown(key));
+    messages.saw("lost");
+    messages.add("; lost key " + shown(key));
   }
 
   void settleAgain(Held held) {
-    log.say("settle claim %s again, with the same decisions", held.number);
+    messages.say("settle claim %s again, with the same decisions", held.number);
     Set<Long> ignored = held.actual.settle(requireNonNull(held.decisions));
   }
 
   void renew(Held held, int hours) {
-    log.say("renew claim %s for %s h", held.number, hours);
+    messages.say("renew claim %s for %s h", held.number, hours);
     Duration lease = Duration.ofHours(hours);
     Set<Long> lost = new HashSet<>(held.messages.keySet());
     lost.removeAll(held.actual.renew(lease));
@@ -383,9 +421,9 @@ final class StoryClaims<T> extends StoreTests<T> {
           if (isLost(held, key, grip, lost)) {
             giveUp(held, key, grip);
           } else {
-            grip.end = messages.now().plus(lease);
+            grip.end = messages.now.plus(lease);
             grip.doubtful = false;
-            log.saw("renew");
+            messages.saw("renew");
           }
         });
   }

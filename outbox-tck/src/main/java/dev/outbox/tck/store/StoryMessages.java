@@ -22,29 +22,56 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The messages of a story, by their ids, and what should have become of them: the reference. Which
- * keys a claim brings is the store's choice; of one key it has little, so this follows it key by
- * key. The clock is its own.
+ * The messages of a story, by their ids, and what should have become of them: the reference, and a
+ * line for each thing that happened. Which keys a claim brings is the store's choice; of one key it
+ * has little, so this follows it key by key. The clock is its own.
  */
 final class StoryMessages {
   private final Map<UUID, StoryMessage> all = new LinkedHashMap<>();
   private final Duration dedupWindow;
-  private Instant now = Instant.parse("2030-01-01T00:00:00Z");
+  private final Map<String, Integer> seen;
+
+  /** What happened, a line each. */
+  final List<String> lines = new ArrayList<>();
+
+  /** Which rule is broken when, after this step, there are not as many messages as should be. */
+  String rule = "S2";
+
+  Instant now = Instant.parse("2030-01-01T00:00:00Z");
 
   /** All messages that have a dedup key have the same one. */
   private Instant dedupKeyUntil = Instant.MIN;
 
-  StoryMessages(Duration dedupWindow) {
+  /**
+   * @param seen counts what happened that was worth a story
+   */
+  StoryMessages(Duration dedupWindow, Map<String, Integer> seen) {
     this.dedupWindow = dedupWindow;
+    this.seen = seen;
   }
 
-  Instant now() {
-    return now;
+  // ---- what happened
+
+  void say(String line, Object... values) {
+    lines.add(line.formatted(values));
   }
 
-  void letPass(Duration time) {
-    now = now.plus(time);
+  /** To the last line. */
+  void add(String more) {
+    lines.add(lines.remove(lines.size() - 1) + more);
   }
+
+  void saw(String what) {
+    seen.merge(what, 1, Integer::sum);
+  }
+
+  static String list(Collection<?> things) {
+    return things.isEmpty()
+        ? "nothing"
+        : things.stream().map(String::valueOf).collect(Collectors.joining(", "));
+  }
+
+  // ---- what should have become of them
 
   /** Of the next message. */
   int number() {
