@@ -53,19 +53,10 @@ public abstract class InboxStoreTck<T> extends Suite<T, InboxStore<T>> {
   class FirstTime extends InboxRecordTests<T> {}
 
   @Nested
-  class Duplicates extends InboxDuplicateTests<T> {}
-
-  @Nested
   class Locks extends InboxLockTests<T> {}
 
   @Nested
-  class TakingOver extends InboxTakeoverTests<T> {}
-
-  @Nested
   class Results extends InboxResultTests<T> {}
-
-  @Nested
-  class Fingerprints extends InboxFingerprintTests<T> {}
 
   @Nested
   class Forgetting extends InboxRetentionTests<T> {}

@@ -299,18 +299,6 @@ abstract class PublisherTests {
           "message 1 was reported delivered by a destination that cannot make it durable now: wait for the acknowledgement of all replicas that there have to be");
     }
 
-    @Sentence("what was delivered is still there after the broker has crashed")
-    void survivesCrash() {
-      BrokerCrashes broker = tck.fixture(BrokerCrashes.class);
-      Published published =
-          tck.publish(
-              "before the broker crashed",
-              tck.batch(tck.message("a"), tck.message("b"), tck.message("a")));
-      broker.killBroker();
-      broker.startBroker();
-      check(published.inTime().notThere(PatientPublisher.ids(tck.receive())));
-    }
-
     @Sentence("nothing is delivered while the broker is away")
     void notDeliveredInAnOutage() {
       eachOutage(outage -> check(outage.during().inTime().notThere(List.of())));

@@ -149,14 +149,6 @@ abstract class KeeperTests<T> extends StoreTests<T> {
       assertDelivered("a message that was delayed", keeper, delayed);
     }
 
-    @Sentence("of a key that is kept comes at once what was given back without a decision")
-    void undecided() {
-      Keeper keeper = keeperOfKey();
-      List<OutboxMessage> messages = committed("k", 2);
-      settleAndGoOn(keeper, awaitClaim("two messages", keeper, 100), Map.of());
-      assertDelivered("what was given back", keeper, messages);
-    }
-
     @Sentence(
         "others have a key at once when the relay let go, or once a worker settles that has it")
     void letGo() {
@@ -240,15 +232,6 @@ abstract class KeeperTests<T> extends StoreTests<T> {
       assertCame("due after all came", claim(keeper)).isEmpty();
       keeper.close();
       assertNothingDue("all was delivered");
-    }
-
-    @Sentence("what nobody says to be committed comes from a claim")
-    void unsaid() {
-      Keeper keeper = keeperOfKey();
-      OutboxMessage message = message();
-      Uncommitted ignored = append(keeper, message);
-      assertDelivered("a message of which nobody said more", keeper, message);
-      assertNothingIsLeft(keeper);
     }
 
     @Sentence("what is rolled back does not come")

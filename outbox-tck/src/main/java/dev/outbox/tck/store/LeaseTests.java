@@ -11,6 +11,7 @@ import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -19,8 +20,11 @@ import java.util.UUID;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** C4 and S4: leases, late settles, crashes. */
+/** C4, S4 and S6: leases, late settles, crashes. */
 abstract class LeaseTests<T> extends StoreTests<T> {
+  /** After so many in a row what ends the process is suspected. */
+  private static final int CRASHES = 7;
+
   @Rule("C4")
   @Sentence("when the lease has ended, another may have the message")
   void ends() {
@@ -116,5 +120,53 @@ abstract class LeaseTests<T> extends StoreTests<T> {
     committed("k", 1);
     expect("what was claimed", claim(100, soon()).messages()).hasSize(1);
     boolean ignored = await("the end of a lease", () -> leases.get().isEmpty() ? true : null);
+  }
+
+  /** What a relay claims that does not live to settle. */
+  private StoredMessage claimedByOneThatCrashes() {
+    return first(
+        await("a claim after the lease of a crashed relay", () -> nonEmpty(claim(100, soon()))));
+  }
+
+  @Rule("S6")
+  @Sentence(
+      "after some crashes one comes alone, its attempts grow, and once it is settled the key goes on")
+  void countsBeforePublishing() {
+    tck.fixture(FindsPoison.class);
+    committed("k", 3);
+    long head = first(claim(100, soon())).sequence();
+    for (int i = 0; i < CRASHES; i++) {
+      expect("sequence of the head after a crash", claimedByOneThatCrashes().sequence())
+          .isEqualTo(head);
+    }
+    int before = claimedByOneThatCrashes().attempts();
+    Claim claim = awaitClaim("the suspected message");
+    expect("messages of a claim after many crashes", claim.messages()).hasSize(1);
+    expect("attempts after one more crash", first(claim).attempts()).isEqualTo(before + 1);
+    expect("attempts after %s crashes".formatted(CRASHES), before).isGreaterThan(0);
+    settle(claim, Decision.dead("ends the process"));
+    List<StoredMessage> rest = drain();
+    expect("messages behind the one that was suspected", rest).hasSize(2);
+    expect("attempts of the others", rest).allMatch(m -> m.attempts() == 0);
+  }
+
+  @Rule("S6")
+  @Sentence("an unavailable result gives the counted attempt back; a failed one counts once")
+  void givesBack() {
+    tck.fixture(FindsPoison.class);
+    committed("k", 1);
+    for (int i = 0; i < CRASHES; i++) {
+      claimedByOneThatCrashes();
+    }
+    Claim claim = awaitClaim("the suspected message");
+    int attempts = first(claim).attempts();
+    settle(claim, Decision.retryUncounted(Duration.ZERO, "unavailable"));
+    claim = awaitClaim("the message after an unavailable result");
+    expect("attempts after unavailable", first(claim).attempts()).isEqualTo(attempts);
+    settle(claim, Decision.retry(Duration.ZERO, "failed"));
+    claim = awaitClaim("the message after a failed result");
+    expect("attempts after failed", first(claim).attempts()).isEqualTo(attempts + 1);
+    settle(claim, Decision.delivered());
+    assertNothingDue("delivered at last");
   }
 }

@@ -68,12 +68,6 @@ public abstract class OutboxStoreTck<T> extends Suite<T, OutboxStore<T>> {
   class Fields extends FieldTests<T> {}
 
   @Nested
-  class Limits extends LimitTests<T> {}
-
-  @Nested
-  class Duplicates extends DuplicateTests<T> {}
-
-  @Nested
   class PlainSql extends PlainSqlTests<T> {}
 
   @Nested
@@ -87,9 +81,6 @@ public abstract class OutboxStoreTck<T> extends Suite<T, OutboxStore<T>> {
 
   @Nested
   class HandOver extends KeeperTests.HandOverTests<T> {}
-
-  @Nested
-  class Fairness extends FairnessTests<T> {}
 
   @Nested
   class Settle extends SettleTests<T> {}
@@ -113,9 +104,6 @@ public abstract class OutboxStoreTck<T> extends Suite<T, OutboxStore<T>> {
   class Archived extends ArchiveTests<T> {}
 
   @Nested
-  class Replayed extends ReplayTests<T> {}
-
-  @Nested
   class Figures extends StatisticsTests<T> {}
 
   @Nested
@@ -123,9 +111,6 @@ public abstract class OutboxStoreTck<T> extends Suite<T, OutboxStore<T>> {
 
   @Nested
   class Paused extends PauseTests<T> {}
-
-  @Nested
-  class Poison extends PoisonTests<T> {}
 
   @Nested
   class Clock extends ClockTests<T> {}

@@ -437,7 +437,7 @@ class FrameTest {
             failures(
                 results(
                     selectNestedMethod(
-                        List.of(InsertsNothing.class), OutboxStoreTck.Limits.class, "rawRows"))))
+                        List.of(InsertsNothing.class), OutboxStoreTck.Fields.class, "rawRows"))))
         .singleElement()
         .asString()
         .contains("insertRaw threw")
