@@ -62,9 +62,6 @@ public abstract class InboxStoreTck<T> extends Suite<T, InboxStore<T>> {
   class Forgetting extends InboxRetentionTests<T> {}
 
   @Nested
-  class Figures extends InboxStatisticsTests<T> {}
-
-  @Nested
   class Schema extends InboxSchemaTests<T> {}
 
   @Nested

@@ -22,6 +22,8 @@ import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.InspectionStore;
+import dev.outbox.spi.store.InspectionStore.Query;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.StoredMessage;
@@ -38,6 +40,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 
 /**
@@ -45,7 +48,67 @@ import org.junit.jupiter.api.DisplayName;
  * there.
  */
 @DisplayName("Archive")
-abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
+@Rule("S7")
+abstract class ArchiveTests<T> extends StoreTests<T> {
+  private static final Instant EVER = Instant.parse("2100-01-01T00:00:00Z");
+  private static final Search ALL = Search.between(Instant.EPOCH, EVER);
+  private static final Who SOMEBODY = new Who("alice", "the consumer was wrong");
+
+  /** More than any test archives. */
+  private static final int MANY = 1_000;
+
+  private ArchiveStore with(Archive archive) {
+    return with(archive, null);
+  }
+
+  private ArchiveStore with(Archive archive, @Nullable Duration deadLetterRetention) {
+    Archives<T> fixture = tck.fixture(Archives.class);
+    OutboxStore<T> store = fixture.createStore(archive, deadLetterRetention);
+    tck.use(store);
+    return tck.ability(ArchiveStore.class);
+  }
+
+  private List<Archived> archived(Search search) {
+    return tck.ability(ArchiveStore.class).archived(search, MANY);
+  }
+
+  private static List<StoredMessage> messages(List<Archived> archived) {
+    return archived.stream().map(Archived::message).toList();
+  }
+
+  private void assertArchived(String when, Object... expected) {
+    assertCame("the archive, %s".formatted(when), messages(archived(ALL))).inAnyOrder(expected);
+  }
+
+  private Archived one(Search search) {
+    List<Archived> found = archived(search);
+    expect("what is archived of %s".formatted(search), found).hasSize(1);
+    return found.get(0);
+  }
+
+  /** That this message alone is archived, and how it left. */
+  private void assertLeft(
+      OutboxMessage message, Outcome outcome, @Nullable String error, int attempts) {
+    Archived archived = one(ALL);
+    expect("id of what left", id(archived.message())).isEqualTo(message.id());
+    expect("outcome of what left", archived.outcome()).isEqualTo(outcome);
+    expect("error of what left", archived.error()).isEqualTo(error);
+    expect("attempts that had failed", archived.message().attempts()).isEqualTo(attempts);
+  }
+
+  private static OutboxMessage.Builder full(String order) {
+    return message(order)
+        .partitionKey("party \uD83C\uDF89 " + order)
+        .contentType("application/octet-stream")
+        .payload(new byte[] {0, -1, 127, '\\', '\''})
+        .header("b", "2")
+        .header("a", "")
+        .header("b", "\u00FC")
+        .dedupKey("dedup " + UUID.randomUUID())
+        .correlationId("correlation")
+        .maxAttempts(7);
+  }
+
   // ---- what is kept
 
   @Sentence(
@@ -473,5 +536,26 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
             tuple(Action.PAUSED, SOMEBODY.name(), SOMEBODY.reason(), 0L, longest),
             tuple(Action.PAUSED, "bob", null, 0L, ""),
             tuple(Action.RESUMED, SOMEBODY.name(), SOMEBODY.reason(), 0L, ""));
+  }
+
+  @Rule({"S8", "S7"})
+  @Sentence("what is cancelled before it is due is in the archive, and in the audit who did it")
+  void archiveCancelled() {
+    ArchiveStore store = with(Archive.FULL);
+    CancelTests.skipUnlessItCancels(store);
+    OutboxMessage message = committed(full("k").deliverAfter(LONG));
+    long sequence =
+        tck.ability(InspectionStore.class).messages(Query.first(1)).found().get(0).sequence();
+    expect("which were cancelled", store.cancel(Set.of(sequence), SOMEBODY))
+        .isEqualTo(Set.of(sequence));
+    assertLeft(message, Outcome.DISCARDED, null, 0);
+    assertThat(store.audit(Instant.EPOCH, MANY))
+        .as("the audit")
+        .singleElement()
+        .satisfies(
+            entry -> {
+              expect("action", entry.action()).isEqualTo(Action.DISCARDED);
+              expect("sequence", entry.sequence()).isEqualTo(sequence);
+            });
   }
 }

@@ -20,9 +20,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import org.junit.jupiter.api.DisplayName;
 
-/** C8 and C9, and what their tests say. */
+/**
+ * C8 and C9. A store may keep a key or not, and hand a message over or not: what is said of what is
+ * kept or handed over holds for what is not, too.
+ */
+@Rule("C8")
 abstract class KeeperTests<T> extends StoreTests<T> {
 
   /** A key that has been served so often is kept by a store that ever keeps one. */
@@ -110,197 +113,195 @@ abstract class KeeperTests<T> extends StoreTests<T> {
     }
   }
 
-  /** C8. A store may keep a key or not: what is said of what is kept holds for what is not, too. */
-  @Rule("C8")
-  abstract static class KeepingTests<T> extends KeeperTests<T> {
+  // ---- C8
 
-    @Sentence("a key that is kept and busy leaves no other behind")
-    void busy() {
+  @Sentence("a key that is kept and busy leaves no other behind")
+  void busy() {
+    Keeper keeper = keeperOfKey();
+    OutboxMessage other = committed(message("other"));
+    Claim.Request request = request(100, LONG);
+    committed("k", 1);
+    List<Claim> last = new ArrayList<>(List.of(claim(keeper, request)));
+    boolean ignored =
+        await(
+            "a message of another key, beside a key that always has one",
+            () -> {
+              committed("k", 1);
+              Claim done = last.get(0);
+              Claim next =
+                  done.messages().isEmpty()
+                      ? claim(keeper, request)
+                      : keeper.settleAndClaim(done, delivered(done), request).next();
+              last.set(0, next);
+              boolean came = ids(done).contains(other.id()) || ids(next).contains(other.id());
+              return came ? true : null;
+            });
+  }
+
+  @Sentence("of a key that is kept comes what is due again or was delayed, in its turn")
+  void due() {
+    Keeper keeper = keeperOfKey();
+    List<OutboxMessage> failing = committed("k", 2);
+    Claim claim = awaitClaim("a message", keeper, 1);
+    settleAndGoOn(keeper, claim, all(claim, Decision.retry(soon(), "refused")));
+    List<OutboxMessage> later = committed("k", 1);
+    assertDelivered("a message that is due again, and those behind it", keeper, failing, later);
+    OutboxMessage delayed = committed(message("k").deliverAfter(soon()));
+    assertDelivered("a message that was delayed", keeper, delayed);
+  }
+
+  @Sentence("others have a key at once when the relay let go, or once a worker settles that has it")
+  void letGo() {
+    for (boolean busy : List.of(false, true)) {
+      tck.prepare();
       Keeper keeper = keeperOfKey();
-      OutboxMessage other = committed(message("other"));
-      Claim.Request request = request(100, LONG);
-      committed("k", 1);
-      List<Claim> last = new ArrayList<>(List.of(claim(keeper, request)));
-      boolean ignored =
-          await(
-              "a message of another key, beside a key that always has one",
-              () -> {
-                committed("k", 1);
-                Claim done = last.get(0);
-                Claim next =
-                    done.messages().isEmpty()
-                        ? claim(keeper, request)
-                        : keeper.settleAndClaim(done, delivered(done), request).next();
-                last.set(0, next);
-                boolean came = ids(done).contains(other.id()) || ids(next).contains(other.id());
-                return came ? true : null;
-              });
-    }
-
-    @Sentence("of a key that is kept comes what is due again or was delayed, in its turn")
-    void due() {
-      Keeper keeper = keeperOfKey();
-      List<OutboxMessage> failing = committed("k", 2);
-      Claim claim = awaitClaim("a message", keeper, 1);
-      settleAndGoOn(keeper, claim, all(claim, Decision.retry(soon(), "refused")));
-      List<OutboxMessage> later = committed("k", 1);
-      assertDelivered("a message that is due again, and those behind it", keeper, failing, later);
-      OutboxMessage delayed = committed(message("k").deliverAfter(soon()));
-      assertDelivered("a message that was delayed", keeper, delayed);
-    }
-
-    @Sentence(
-        "others have a key at once when the relay let go, or once a worker settles that has it")
-    void letGo() {
-      for (boolean busy : List.of(false, true)) {
-        tck.prepare();
-        Keeper keeper = keeperOfKey();
-        if (busy) {
-          committed("k", 1);
-        }
-        Claim claim = busy ? awaitClaim("a message", keeper, 100) : claim(keeper);
-        keeper.close();
-        expect("lost after the relay let go", settleAndGoOn(keeper, claim, delivered(claim)))
-            .isEmpty();
-        OutboxMessage message = committed(message("k"));
-        assertCame("claimed by another", claim()).inOrder(message);
-        keeper.close();
+      if (busy) {
+        committed("k", 1);
       }
-    }
-
-    @Sentence("others have a key of a relay whose workers do not claim")
-    void unused() {
-      Keeper keeper = keeper(soon());
-      serveOften(keeper, "k", LONG);
+      Claim claim = busy ? awaitClaim("a message", keeper, 100) : claim(keeper);
+      keeper.close();
+      expect("lost after the relay let go", settleAndGoOn(keeper, claim, delivered(claim)))
+          .isEmpty();
       OutboxMessage message = committed(message("k"));
-      List<UUID> came =
-          await(
-              "a key that no worker asked for during %s".formatted(Patience.seconds(soon())),
-              () -> {
-                keeper.giveBackUnused();
-                List<UUID> ids = ids(claim());
-                return ids.isEmpty() ? null : ids;
-              });
-      assertCame("claimed by another", came).inOrder(message);
-    }
-
-    @Sentence("others have a key of a relay that crashed, after the lease, and then they alone")
-    void lost() {
-      Keeper keeper = keeperThatStandsStill();
-      List<OutboxMessage> messages = committed("k", 2);
-      Claim other = awaitClaim("the end of the lease of a relay that crashed with a key kept");
-      expect("the first that another claims", id(first(other))).isEqualTo(messages.get(0).id());
-      assertCame("claimed by the one that had kept the key", claim(keeper)).isEmpty();
-      expect("lost by the one that took over", settle(other, Decision.delivered())).isEmpty();
+      assertCame("claimed by another", claim()).inOrder(message);
+      keeper.close();
     }
   }
 
-  /** C9. A store may hand a message over or not: what is said holds for what it does not, too. */
-  @DisplayName("Hand-over")
+  @Sentence("others have a key of a relay whose workers do not claim")
+  void unused() {
+    Keeper keeper = keeper(soon());
+    serveOften(keeper, "k", LONG);
+    OutboxMessage message = committed(message("k"));
+    List<UUID> came =
+        await(
+            "a key that no worker asked for during %s".formatted(Patience.seconds(soon())),
+            () -> {
+              keeper.giveBackUnused();
+              List<UUID> ids = ids(claim());
+              return ids.isEmpty() ? null : ids;
+            });
+    assertCame("claimed by another", came).inOrder(message);
+  }
+
+  @Sentence("others have a key of a relay that crashed, after the lease, and then they alone")
+  void lost() {
+    Keeper keeper = keeperThatStandsStill();
+    List<OutboxMessage> messages = committed("k", 2);
+    Claim other = awaitClaim("the end of the lease of a relay that crashed with a key kept");
+    expect("the first that another claims", id(first(other))).isEqualTo(messages.get(0).id());
+    assertCame("claimed by the one that had kept the key", claim(keeper)).isEmpty();
+    expect("lost by the one that took over", settle(other, Decision.delivered())).isEmpty();
+  }
+
+  // ---- C9
+
+  /** Appends and commits; that has not been said yet. */
+  private Uncommitted append(Keeper keeper, OutboxMessage... messages) {
+    return tck.commit(t -> keeping().append(keeper, t, List.of(messages)));
+  }
+
+  private void handOver(Keeper keeper, OutboxMessage... messages) {
+    Committed ignored = append(keeper, messages).committed();
+  }
+
+  private static OutboxMessage message() {
+    return message("k").build();
+  }
+
   @Rule("C9")
-  abstract static class HandOverTests<T> extends KeeperTests<T> {
-    /** Appends and commits; that has not been said yet. */
-    private Uncommitted append(Keeper keeper, OutboxMessage... messages) {
-      return tck.commit(t -> keeping().append(keeper, t, List.of(messages)));
+  @Sentence("what is handed over comes once, in order, as it was appended")
+  void once() {
+    Keeper keeper = keeperOfKey();
+    for (int i = 0; i < 10; i++) {
+      OutboxMessage first = message("k").header("n", "" + i).correlationId("c").build();
+      OutboxMessage second = message();
+      handOver(keeper, first, second);
+      Claim claim = awaitClaim("what was handed over", keeper, 1);
+      assertThat(first(claim).message()).isEqualTo(first);
+      Set<Long> lost = settleAndGoOn(keeper, claim, delivered(claim));
+      expect("lost by those to whom it was handed over", lost).isEmpty();
+      assertDelivered("what was appended with it", keeper, second);
     }
+    assertNothingIsLeft(keeper);
+  }
 
-    private void handOver(Keeper keeper, OutboxMessage... messages) {
-      Committed ignored = append(keeper, messages).committed();
-    }
+  private void assertNothingIsLeft(Keeper keeper) {
+    assertCame("due after all came", claim(keeper)).isEmpty();
+    keeper.close();
+    assertNothingDue("all was delivered");
+  }
 
-    private static OutboxMessage message() {
-      return message("k").build();
-    }
+  @Rule("C9")
+  @Sentence("what is rolled back does not come")
+  void rolledBack() {
+    Keeper keeper = keeperOfKey();
+    Uncommitted ignored = tck.rollBack(t -> keeping().append(keeper, t, List.of(message())));
+    assertNothingIsLeft(keeper);
+  }
 
-    @Sentence("what is handed over comes once, in order, as it was appended")
-    void once() {
-      Keeper keeper = keeperOfKey();
-      for (int i = 0; i < 10; i++) {
-        OutboxMessage first = message("k").header("n", "" + i).correlationId("c").build();
-        OutboxMessage second = message();
-        handOver(keeper, first, second);
-        Claim claim = awaitClaim("what was handed over", keeper, 1);
-        assertThat(first(claim).message()).isEqualTo(first);
-        Set<Long> lost = settleAndGoOn(keeper, claim, delivered(claim));
-        expect("lost by those to whom it was handed over", lost).isEmpty();
-        assertDelivered("what was appended with it", keeper, second);
-      }
-      assertNothingIsLeft(keeper);
-    }
+  @Rule("C9")
+  @Sentence("what is handed over comes behind an older message of its key")
+  void behindOlder() {
+    Keeper keeper = keeperOfKey();
+    OutboxMessage older = message();
+    OutboxMessage message = message();
+    commit(List.of(older));
+    handOver(keeper, message);
+    assertDelivered("both", keeper, older, message);
+    assertNothingIsLeft(keeper);
+  }
 
-    private void assertNothingIsLeft(Keeper keeper) {
-      assertCame("due after all came", claim(keeper)).isEmpty();
-      keeper.close();
-      assertNothingDue("all was delivered");
-    }
+  @Rule("C9")
+  @Sentence("what is handed over waits behind a message of its key that waits")
+  void waits() {
+    Keeper keeper = keeperOfKey();
+    commit(List.of(message()));
+    Claim claim = awaitClaim("a message", keeper, 100);
+    settleAndGoOn(keeper, claim, all(claim, Decision.retry(LONG, "refused")));
+    handOver(keeper, message());
+    assertCame("due behind one that waits", claim(keeper)).isEmpty();
+  }
 
-    @Sentence("what is rolled back does not come")
-    void rolledBack() {
-      Keeper keeper = keeperOfKey();
-      Uncommitted ignored = tck.rollBack(t -> keeping().append(keeper, t, List.of(message())));
-      assertNothingIsLeft(keeper);
-    }
+  @Rule({"C9", "C10"})
+  @Sentence("what expired comes as that, and what is behind it of its key comes next")
+  void handOverExpired() {
+    tck.fixture(ExpiresMessages.class);
+    Keeper keeper = keeperOfKey();
+    OutboxMessage next = message();
+    handOver(keeper, message("k").expiresAt(ExpiryTests.OVER).build());
+    handOver(keeper, next);
+    Claim claim = awaitClaim("what expired", keeper, 1);
+    expect("expired", first(claim).expired()).isTrue();
+    Set<Long> lost = settleAndGoOn(keeper, claim, all(claim, Decision.expired()));
+    expect("lost by those for whom the key is kept", lost).isEmpty();
+    assertDelivered("what was appended behind it", keeper, next);
+    assertNothingIsLeft(keeper);
+  }
 
-    @Sentence("what is handed over comes behind an older message of its key")
-    void behindOlder() {
-      Keeper keeper = keeperOfKey();
-      OutboxMessage older = message();
-      OutboxMessage message = message();
-      commit(List.of(older));
-      handOver(keeper, message);
-      assertDelivered("both", keeper, older, message);
-      assertNothingIsLeft(keeper);
-    }
+  @Rule("C9")
+  @Sentence("what was claimed before somebody said that it is committed does not come again")
+  void late() {
+    Keeper keeper = keeperOfKey();
+    OutboxMessage message = message();
+    Uncommitted slow = append(keeper, message);
+    assertDelivered("the message", keeper, message);
+    Committed ignored = slow.committed();
+    assertNothingIsLeft(keeper);
+  }
 
-    @Sentence("what is handed over waits behind a message of its key that waits")
-    void waits() {
-      Keeper keeper = keeperOfKey();
-      commit(List.of(message()));
-      Claim claim = awaitClaim("a message", keeper, 100);
-      settleAndGoOn(keeper, claim, all(claim, Decision.retry(LONG, "refused")));
-      handOver(keeper, message());
-      assertCame("due behind one that waits", claim(keeper)).isEmpty();
+  @Rule({"C9", "C8"})
+  @Sentence("what another took over is not taken from it")
+  void takeover() {
+    Keeper keeper = keeperThatStandsStill();
+    Uncommitted slow = append(keeper, message());
+    Claim others = awaitClaim("the end of the lease of a relay that stood still");
+    Committed ignored = slow.committed();
+    Claim late = claim(keeper);
+    if (!late.messages().isEmpty()) {
+      expect("lost by the one that had kept the key", settle(late, Decision.delivered()))
+          .isEqualTo(Set.copyOf(sequences(late)));
     }
-
-    @Rule({"C9", "C10"})
-    @Sentence("what expired comes as that, and what is behind it of its key comes next")
-    void handOverExpired() {
-      tck.fixture(ExpiresMessages.class);
-      Keeper keeper = keeperOfKey();
-      OutboxMessage next = message();
-      handOver(keeper, message("k").expiresAt(ExpiryTests.OVER).build());
-      handOver(keeper, next);
-      Claim claim = awaitClaim("what expired", keeper, 1);
-      expect("expired", first(claim).expired()).isTrue();
-      Set<Long> lost = settleAndGoOn(keeper, claim, all(claim, Decision.expired()));
-      expect("lost by those for whom the key is kept", lost).isEmpty();
-      assertDelivered("what was appended behind it", keeper, next);
-      assertNothingIsLeft(keeper);
-    }
-
-    @Sentence("what was claimed before somebody said that it is committed does not come again")
-    void late() {
-      Keeper keeper = keeperOfKey();
-      OutboxMessage message = message();
-      Uncommitted slow = append(keeper, message);
-      assertDelivered("the message", keeper, message);
-      Committed ignored = slow.committed();
-      assertNothingIsLeft(keeper);
-    }
-
-    @Rule({"C9", "C8"})
-    @Sentence("what another took over is not taken from it")
-    void takeover() {
-      Keeper keeper = keeperThatStandsStill();
-      Uncommitted slow = append(keeper, message());
-      Claim others = awaitClaim("the end of the lease of a relay that stood still");
-      Committed ignored = slow.committed();
-      Claim late = claim(keeper);
-      if (!late.messages().isEmpty()) {
-        expect("lost by the one that had kept the key", settle(late, Decision.delivered()))
-            .isEqualTo(Set.copyOf(sequences(late)));
-      }
-      expect("lost by the one that took over", settle(others, Decision.delivered())).isEmpty();
-    }
+    expect("lost by the one that took over", settle(others, Decision.delivered())).isEmpty();
   }
 }

@@ -68,22 +68,13 @@ public abstract class OutboxStoreTck<T> extends Suite<T, OutboxStore<T>> {
   class Fields extends FieldTests<T> {}
 
   @Nested
-  class PlainSql extends PlainSqlTests<T> {}
-
-  @Nested
   class Claims extends ClaimTests<T> {}
 
   @Nested
   class Leases extends LeaseTests<T> {}
 
   @Nested
-  class Keeping extends KeeperTests.KeepingTests<T> {}
-
-  @Nested
-  class HandOver extends KeeperTests.HandOverTests<T> {}
-
-  @Nested
-  class Settle extends SettleTests<T> {}
+  class Keeping extends KeeperTests<T> {}
 
   @Nested
   class Decisions extends DecisionTests<T> {}
@@ -93,9 +84,6 @@ public abstract class OutboxStoreTck<T> extends Suite<T, OutboxStore<T>> {
 
   @Nested
   class Order extends OrderTests<T> {}
-
-  @Nested
-  class DeadLetters extends DeadLetterTests<T> {}
 
   @Nested
   class Cancelled extends CancelTests<T> {}
@@ -110,13 +98,7 @@ public abstract class OutboxStoreTck<T> extends Suite<T, OutboxStore<T>> {
   class Looked extends InspectionTests<T> {}
 
   @Nested
-  class Paused extends PauseTests<T> {}
-
-  @Nested
   class Clock extends ClockTests<T> {}
-
-  @Nested
-  class Schema extends SchemaTests<T> {}
 
   @Nested
   class Work extends WorkTests<T> {}
