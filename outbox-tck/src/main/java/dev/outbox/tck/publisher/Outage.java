@@ -54,7 +54,7 @@ record Outage(
     MessagePublisher third = tck.create();
     List<Published> calls = new ArrayList<>();
     for (MessagePublisher one : List.of(publisher, second, third)) {
-      calls.add(tck.start(one, PublisherRun.WELL, tck.batch(tck.message("warm"))).await());
+      calls.add(tck.start(one, PublisherFrame.WELL, tck.batch(tck.message("warm"))).await());
     }
     List<StoredMessage> messages = tck.many(MESSAGES, "k", KEYS);
     byte[] payload = new byte[OutboxMessage.MAX_PAYLOAD];
@@ -69,7 +69,8 @@ record Outage(
     try {
       PatientPublisher.Publishing beside =
           tck.start(second, when, tck.batch(tck.message("a"), tck.message("b")));
-      PatientPublisher.Publishing much = tck.start(third, when + PublisherRun.MUCH, large);
+      PatientPublisher.Publishing much =
+          tck.start(third, when + ", and 20 MB were to be sent", large);
       during = tck.start(publisher, when, messages).await();
       calls.addAll(List.of(during, beside.await()));
       if (publisher.address() != null) {

@@ -39,7 +39,7 @@ final class PatientPublisher implements Frame.Tested {
 
   private final PublisherTck fixture;
   private final Patience patience;
-  private final PublisherRun run;
+  private final PublisherFrame run;
   private final AtomicLong sequences = new AtomicLong();
   private final Numbers numbers = new Numbers();
   private final Set<MessagePublisher> created = Collections.newSetFromMap(new IdentityHashMap<>());
@@ -54,13 +54,13 @@ final class PatientPublisher implements Frame.Tested {
    * @param patience of the whole run
    * @param run what one test leaves to the others
    */
-  PatientPublisher(PublisherTck fixture, Patience patience, PublisherRun run) {
+  PatientPublisher(PublisherTck fixture, Patience patience, PublisherFrame run) {
     this.fixture = fixture;
     this.patience = patience;
     this.run = run;
   }
 
-  PublisherRun run() {
+  PublisherFrame run() {
     return run;
   }
 
@@ -80,9 +80,7 @@ final class PatientPublisher implements Frame.Tested {
 
   @Override
   public void giveBack() {
-    for (MessagePublisher one : List.copyOf(created)) {
-      run.closed(close(one));
-    }
+    List.copyOf(created).forEach(this::close);
     patience.awaitGivenUp();
   }
 
@@ -179,12 +177,12 @@ final class PatientPublisher implements Frame.Tested {
 
   /** Publishes while all is well. */
   Published publish(List<StoredMessage> messages) {
-    return publish(PublisherRun.WELL, messages);
+    return publish(PublisherFrame.WELL, messages);
   }
 
   /** Publishes; not again in circumstances in which publish did not return before in this run. */
   Published publish(String when, List<StoredMessage> messages) {
-    return run.hung(when)
+    return run.hung.contains(when)
         ? Published.hung(when, messages, limit())
         : start(publisher(), when, messages).await();
   }
@@ -242,7 +240,7 @@ final class PatientPublisher implements Frame.Tested {
       } catch (TimeoutException e) {
         results.interrupt();
         stuck.add(to);
-        run.hangs(when);
+        run.hung.add(when);
         return Published.hung(when, messages, limit());
       } catch (ExecutionException e) {
         return new Published(when, messages, null, requireNonNull(e.getCause()), null);
@@ -264,7 +262,8 @@ final class PatientPublisher implements Frame.Tested {
     List<StoredMessage> open = messages;
     Deadline deadline = deadline();
     while (!open.isEmpty()) {
-      Published published = start(publisher(), PublisherRun.AGAIN, open).await();
+      Published published =
+          start(publisher(), "when it was called again for what was not delivered", open).await();
       String wrong = published.hung() != null ? published.hung() : published.miscounted();
       if (wrong != null) {
         return wrong;

@@ -192,7 +192,4 @@ public abstract class PublisherTck {
 
   @Nested
   class Arrival extends PublisherArrivalTests {}
-
-  @Nested
-  class End extends PublisherTroubleTests.EndTests {}
 }

@@ -45,13 +45,13 @@ abstract class PublisherTests {
   /** What the publisher did while its broker was stopped in good order. */
   private Outage whileStopped() {
     BrokerStops broker = tck.fixture(BrokerStops.class);
-    return outage(PublisherRun.STOPPED, broker::stopBroker, broker::startBroker);
+    return outage(PublisherFrame.STOPPED, broker::stopBroker, broker::startBroker);
   }
 
   /** What the publisher did while its broker hung. */
   private Outage whileHung() {
     BrokerHangs broker = tck.fixture(BrokerHangs.class);
-    return outage(PublisherRun.HUNG, broker::pauseBroker, broker::resumeBroker);
+    return outage("while the broker hung", broker::pauseBroker, broker::resumeBroker);
   }
 
   void eachOutage(Consumer<Outage> asks) {
@@ -142,19 +142,19 @@ abstract class PublisherTests {
   /** The second and the fourth message are of one key, "bad", the second is the bad one. */
   Beside besideRejected() {
     OutboxMessage.Builder bad = tck.fixture(BrokerRejects.class).rejected(tck.message("bad"));
-    return beside(PublisherRun.BESIDE_REJECTED, bad, List.of("good", "bad"));
+    return beside(PublisherFrame.BESIDE_REJECTED, bad, List.of("good", "bad"));
   }
 
   /** The same with one to a missing destination. */
   Beside besideMissing() {
     OutboxMessage.Builder bad = tck.fixture(DestinationMissing.class).toMissing(tck.message("bad"));
-    return beside(PublisherRun.BESIDE_MISSING, bad, List.of("good", "bad"));
+    return beside("beside a message to a missing destination", bad, List.of("good", "bad"));
   }
 
   /** The same with one to a destination that hangs. */
   Beside besideHanging(DestinationHangs broker) {
     return beside(
-        PublisherRun.BESIDE_HANGING, broker.toHanging(tck.message("bad")), List.of("good"));
+        PublisherFrame.BESIDE_HANGING, broker.toHanging(tck.message("bad")), List.of("good"));
   }
 
   /**
@@ -260,11 +260,11 @@ abstract class PublisherTests {
     @Sentence("a call's results stay what they were when the next call is made")
     void resultsStay() {
       BrokerRejects broker = tck.fixture(BrokerRejects.class);
-      Published ignored = tck.publish(PublisherRun.BESIDE_REJECTED, besideOne(broker)).inTime();
+      Published ignored = tck.publish(PublisherFrame.BESIDE_REJECTED, besideOne(broker)).inTime();
       List<StoredMessage> two = tck.batch(tck.message("a"), tck.message("b"));
-      List<Result> first = tck.start(tck.publisher(), PublisherRun.WELL, two).given();
+      List<Result> first = tck.start(tck.publisher(), PublisherFrame.WELL, two).given();
       List<Result> before = List.copyOf(first);
-      Published unused = tck.publish(PublisherRun.BESIDE_REJECTED, besideOne(broker));
+      Published unused = tck.publish(PublisherFrame.BESIDE_REJECTED, besideOne(broker));
       check(
           first.equals(before),
           "the results of a call were %s, and %s after the next call: each call returns a list of its own",

@@ -10,7 +10,6 @@ import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.InThread;
 import dev.outbox.tck.internal.Patience;
-import dev.outbox.tck.internal.Place;
 import dev.outbox.tck.internal.Sentence;
 import dev.outbox.tck.publisher.PatientPublisher.Asked;
 import dev.outbox.tck.publisher.PublisherTck.DestinationHangs;
@@ -23,7 +22,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.DisplayName;
 
 /** P3, P5 and P6: what a publisher says and does when something is wrong. */
 @Rule("P3")
@@ -105,7 +103,7 @@ abstract class PublisherTroubleTests extends PublisherTests {
       Duration time;
       Published published;
       do {
-        published = tck.start(to, PublisherRun.BESIDE_HANGING, messages).await().counted();
+        published = tck.start(to, PublisherFrame.BESIDE_HANGING, messages).await().counted();
         time = Duration.ofNanos(System.nanoTime() - begin);
       } while (!published.delivered(messages.size() - 1) && time.compareTo(tck.patience()) < 0);
       times.add(time);
@@ -125,7 +123,7 @@ abstract class PublisherTroubleTests extends PublisherTests {
             check(notUnavailable(during, i, during.when()));
           }
           check(outage.late() == null, "%s, once the broker was back", outage.late());
-          if (during.when().equals(PublisherRun.STOPPED)) {
+          if (during.when().equals(PublisherFrame.STOPPED)) {
             checkNoDestination(during);
           }
         });
@@ -200,7 +198,7 @@ abstract class PublisherTroubleTests extends PublisherTests {
               Published published;
               do {
                 published =
-                    tck.start(closing, PublisherRun.CLOSED, tck.batch(tck.message("k"))).await();
+                    tck.start(closing, PublisherFrame.CLOSED, tck.batch(tck.message("k"))).await();
                 called.countDown();
               } while (!closed.get() && published.hung() == null);
               return published;
@@ -209,7 +207,7 @@ abstract class PublisherTroubleTests extends PublisherTests {
     String wrong = tck.close(closing);
     closed.set(true);
     // No call of those above need have met the close; one of a worker that was given up comes late.
-    Published late = tck.start(closing, PublisherRun.CLOSED, tck.batch(tck.message("k"))).await();
+    Published late = tck.start(closing, PublisherFrame.CLOSED, tck.batch(tck.message("k"))).await();
     Published met = last.join();
     List<String> arrived = PatientPublisher.ids(tck.receive());
     for (Published published : List.of(met, late)) {
@@ -260,16 +258,5 @@ abstract class PublisherTroubleTests extends PublisherTests {
               .as("why the broker cannot be reached once it is back")
               .isEmpty();
         });
-  }
-
-  /** What only the end of a run can tell. */
-  @Place(Place.LAST)
-  @DisplayName("The end")
-  @Rule("P5")
-  abstract static class EndTests extends PublisherTests {
-    @Sentence("close returned in time in all tests, and threw nothing")
-    void alwaysClosed() {
-      check(tck.run().closing());
-    }
   }
 }

@@ -184,16 +184,6 @@ abstract class KeeperTests<T> extends StoreTests<T> {
     assertCame("claimed by another", came).inOrder(message);
   }
 
-  @Sentence("others have a key of a relay that crashed, after the lease, and then they alone")
-  void lost() {
-    Keeper keeper = keeperThatStandsStill();
-    List<OutboxMessage> messages = committed("k", 2);
-    Claim other = awaitClaim("the end of the lease of a relay that crashed with a key kept");
-    expect("the first that another claims", id(first(other))).isEqualTo(messages.get(0).id());
-    assertCame("claimed by the one that had kept the key", claim(keeper)).isEmpty();
-    expect("lost by the one that took over", settle(other, Decision.delivered())).isEmpty();
-  }
-
   // ---- C9
 
   /** Appends and commits; that has not been said yet. */

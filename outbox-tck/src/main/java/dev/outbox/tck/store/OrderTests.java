@@ -285,23 +285,6 @@ abstract class OrderTests<T> extends StoreTests<T> {
   }
 
   @Rule("O3")
-  @Sentence("a requeued dead letter that dies again halts its key again")
-  void diesAgain() {
-    committed("k", 1);
-    mustRequeue(die(true));
-    long again = die(true);
-    OutboxMessage next = committed(message("k"));
-    assertNothingDue("behind a dead letter that halts its key again");
-    mustDiscard(again);
-    assertCame("what came in the end", awaitDrained(1)).inOrder(next);
-    committed("k", 1);
-    mustDiscard(die(true));
-    assertNothingDue("the only message of its key was discarded");
-    OutboxMessage last = committed(message("k"));
-    assertCame("due after that", drain()).inOrder(last);
-  }
-
-  @Rule("O3")
   @Sentence("a dead letter that does not block is requeued while its key is claimed or waits")
   void requeueWhileBusy() {
     List<OutboxMessage> messages = committed("k", 3);
@@ -466,10 +449,10 @@ abstract class OrderTests<T> extends StoreTests<T> {
               Set<Long> ignored = decide(requeue, all);
             });
     List<Long> left = sequences(listedDead());
-    assertThat(left.size())
-        .as(
-            "how many of 3 dead letters are left after write %s of a decision about all had broken",
-            write)
+    expect(
+            "how many of 3 dead letters are left after write %s of a decision about all had broken"
+                .formatted(write),
+            left.size())
         .isIn(0, 3);
     Set<Long> ignored = decide(requeue, Set.copyOf(left));
     assertCame("what came when all were decided about", awaitDrained(requeue ? 6 : 3))

@@ -276,7 +276,7 @@ class BrokenPublishersTest {
             };
           }
         };
-    PatientPublisher tck = new PatientPublisher(suite, new Patience(), new PublisherRun());
+    PatientPublisher tck = new PatientPublisher(suite, new Patience(), new PublisherFrame());
     tck.prepare();
     assertThat(tck.publishUntilDelivered(List.of())).isNull();
     assertThat(calls).hasValue(0);
