@@ -19,9 +19,10 @@ import java.time.Duration;
 import java.util.List;
 
 /** I3 to I5. */
-@Rule("I3")
+@Rule("I4")
 abstract class InboxLockTests<T> extends InboxTests<T> {
 
+  @Rule("I3")
   @Sentence("while somebody has the lock nobody else is given it")
   void oneAtATime() {
     List<Duration> locks = List.of(LONG, SOME, OutboxMessage.MAX_DELAY);
@@ -33,6 +34,7 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
     started(key("another"));
   }
 
+  @Rule("I3")
   @Sentence("a lock that was renewed lasts from then on")
   void renewed() {
     Lock<T> lock = started(KEY, soon());
@@ -43,6 +45,7 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
     expect("renew once more", lock.renew(LONG)).isTrue();
   }
 
+  @Rule("I3")
   @Sentence("a lock ends by the store's clock")
   void storesClock() {
     MovesClock clock = tck.fixture(MovesClock.class);
@@ -53,6 +56,7 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
     started("a key whose lock ended a minute ago, by the store's clock", begin(KEY));
   }
 
+  @Rule("I3")
   @Sentence("locks that are too short or too long are refused, and nothing is locked")
   void refusesDurations() {
     Lock<T> lock = started(key("renewed"));
@@ -117,7 +121,6 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
     expect("complete, after somebody else's firstTime failed", lock.complete(result("r"))).isTrue();
   }
 
-  @Rule("I4")
   @Sentence("after the end of a lock begin takes it over; the old one changes nothing, and says so")
   void staleChangesNothing() {
     TakenOver<T> locks = takenOver(KEY);
@@ -141,7 +144,6 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
     expect("release of a lock that %s".formatted(what), lock.release("stale")).isFalse();
   }
 
-  @Rule("I4")
   @Sentence("a lock that was released and begun again by another changes nothing, and says so")
   void staleAfterRelease() {
     Lock<T> first = started(KEY);
@@ -154,7 +156,6 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
         .isTrue();
   }
 
-  @Rule("I4")
   @Sentence("after the end of a lock firstTime takes the key over")
   void firstTimeTakesOver() {
     Lock<T> stale = started(KEY, soon());
@@ -173,7 +174,6 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
     requires("I6", () -> assertDone("a key that was recorded", begin(KEY), InboxResult.none()));
   }
 
-  @Rule("I4")
   @Sentence("when the transaction that took a key over rolls back, the lock is its holder's again")
   void takeoverRolledBack() {
     Lock<T> lock = started(KEY, soon());
@@ -201,7 +201,6 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
     requires("I6", () -> assertDone("a key that was completed", begin(KEY), result("first")));
   }
 
-  @Rule("I4")
   @Sentence("a lock that ran out is accepted as long as nobody took over")
   void acceptedAfterItsEnd() {
     Lock<T> completed = started(key("completed"), soon());
@@ -226,7 +225,6 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
         });
   }
 
-  @Rule("I4")
   @Sentence("complete and release, repeated, say the same again, and the other one says no")
   void repeated() {
     Lock<T> completed = started(key("completed"));
@@ -244,7 +242,6 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
     expect("renew after release", released.renew(LONG)).isFalse();
   }
 
-  @Rule("I4")
   @Sentence("a complete whose reply was lost is carried out, and says so when it is repeated")
   void lostReply() {
     LosesReplies fixture = tck.fixture(LosesReplies.class);

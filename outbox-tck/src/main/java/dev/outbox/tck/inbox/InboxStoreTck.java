@@ -62,8 +62,5 @@ public abstract class InboxStoreTck<T> extends Suite<T, InboxStore<T>> {
   class Forgetting extends InboxRetentionTests<T> {}
 
   @Nested
-  class Schema extends InboxSchemaTests<T> {}
-
-  @Nested
   class Concurrency extends InboxConcurrencyTests<T> {}
 }

@@ -26,7 +26,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 /** A1, A2 and A4. */
-@Rule("A2")
+@Rule("A4")
 abstract class AppendTests<T> extends StoreTests<T> {
   @Rule("A1")
   @Sentence("what is not committed yet is not claimed; once committed, it is")
@@ -40,6 +40,7 @@ abstract class AppendTests<T> extends StoreTests<T> {
     assertCame("claimed after the commit", drain()).inOrder(message);
   }
 
+  @Rule("A2")
   @Sentence("append leaves the transaction open, so that the caller can go on and roll back")
   void doesNotEndTheTransaction() {
     Appended ignored =
@@ -51,6 +52,7 @@ abstract class AppendTests<T> extends StoreTests<T> {
     assertNothingDue("rolled back after two appends");
   }
 
+  @Rule("A2")
   @Sentence("append without an active transaction is refused, and writes nothing")
   void refusesAutoCommit() {
     AutoCommit<T> fixture = tck.fixture(AutoCommit.class);
@@ -64,6 +66,7 @@ abstract class AppendTests<T> extends StoreTests<T> {
     assertNothingDue("written without a transaction");
   }
 
+  @Rule("A2")
   @Sentence("append in a read-only transaction fails with a sentence, and writes nothing")
   void failsWhenReadOnly() {
     ReadOnlyTransactions<T> fixture = tck.fixture(ReadOnlyTransactions.class);
@@ -86,7 +89,6 @@ abstract class AppendTests<T> extends StoreTests<T> {
     return message(key).dedupKey(dedupKey).build();
   }
 
-  @Rule("A4")
   @Sentence("a dedup key that was appended before is not stored again, and the transaction goes on")
   void duplicate() {
     OutboxMessage first = dedup("k", "d");
@@ -102,7 +104,6 @@ abstract class AppendTests<T> extends StoreTests<T> {
     assertNothingDue("a duplicate");
   }
 
-  @Rule("A4")
   @Sentence("duplicates within one transaction are found too, and append says what it stored")
   void withinOneTransaction() {
     OutboxMessage first = dedup("k", "d");
@@ -131,7 +132,6 @@ abstract class AppendTests<T> extends StoreTests<T> {
     }
   }
 
-  @Rule("A4")
   @Sentence("dedup keys that differ in case, spaces or normal form are different")
   void differentDedupKeys() {
     List<OutboxMessage> messages =
@@ -148,7 +148,6 @@ abstract class AppendTests<T> extends StoreTests<T> {
     assertCame("what was stored and comes", drain()).inOrder(messages);
   }
 
-  @Rule("A4")
   @Sentence("while the first is in an open transaction, append waits for what becomes of it")
   void waitsForTheFirst() {
     for (boolean commits : List.of(true, false)) {
@@ -195,7 +194,6 @@ abstract class AppendTests<T> extends StoreTests<T> {
     }
   }
 
-  @Rule("A4")
   @Sentence("after the dedup window, a dedup key can be used again")
   void window() {
     DedupWindows<T> fixture = tck.fixture(DedupWindows.class);

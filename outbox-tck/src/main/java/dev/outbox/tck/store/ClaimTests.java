@@ -30,7 +30,7 @@ import org.junit.jupiter.api.DisplayName;
 
 /** C1 to C3, and C6: nothing starves. */
 @DisplayName("Claim")
-@Rule("C2")
+@Rule("C6")
 abstract class ClaimTests<T> extends StoreTests<T> {
   @Rule("C1")
   @Sentence("a claimed message and others of its key are in no other claim, new ones neither")
@@ -77,6 +77,7 @@ abstract class ClaimTests<T> extends StoreTests<T> {
     }
   }
 
+  @Rule("C2")
   @Sentence("messages of a key come in sequence order from the oldest on, without a gap")
   void inOrderWithoutGap() {
     List<OutboxMessage> messages = committed(100, i -> i % 5 < 3 ? "k" : "l" + i % 7);
@@ -101,6 +102,7 @@ abstract class ClaimTests<T> extends StoreTests<T> {
         "S3", () -> expect("keys and their messages, of all that came", came).isEqualTo(expected));
   }
 
+  @Rule("C2")
   @Sentence("a claim has no more messages and bytes than asked for, but one always comes")
   void atMost() {
     committed(30, i -> "k" + i % 3);
@@ -178,7 +180,6 @@ abstract class ClaimTests<T> extends StoreTests<T> {
     return Decision.retry(Duration.ZERO, "fails at once");
   }
 
-  @Rule("C6")
   @Sentence("after the clock was put back no key waits until the clock has come up again")
   void servedAfterClockPutBack() {
     MovesClock clock = tck.fixture(MovesClock.class);
@@ -206,7 +207,6 @@ abstract class ClaimTests<T> extends StoreTests<T> {
     return served;
   }
 
-  @Rule("C6")
   @Sentence("many keys whose heads fail at once do not keep a pending message away")
   void failingHeads() {
     oneOfEach(40);
@@ -217,7 +217,6 @@ abstract class ClaimTests<T> extends StoreTests<T> {
     assertComes(wanted, 3, m -> again());
   }
 
-  @Rule("C6")
   @Sentence("a backlog of many keys keeps away neither a retry nor a delayed message, one by one")
   void oneByOne() {
     OutboxMessage retried = committed(message("retried"));
@@ -239,7 +238,6 @@ abstract class ClaimTests<T> extends StoreTests<T> {
             });
   }
 
-  @Rule("C6")
   @Sentence("one key with a long backlog does not keep other keys away")
   void longKey() {
     committed("long", 1_000);

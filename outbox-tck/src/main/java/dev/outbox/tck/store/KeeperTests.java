@@ -25,7 +25,7 @@ import java.util.UUID;
  * C8 and C9. A store may keep a key or not, and hand a message over or not: what is said of what is
  * kept or handed over holds for what is not, too.
  */
-@Rule("C8")
+@Rule("C9")
 abstract class KeeperTests<T> extends StoreTests<T> {
 
   /** A key that has been served so often is kept by a store that ever keeps one. */
@@ -115,6 +115,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
 
   // ---- C8
 
+  @Rule("C8")
   @Sentence("a key that is kept and busy leaves no other behind")
   void busy() {
     Keeper keeper = keeperOfKey();
@@ -138,6 +139,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
             });
   }
 
+  @Rule("C8")
   @Sentence("of a key that is kept comes what is due again or was delayed, in its turn")
   void due() {
     Keeper keeper = keeperOfKey();
@@ -150,6 +152,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
     assertDelivered("a message that was delayed", keeper, delayed);
   }
 
+  @Rule("C8")
   @Sentence("others have a key at once when the relay let go, or once a worker settles that has it")
   void letGo() {
     for (boolean busy : List.of(false, true)) {
@@ -168,6 +171,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
     }
   }
 
+  @Rule("C8")
   @Sentence("others have a key of a relay whose workers do not claim")
   void unused() {
     Keeper keeper = keeper(soon());
@@ -199,7 +203,6 @@ abstract class KeeperTests<T> extends StoreTests<T> {
     return message("k").build();
   }
 
-  @Rule("C9")
   @Sentence("what is handed over comes once, in order, as it was appended")
   void once() {
     Keeper keeper = keeperOfKey();
@@ -222,7 +225,6 @@ abstract class KeeperTests<T> extends StoreTests<T> {
     assertNothingDue("all was delivered");
   }
 
-  @Rule("C9")
   @Sentence("what is rolled back does not come")
   void rolledBack() {
     Keeper keeper = keeperOfKey();
@@ -230,7 +232,6 @@ abstract class KeeperTests<T> extends StoreTests<T> {
     assertNothingIsLeft(keeper);
   }
 
-  @Rule("C9")
   @Sentence("what is handed over comes behind an older message of its key")
   void behindOlder() {
     Keeper keeper = keeperOfKey();
@@ -242,7 +243,6 @@ abstract class KeeperTests<T> extends StoreTests<T> {
     assertNothingIsLeft(keeper);
   }
 
-  @Rule("C9")
   @Sentence("what is handed over waits behind a message of its key that waits")
   void waits() {
     Keeper keeper = keeperOfKey();
@@ -269,7 +269,6 @@ abstract class KeeperTests<T> extends StoreTests<T> {
     assertNothingIsLeft(keeper);
   }
 
-  @Rule("C9")
   @Sentence("what was claimed before somebody said that it is committed does not come again")
   void late() {
     Keeper keeper = keeperOfKey();

@@ -95,16 +95,10 @@ public abstract class OutboxStoreTck<T> extends Suite<T, OutboxStore<T>> {
   class Figures extends StatisticsTests<T> {}
 
   @Nested
-  class Looked extends InspectionTests<T> {}
-
-  @Nested
   class Clock extends ClockTests<T> {}
 
   @Nested
   class Work extends WorkTests<T> {}
-
-  @Nested
-  class Failures extends FailureTests<T> {}
 
   @Nested
   class Concurrency extends ConcurrencyTests<T> {}
