@@ -5,19 +5,18 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.store.StoryMessages.StoryMessage;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -59,7 +58,7 @@ final class StoryClaims<T> extends StoreTests<T> {
     BLOCKS("dead, halts its key", Decision::deadHaltingKey);
 
     final String words;
-    private final Function<String, @Nullable Decision> decision;
+    final Function<String, @Nullable Decision> decision;
 
     Verdict(String words, Function<String, @Nullable Decision> decision) {
       this.words = words;
@@ -71,10 +70,6 @@ final class StoryClaims<T> extends StoreTests<T> {
       return this != DELIVERED && this != NONE && this != DEAD;
     }
 
-    @Nullable Decision decision(String error) {
-      return decision.apply(error);
-    }
-
     static List<Verdict> some(Random random) {
       return Stream.generate(() -> values()[random.nextInt(values().length)])
           .limit(1 + random.nextInt(3))
@@ -84,7 +79,7 @@ final class StoryClaims<T> extends StoreTests<T> {
 
   /** What a claim holds of a key. */
   static final class Grip {
-    final Map<Long, StoryMessage> messages = new LinkedHashMap<>();
+    final List<StoryMessage> messages;
     Instant end;
 
     /** Something was claimed after its lease had ended. */
@@ -92,7 +87,8 @@ final class StoryClaims<T> extends StoreTests<T> {
 
     boolean lost;
 
-    Grip(Instant end) {
+    Grip(List<StoryMessage> messages, Instant end) {
+      this.messages = messages;
       this.end = end;
     }
   }
@@ -100,13 +96,14 @@ final class StoryClaims<T> extends StoreTests<T> {
   static final class Held {
     final int number;
     final Claim actual;
-    final Map<Long, StoryMessage> messages = new LinkedHashMap<>();
+    final List<StoryMessage> messages;
     final Map<String, Grip> grips = new LinkedHashMap<>();
     @Nullable Map<Long, Decision> decisions;
 
-    Held(int number, Claim actual) {
+    Held(int number, Claim actual, List<StoryMessage> messages) {
       this.number = number;
       this.actual = actual;
+      this.messages = messages;
     }
   }
 
@@ -150,49 +147,39 @@ final class StoryClaims<T> extends StoreTests<T> {
 
   /** Checks that the reference allows this claim, and has it there too. */
   private @Nullable Held follow(Claim actual, Take take) {
-    Held claim = new Held(claims.size() + 1, actual);
-    actual.messages().forEach(m -> claim.messages.put(m.sequence(), messages.known(m)));
-    messages.add(list(claim.messages.values()));
-    if (actual.messages().isEmpty()) {
+    List<StoryMessage> brought = actual.messages().stream().map(messages::known).toList();
+    messages.add(list(brought));
+    if (brought.isEmpty()) {
       checkNothingDue();
       return null;
     }
-    int count = actual.messages().size();
-    check(claim.messages.size() == count, "C2: the claim brings a message twice");
-    check(count <= take.most(), "C2: the claim brings %s messages", count);
+    check(Set.copyOf(brought).size() == brought.size(), "C2: the claim brings a message twice");
+    check(brought.size() <= take.most(), "C2: the claim brings %s messages", brought.size());
     doubtWhatHasEnded();
-    Map<String, List<StoredMessage>> byKey =
-        actual.messages().stream()
-            .collect(
-                Collectors.groupingBy(StoredMessage::key, LinkedHashMap::new, Collectors.toList()));
-    byKey.forEach((key, some) -> claim.grips.put(key, follow(key, some, take.hours())));
+    Held claim = new Held(claims.size() + 1, actual, brought);
+    Instant end = messages.now.plus(Duration.ofHours(take.hours()));
+    brought.stream()
+        .collect(
+            Collectors.groupingBy(m -> m.content.key(), LinkedHashMap::new, Collectors.toList()))
+        .forEach(
+            (key, some) -> {
+              checkTakeover(key);
+              checkOrder(key, some);
+              claim.grips.put(key, new Grip(some, end));
+            });
+    actual.messages().forEach(m -> compareAttempts(messages.known(m), m.attempts()));
     claims.add(claim);
     return claim;
   }
 
-  private Grip follow(String key, List<StoredMessage> brought, int hours) {
+  private void checkOrder(String key, List<StoryMessage> chosen) {
     List<StoryMessage> allowed = messages.due(key);
-    List<StoryMessage> chosen = messages.of(brought);
-    checkTakeover(key);
     List<StoryMessage> due = withoutThoseThatComeAlong(chosen, allowed);
     if (due.size() < chosen.size()) {
       messages.saw("retry comes along");
     }
-    checkOrder(key, chosen, allowed, due);
-    for (int i = 0; i < chosen.size(); i++) {
-      compareAttempts(chosen.get(i), brought.get(i).attempts());
-    }
-    Grip grip = new Grip(messages.now.plus(Duration.ofHours(hours)));
-    brought.forEach(m -> grip.messages.put(m.sequence(), messages.of(m)));
-    return grip;
-  }
-
-  private void checkOrder(
-      String key, List<StoryMessage> chosen, List<StoryMessage> allowed, List<StoryMessage> due) {
-    List<StoryMessage> inOrder = new ArrayList<>(chosen);
-    inOrder.sort(Comparator.comparing(m -> m.place));
     check(
-        chosen.equals(inOrder)
+        chosen.equals(StoryMessages.inOrder(chosen.stream()))
             && allowed.containsAll(due)
             && startsWith(withoutPassable(allowed), withoutPassable(due)),
         "%s: the claim brings %s of key %s, where %s may come, in this order",
@@ -283,7 +270,7 @@ final class StoryClaims<T> extends StoreTests<T> {
             grip -> {
               grip.doubtful = true;
               if (tck.is(FindsPoison.class) && ++crashes > SOME_CRASHES) {
-                grip.messages.values().forEach(m -> m.mayCount++);
+                grip.messages.forEach(m -> m.mayCount++);
               }
             });
   }
@@ -338,17 +325,16 @@ final class StoryClaims<T> extends StoreTests<T> {
     List<String> words = new ArrayList<>();
     Set<String> heldBack = new HashSet<>();
     int i = 0;
-    for (Map.Entry<Long, StoryMessage> entry : held.messages.entrySet()) {
-      StoryMessage message = entry.getValue();
+    for (StoryMessage message : held.messages) {
       Verdict verdict = verdicts.get(Math.min(i++, verdicts.size() - 1));
       boolean second = verdict.holdsBack() && !heldBack.add(message.content.key());
       if (second || (verdict.holdsBack() && messages.anotherHoldsBack(message))) {
         verdict = Verdict.NONE;
       }
-      Decision decision = verdict.decision("error " + ++errors);
+      Decision decision = verdict.decision.apply("error " + ++errors);
       words.add(message + " " + verdict.words);
       if (decision != null) {
-        decisions.put(entry.getKey(), decision);
+        decisions.put(message.sequence, decision);
       }
     }
     messages.say(line, held.number);
@@ -359,51 +345,59 @@ final class StoryClaims<T> extends StoreTests<T> {
   private void settled(Held held, Map<Long, Decision> decisions, Set<Long> lost) {
     held.decisions = decisions;
     check(
-        held.messages.keySet().containsAll(lost),
+        sequences(held.messages).containsAll(lost),
         "S1: settle says that sequences are lost which the claim does not have");
-    held.grips.forEach(
-        (key, grip) -> {
-          if (isLost(held, key, grip, lost)) {
-            giveUp(held, key, grip);
-            return;
+    eachKept(
+        held,
+        lost,
+        grip -> {
+          for (StoryMessage message : grip.messages) {
+            Decision decision = decisions.get(message.sequence);
+            if (decision != null) {
+              messages.decide(message, decision);
+            }
+            message.mayCount = 0;
           }
-          grip.messages.forEach(
-              (sequence, message) -> {
-                if (decisions.containsKey(sequence)) {
-                  messages.decide(message, requireNonNull(decisions.get(sequence)));
-                }
-                message.mayCount = 0;
-              });
           messages.saw(isLive(grip) ? "settle" : "late settle");
         });
   }
 
-  /** Whether these sequences, of those that are said to be lost, say so of the key. */
-  private boolean isLost(Held held, String key, Grip grip, Set<Long> lost) {
-    boolean isLost = lost.containsAll(grip.messages.keySet());
-    check(
-        isLost || Collections.disjoint(lost, grip.messages.keySet()),
-        "S1: of key %s a part is said to be lost and the rest not",
-        shown(key));
-    check(
-        isLost || !grip.lost,
-        "S1: claim %s is said to hold key %s, which it had lost",
-        held.number,
-        shown(key));
-    return isLost;
+  private static Set<Long> sequences(List<StoryMessage> some) {
+    return some.stream().map(m -> m.sequence).collect(Collectors.toSet());
   }
 
-  /** The store says that the claim lost the key. */
-  private void giveUp(Held held, String key, Grip grip) {
-    messages.rule = "S1"; // nothing of it may change
-    check(
-        grip.doubtful || grip.lost,
-        "C4: claim %s is said to have lost key %s, which nobody has taken over",
-        held.number,
-        shown(key));
-    grip.lost = true;
-    messages.saw("lost");
-    messages.add("; lost key " + shown(key));
+  /**
+   * Does it with each key that is not among what is said to be lost, and gives the others up.
+   *
+   * @param lost sequences
+   */
+  private void eachKept(Held held, Set<Long> lost, Consumer<Grip> action) {
+    held.grips.forEach(
+        (key, grip) -> {
+          boolean isLost = lost.containsAll(sequences(grip.messages));
+          check(
+              isLost || Collections.disjoint(lost, sequences(grip.messages)),
+              "S1: of key %s a part is said to be lost and the rest not",
+              shown(key));
+          check(
+              isLost || !grip.lost,
+              "S1: claim %s is said to hold key %s, which it had lost",
+              held.number,
+              shown(key));
+          if (!isLost) {
+            action.accept(grip);
+            return;
+          }
+          messages.rule = "S1"; // nothing of it may change
+          check(
+              grip.doubtful || grip.lost,
+              "C4: claim %s is said to have lost key %s, which nobody has taken over",
+              held.number,
+              shown(key));
+          grip.lost = true;
+          messages.saw("lost");
+          messages.add("; lost key " + shown(key));
+        });
   }
 
   void settleAgain(Held held) {
@@ -414,17 +408,15 @@ final class StoryClaims<T> extends StoreTests<T> {
   void renew(Held held, int hours) {
     messages.say("renew claim %s for %s h", held.number, hours);
     Duration lease = Duration.ofHours(hours);
-    Set<Long> lost = new HashSet<>(held.messages.keySet());
+    Set<Long> lost = sequences(held.messages);
     lost.removeAll(held.actual.renew(lease));
-    held.grips.forEach(
-        (key, grip) -> {
-          if (isLost(held, key, grip, lost)) {
-            giveUp(held, key, grip);
-          } else {
-            grip.end = messages.now.plus(lease);
-            grip.doubtful = false;
-            messages.saw("renew");
-          }
+    eachKept(
+        held,
+        lost,
+        grip -> {
+          grip.end = messages.now.plus(lease);
+          grip.doubtful = false;
+          messages.saw("renew");
         });
   }
 }

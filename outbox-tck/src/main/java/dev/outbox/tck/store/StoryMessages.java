@@ -82,21 +82,9 @@ final class StoryMessages {
     return all.size();
   }
 
-  StoryMessage of(StoredMessage stored) {
-    return requireNonNull(all.get(StoreTests.id(stored)));
-  }
-
-  List<StoryMessage> of(List<StoredMessage> stored) {
-    return stored.stream().map(this::of).toList();
-  }
-
   /** All that have the key of this one, but this one. */
   Stream<StoryMessage> besides(StoryMessage message) {
-    return ofKey(message.content.key()).filter(m -> m != message);
-  }
-
-  private Stream<StoryMessage> ofKey(String key) {
-    return all.values().stream().filter(m -> m.content.key().equals(key));
+    return all.values().stream().filter(m -> m.isOf(message.content.key()) && m != message);
   }
 
   Set<String> keys(Stream<StoryMessage> some) {
@@ -110,21 +98,20 @@ final class StoryMessages {
 
   /** Those of them that somebody has to decide about, in the order of their sequences. */
   List<StoryMessage> dead() {
-    return there().filter(m -> m.dead).sorted(Comparator.comparing(m -> m.place)).toList();
+    return inOrder(there().filter(m -> m.dead));
+  }
+
+  static List<StoryMessage> inOrder(Stream<StoryMessage> some) {
+    return some.sorted(Comparator.comparing(m -> m.place)).toList();
   }
 
   /** What of the key may be claimed, in this order, when nobody holds it. */
   List<StoryMessage> due(String key) {
     List<StoryMessage> due = new ArrayList<>();
-    if (ofKey(key).anyMatch(m -> m.blocks)) {
+    if (all.values().stream().anyMatch(m -> m.isOf(key) && m.blocks)) {
       return due; // (O3)
     }
-    List<StoryMessage> inOrder =
-        there()
-            .filter(m -> m.content.key().equals(key) && !m.dead)
-            .sorted(Comparator.comparing(m -> m.place))
-            .toList();
-    for (StoryMessage message : inOrder) {
+    for (StoryMessage message : inOrder(there().filter(m -> m.isOf(key) && !m.dead))) {
       if (isDue(message) && (due.isEmpty() || !message.failed)) {
         due.add(message); // one that failed comes alone
       }
@@ -271,6 +258,10 @@ final class StoryMessages {
       this.number = number;
       this.content = content;
       place = number;
+    }
+
+    boolean isOf(String key) {
+      return content.key().equals(key);
     }
 
     @Override
