@@ -43,7 +43,7 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
   private void run(BiConsumer<InboxKey, Random> handling) {
     List<Random> each = IntStream.range(0, CONSUMERS).mapToObj(i -> new Random(seed + i)).toList();
     try {
-      List<Boolean> ignored = atOnce("consumer", each, random -> goOver(handling, random));
+      atOnce("consumer", each, random -> goOver(handling, random));
     } catch (AssertionError e) {
       throw new AssertionFailedError(e.getMessage() + again(), e.getCause());
     } finally {

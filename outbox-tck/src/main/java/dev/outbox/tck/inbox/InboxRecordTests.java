@@ -195,7 +195,7 @@ abstract class InboxRecordTests<T> extends InboxTests<T> {
               begins.complete(true);
               return store().begin(key, LONG);
             });
-    boolean ignored = begins.join();
+    begins.join();
     tck.giveTime(beside);
     expect("firstTime of another key meanwhile", firstTime(key("beside " + key.messageId())))
         .isTrue();

@@ -82,7 +82,7 @@ public final class OpenWork<T> implements AutoCloseable {
               begun.complete(true);
               return action.apply(t);
             });
-    boolean ignored = get("the beginning", begun);
+    get("the beginning", begun);
     tck.giveTime(result);
     return result;
   }

@@ -136,15 +136,14 @@ public final class Patience {
 
   /** The same for what gives nothing. */
   public void run(String what, String cause, Duration full, Action action) {
-    boolean ignored =
-        call(
-            what,
-            cause,
-            full,
-            () -> {
-              action.run();
-              return true;
-            });
+    call(
+        what,
+        cause,
+        full,
+        () -> {
+          action.run();
+          return true;
+        });
   }
 
   /** Throws it, whatever it is. */
@@ -205,8 +204,7 @@ public final class Patience {
     givenUp = null;
     if (last != null) {
       try {
-        boolean ignored =
-            last.executor.awaitTermination(FOR_WHAT_WAS_GIVEN_UP.toMillis(), TimeUnit.MILLISECONDS);
+        last.executor.awaitTermination(FOR_WHAT_WAS_GIVEN_UP.toMillis(), TimeUnit.MILLISECONDS);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }

@@ -172,7 +172,7 @@ public abstract class Patient<T, S> implements Frame.Tested {
   /** Gives what has to wait for another transaction time to end without. */
   public final void giveTime(Future<?> begun) {
     try {
-      Object unused = new Deadline(shortTime()).get(begun);
+      new Deadline(shortTime()).get(begun);
     } catch (TimeoutException | ExecutionException e) { // whoever asks for its result hears of it
     }
   }

@@ -112,13 +112,12 @@ public abstract class SuiteTests<P extends Patient<?, ?>> {
    * aborted: that rule's own test fails.
    */
   protected static void requires(String rule, Runnable assertions) {
-    boolean ignored =
-        requires(
-            rule,
-            () -> {
-              assertions.run();
-              return true;
-            });
+    requires(
+        rule,
+        () -> {
+          assertions.run();
+          return true;
+        });
   }
 
   /** The same of what gives something. */
@@ -217,7 +216,7 @@ public abstract class SuiteTests<P extends Patient<?, ?>> {
           new InThread<>(
               what,
               () -> {
-                int ignored = start.await(tck.patience().toNanos(), TimeUnit.NANOSECONDS);
+                start.await(tck.patience().toNanos(), TimeUnit.NANOSECONDS);
                 return action.apply(one);
               });
       thread.exceptionally(
@@ -229,8 +228,7 @@ public abstract class SuiteTests<P extends Patient<?, ?>> {
     }
     CompletableFuture<Void> all = CompletableFuture.allOf(running.toArray(InThread[]::new));
     try {
-      Object ignored =
-          new Deadline(tck.patience().multipliedBy(3)).get(CompletableFuture.anyOf(first, all));
+      new Deadline(tck.patience().multipliedBy(3)).get(CompletableFuture.anyOf(first, all));
     } catch (TimeoutException e) {
       tck.waits().waitedInVain();
       throw failed("one %s of several at once did not come to its end", what);

@@ -345,7 +345,7 @@ final class PatientPublisher implements Frame.Tested {
       return null;
     }
     try {
-      boolean ignored = new Deadline(limit()).get(closed);
+      new Deadline(limit()).get(closed);
       return null;
     } catch (TimeoutException e) {
       closed.interrupt();

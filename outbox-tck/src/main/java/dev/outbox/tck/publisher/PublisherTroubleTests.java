@@ -244,7 +244,7 @@ abstract class PublisherTroubleTests extends PublisherTests {
   @Sentence(
       "a broker that is away cannot be reached, which is said in time, and is once it is back")
   void unreachable() {
-    String ignored = tck.address();
+    tck.address();
     eachOutage(
         outage -> {
           Asked asked = requireNonNull(outage.asked());

@@ -47,7 +47,7 @@ abstract class CancelTests<T> extends StoreTests<T> {
 
   static void skipUnlessItCancels(DeadLetterStore store) {
     try {
-      Set<Long> ignored = store.cancel(Set.of(), null);
+      store.cancel(Set.of(), null);
     } catch (UnsupportedOperationException e) {
       throw new TestAbortedException("skipped: the store cannot cancel messages");
     }

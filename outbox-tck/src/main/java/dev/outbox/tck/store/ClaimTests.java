@@ -135,7 +135,7 @@ abstract class ClaimTests<T> extends StoreTests<T> {
     try (OpenWork<T> transaction = open()) {
       List<OutboxMessage> open =
           IntStream.range(0, 200).mapToObj(i -> message("k" + i % 50).build()).toList();
-      Set<UUID> ignored = append(transaction, open);
+      append(transaction, open);
       List<UUID> delivered = ids(drain());
       assertCame("due beside an open transaction", delivered).contains(before);
       transaction.rollback();
@@ -223,19 +223,18 @@ abstract class ClaimTests<T> extends StoreTests<T> {
     settle(claim(), again());
     OutboxMessage delayed = committed(message("delayed").deliverAfter(soon()));
     Set<UUID> wanted = new HashSet<>(idsOf(retried, delayed));
-    boolean ignored =
-        await(
-            "a retry and a delayed message, in claims of one message beside a backlog",
-            () -> {
-              committed(1_000, i -> "k" + i % 300);
-              for (int i = 0; i < MAX_CLAIMS && !wanted.isEmpty(); i++) {
-                Claim claim = claim(1, LONG);
-                ids(claim).forEach(wanted::remove);
-                settle(claim, Decision.delivered());
-              }
-              assertThat(wanted).as("a retry that is due").doesNotContain(retried.id());
-              return wanted.isEmpty() ? true : null;
-            });
+    await(
+        "a retry and a delayed message, in claims of one message beside a backlog",
+        () -> {
+          committed(1_000, i -> "k" + i % 300);
+          for (int i = 0; i < MAX_CLAIMS && !wanted.isEmpty(); i++) {
+            Claim claim = claim(1, LONG);
+            ids(claim).forEach(wanted::remove);
+            settle(claim, Decision.delivered());
+          }
+          assertThat(wanted).as("a retry that is due").doesNotContain(retried.id());
+          return wanted.isEmpty() ? true : null;
+        });
   }
 
   @Sentence("one key with a long backlog does not keep other keys away")

@@ -19,7 +19,6 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -92,7 +91,7 @@ abstract class ClockTests<T> extends StoreTests<T> {
       for (StoredMessage over : next.messages()) {
         assertNotOver("a %s of 30 s%s".formatted(over.message().aggregateId(), renewed), next);
       }
-      Set<Long> ignored = claim.renew(SOME);
+      claim.renew(SOME);
     }
   }
 

@@ -10,7 +10,6 @@ import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
-import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Patience;
 import dev.outbox.tck.internal.Sentence;
@@ -102,14 +101,13 @@ abstract class KeeperTests<T> extends StoreTests<T> {
   void serveOften(Keeper keeper, String order, Duration lease) {
     for (int i = 0; i < OFTEN; i++) {
       committed(order, 1);
-      boolean ignored =
-          await(
-              "a message of a key that is served often",
-              () -> {
-                List<UUID> came = new ArrayList<>();
-                List<Long> lost = deliver(keeper, lease, came);
-                return came.size() > lost.size() ? true : null;
-              });
+      await(
+          "a message of a key that is served often",
+          () -> {
+            List<UUID> came = new ArrayList<>();
+            List<Long> lost = deliver(keeper, lease, came);
+            return came.size() > lost.size() ? true : null;
+          });
     }
   }
 
@@ -123,20 +121,19 @@ abstract class KeeperTests<T> extends StoreTests<T> {
     Claim.Request request = request(100, LONG);
     committed("k", 1);
     List<Claim> last = new ArrayList<>(List.of(claim(keeper, request)));
-    boolean ignored =
-        await(
-            "a message of another key, beside a key that always has one",
-            () -> {
-              committed("k", 1);
-              Claim done = last.get(0);
-              Claim next =
-                  done.messages().isEmpty()
-                      ? claim(keeper, request)
-                      : keeper.settleAndClaim(done, delivered(done), request).next();
-              last.set(0, next);
-              boolean came = ids(done).contains(other.id()) || ids(next).contains(other.id());
-              return came ? true : null;
-            });
+    await(
+        "a message of another key, beside a key that always has one",
+        () -> {
+          committed("k", 1);
+          Claim done = last.get(0);
+          Claim next =
+              done.messages().isEmpty()
+                  ? claim(keeper, request)
+                  : keeper.settleAndClaim(done, delivered(done), request).next();
+          last.set(0, next);
+          boolean came = ids(done).contains(other.id()) || ids(next).contains(other.id());
+          return came ? true : null;
+        });
   }
 
   @Rule("C8")
@@ -196,7 +193,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
   }
 
   private void handOver(Keeper keeper, OutboxMessage... messages) {
-    Committed ignored = append(keeper, messages).committed();
+    append(keeper, messages).committed();
   }
 
   private static OutboxMessage message() {
@@ -228,7 +225,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
   @Sentence("what is rolled back does not come")
   void rolledBack() {
     Keeper keeper = keeperOfKey();
-    Uncommitted ignored = tck.rollBack(t -> keeping().append(keeper, t, List.of(message())));
+    tck.rollBack(t -> keeping().append(keeper, t, List.of(message())));
     assertNothingIsLeft(keeper);
   }
 
@@ -275,7 +272,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
     OutboxMessage message = message();
     Uncommitted slow = append(keeper, message);
     assertDelivered("the message", keeper, message);
-    Committed ignored = slow.committed();
+    slow.committed();
     assertNothingIsLeft(keeper);
   }
 
@@ -285,7 +282,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
     Keeper keeper = keeperThatStandsStill();
     Uncommitted slow = append(keeper, message());
     Claim others = awaitClaim("the end of the lease of a relay that stood still");
-    Committed ignored = slow.committed();
+    slow.committed();
     Claim late = claim(keeper);
     if (!late.messages().isEmpty()) {
       expect("lost by the one that had kept the key", settle(late, Decision.delivered()))

@@ -122,7 +122,7 @@ abstract class LeaseTests<T> extends StoreTests<T> {
     expect("leases after the settle", leases.get()).isEmpty();
     committed("k", 1);
     expect("what was claimed", claim(100, soon()).messages()).hasSize(1);
-    boolean ignored = await("the end of a lease", () -> leases.get().isEmpty() ? true : null);
+    await("the end of a lease", () -> leases.get().isEmpty() ? true : null);
   }
 
   /** What a relay claims that does not live to settle. */
@@ -203,12 +203,11 @@ abstract class LeaseTests<T> extends StoreTests<T> {
     try (AutoCloseable stopped = fixture.stopInSettle(claim, delivered)) {
       expect("the stopped client", stopped).isNotNull();
       List<OutboxMessage> more = some();
-      List<UUID> ignored =
-          awaitCame(
-              "all messages while a client is stopped in the middle of a settle",
-              ids(claim),
-              messages,
-              more);
+      awaitCame(
+          "all messages while a client is stopped in the middle of a settle",
+          ids(claim),
+          messages,
+          more);
     }
   }
 
@@ -226,9 +225,7 @@ abstract class LeaseTests<T> extends StoreTests<T> {
         claimed.addAll(ids(claim(1, tck.shortTime())));
       }
       fixture.killServer();
-      List<UUID> ignored =
-          awaitCame(
-              "all messages that were claimed before the server was killed", List.of(), claimed);
+      awaitCame("all messages that were claimed before the server was killed", List.of(), claimed);
     }
   }
 

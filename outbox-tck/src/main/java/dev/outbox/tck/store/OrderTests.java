@@ -446,7 +446,7 @@ abstract class OrderTests<T> extends StoreTests<T> {
         fixture.breakingAtWrite(
             write,
             () -> {
-              Set<Long> ignored = decide(requeue, all);
+              decide(requeue, all);
             });
     List<Long> left = sequences(listedDead());
     expect(
@@ -454,7 +454,7 @@ abstract class OrderTests<T> extends StoreTests<T> {
                 .formatted(write),
             left.size())
         .isIn(0, 3);
-    Set<Long> ignored = decide(requeue, Set.copyOf(left));
+    decide(requeue, Set.copyOf(left));
     assertCame("what came when all were decided about", awaitDrained(requeue ? 6 : 3))
         .hasSize(requeue ? 6 : 3);
     return broke;

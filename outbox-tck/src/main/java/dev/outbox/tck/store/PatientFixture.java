@@ -74,7 +74,7 @@ final class PatientFixture<T> extends Patient<T, OutboxStore<T>> {
 
   private void giveBack(Claim claim) {
     try {
-      Set<Long> ignored = call("settle", () -> claim.settle(Map.of()));
+      call("settle", () -> claim.settle(Map.of()));
     } catch (RuntimeException e) {
       // It may be settled already, or the schema gone: all that matters is that nothing is held.
     }

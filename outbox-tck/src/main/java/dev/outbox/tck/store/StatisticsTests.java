@@ -171,14 +171,13 @@ abstract class StatisticsTests<T> extends StoreTests<T> {
   void atOnce() {
     PauseStore store = pausing();
     for (int round = 0; round < 20; round++) {
-      List<Boolean> ignored =
-          atOnce(
-              "pause",
-              nCopies(4, store),
-              one -> {
-                one.pause("order", ANN);
-                return true;
-              });
+      atOnce(
+          "pause",
+          nCopies(4, store),
+          one -> {
+            one.pause("order", ANN);
+            return true;
+          });
       assertPaused(of("order", ANN));
       expect("resume", resume("order")).isTrue();
     }

@@ -165,7 +165,7 @@ final class StoreStory<T> extends StoreTests<T> implements AutoCloseable {
       case APPENDS -> append(random);
       case ENDS_A_TRANSACTION -> end(1 + random.nextInt(2), one(random, 3, 1) == 0);
       case CLAIMS -> {
-        Held ignored = workers.take(Take.any(random));
+        workers.take(Take.any(random));
         yield false;
       }
       case SETTLES ->

@@ -112,7 +112,7 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
   }
 
   void append(OpenWork<T> transaction, OutboxMessage message) {
-    Set<UUID> ignored = append(transaction, List.of(message));
+    append(transaction, List.of(message));
   }
 
   // ---- claim

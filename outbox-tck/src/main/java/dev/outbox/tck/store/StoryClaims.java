@@ -316,7 +316,7 @@ final class StoryClaims<T> extends StoreTests<T> {
     if (claim.messages().isEmpty()) {
       claim = claim(next.request()); // it may be that it only says to poll again
     }
-    Held ignored = follow(claim, next);
+    follow(claim, next);
   }
 
   /** The first verdict for the first message, and so on; the last for all that follow. */
@@ -402,7 +402,7 @@ final class StoryClaims<T> extends StoreTests<T> {
 
   void settleAgain(Held held) {
     messages.say("settle claim %s again, with the same decisions", held.number);
-    Set<Long> ignored = held.actual.settle(requireNonNull(held.decisions));
+    held.actual.settle(requireNonNull(held.decisions));
   }
 
   void renew(Held held, int hours) {
