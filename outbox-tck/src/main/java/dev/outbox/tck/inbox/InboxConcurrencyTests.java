@@ -21,6 +21,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
@@ -34,10 +35,6 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
 
   /** One has failed, or takes too long: the others need not go on. */
   private final AtomicBoolean over = new AtomicBoolean();
-
-  private static final class ChangedItsMind extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-  }
 
   /** All consumers go over all messages, in different orders. */
   private void run(BiConsumer<InboxKey, Random> handling) {
@@ -76,14 +73,13 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
     run(
         (key, random) -> {
           AtomicInteger times = handled.computeIfAbsent(key, k -> new AtomicInteger());
-          while (!over.get()) {
-            try {
-              boolean first = untilItIs(() -> tck.commit(t -> firstTime(t, key, random)));
-              times.addAndGet(first ? 1 : 0);
-              return;
-            } catch (ChangedItsMind e) {
-              // and comes again
-            }
+          boolean again = true; // when it was the first, and has rolled back
+          while (again && !over.get()) {
+            boolean commits = random.nextBoolean();
+            Function<T, Boolean> work = t -> store().firstTime(t, key);
+            boolean first = untilItIs(() -> commits ? tck.commit(work) : tck.rollBack(work));
+            times.addAndGet(commits && first ? 1 : 0);
+            again = first && !commits;
           }
         });
     assertThat(
@@ -92,14 +88,6 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
                 .map(e -> e.getKey() + ": " + e.getValue()))
         .as("transactions that committed as the first, where there were not one%s", again())
         .isEmpty();
-  }
-
-  private boolean firstTime(T transaction, InboxKey key, Random random) {
-    boolean first = store().firstTime(transaction, key);
-    if (first && random.nextBoolean()) {
-      throw new ChangedItsMind();
-    }
-    return first;
   }
 
   @Rule("I3")

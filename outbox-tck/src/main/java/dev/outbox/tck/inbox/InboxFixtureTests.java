@@ -47,8 +47,8 @@ abstract class InboxFixtureTests<T> extends InboxTests<T> {
   @Order(4)
   @Sentence("two transactions can be open at once")
   void opensTwo() {
-    try (OpenWork<T> first = open();
-        OpenWork<T> second = open()) {
+    try (OpenWork<T> first = tck.open();
+        OpenWork<T> second = tck.open()) {
       boolean ofFirst = first.call("the first", t -> true);
       boolean ofSecond = second.call("the second, beside the first", t -> true);
       expect("whether work is done in two at once", ofFirst && ofSecond).isTrue();

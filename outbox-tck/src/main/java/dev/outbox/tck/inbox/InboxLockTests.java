@@ -180,7 +180,7 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
     tck.await(
         endOfLock(),
         () -> {
-          try (OpenWork<T> transaction = open()) {
+          try (OpenWork<T> transaction = tck.open()) {
             Boolean first =
                 transaction.call(
                     "firstTime",

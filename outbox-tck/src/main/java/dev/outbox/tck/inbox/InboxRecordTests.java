@@ -100,7 +100,7 @@ abstract class InboxRecordTests<T> extends InboxTests<T> {
     assertThat(rolledBack(t -> lock.complete(t, result("rolled back"))))
         .as("complete in a transaction that rolls back later")
         .isTrue();
-    assertThat(inTransaction(t -> lock.complete(t, result("committed"))))
+    assertThat(completeInTransaction(lock, result("committed")))
         .as("complete, after a transaction that completed rolled back")
         .isTrue();
     assertDone("a key that was completed", begin(KEY), result("committed"));
@@ -125,8 +125,8 @@ abstract class InboxRecordTests<T> extends InboxTests<T> {
 
   /** What the second says must be what the first's end means. */
   private void besideAnOpenOne(boolean commits) {
-    try (OpenWork<T> one = open();
-        OpenWork<T> other = open()) {
+    try (OpenWork<T> one = tck.open();
+        OpenWork<T> other = tck.open()) {
       boolean first = one.call("firstTime", t -> store().firstTime(t, KEY));
       expect("firstTime of a new key", first).isTrue();
       other.call("firstTime", t -> store().firstTime(t, key("before")));
@@ -156,7 +156,7 @@ abstract class InboxRecordTests<T> extends InboxTests<T> {
   void beginBesideAnOpenOne() {
     for (boolean commits : List.of(true, false)) {
       InboxKey key = key("commits " + commits);
-      try (OpenWork<T> transaction = open()) {
+      try (OpenWork<T> transaction = tck.open()) {
         transaction.call("firstTime", t -> store().firstTime(t, key));
         Begin<T> begun = besideOpen(transaction, commits, key);
         if (commits) {
@@ -167,7 +167,7 @@ abstract class InboxRecordTests<T> extends InboxTests<T> {
       }
       InboxKey locked = key("locked, commits " + commits);
       Lock<T> lock = started(locked, soon());
-      try (OpenWork<T> transaction = open()) {
+      try (OpenWork<T> transaction = tck.open()) {
         boolean completed = transaction.call("complete", t -> lock.complete(t, result("r")));
         requires("I4", () -> assertAccepted("complete", completed));
         letLeaseEnd();

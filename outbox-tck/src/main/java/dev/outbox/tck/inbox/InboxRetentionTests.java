@@ -132,7 +132,7 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
     tck.await(
         "housekeeping to forget a key that was done",
         () -> {
-          try (OpenWork<T> transaction = open()) {
+          try (OpenWork<T> transaction = tck.open()) {
             change(transaction, lock);
             store().housekeep();
             transaction.rollback();
@@ -142,7 +142,7 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
     InboxStore<T> forgetful = store();
     rememberFor(LONG);
     Lock<T> other = started(key("other"), Duration.ofMillis(1));
-    try (OpenWork<T> transaction = open()) {
+    try (OpenWork<T> transaction = tck.open()) {
       change(transaction, other);
       forgetful.housekeep();
       transaction.commit();

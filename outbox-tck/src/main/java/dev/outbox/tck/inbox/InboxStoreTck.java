@@ -4,10 +4,8 @@ import dev.outbox.spi.store.InboxStore;
 import dev.outbox.tck.internal.Patience;
 import dev.outbox.tck.internal.Patient;
 import dev.outbox.tck.internal.Suite;
-import dev.outbox.tck.internal.SuiteFrame;
 import dev.outbox.tck.store.OutboxStoreTck;
 import org.junit.jupiter.api.Nested;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * What every inbox must pass. The author of one writes one test class with three methods, or on
@@ -29,7 +27,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
  *
  * @param <T> the transaction's type
  */
-@ExtendWith(SuiteFrame.class)
 public abstract class InboxStoreTck<T> extends Suite<T, InboxStore<T>> {
   /** An inbox whose retention is a day at least; otherwise as {@link Suite#createStore()}. */
   @Override

@@ -6,7 +6,6 @@ import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.spi.store.InboxStore;
-import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.internal.Patience;
 import dev.outbox.tck.internal.SuiteTests;
 import java.nio.charset.StandardCharsets;
@@ -38,22 +37,11 @@ abstract class InboxTests<T> extends SuiteTests<PatientInbox<T>> {
 
   /** Records the key in a transaction that commits; says what firstTime said. */
   boolean firstTime(InboxKey key) {
-    return inTransaction(t -> store().firstTime(t, key));
+    return tck.commit(t -> store().firstTime(t, key));
   }
 
-  /** What is said in a transaction that commits. */
-  boolean inTransaction(Predicate<T> work) {
-    return tck.commit(work::test);
-  }
-
-  /** The same in one that rolls back. */
   boolean rolledBack(Predicate<T> work) {
     return tck.rollBack(work::test);
-  }
-
-  /** A transaction in a thread of its own, so that it can stay open. */
-  OpenWork<T> open() {
-    return new OpenWork<>(tck);
   }
 
   // ---- begin
@@ -137,7 +125,7 @@ abstract class InboxTests<T> extends SuiteTests<PatientInbox<T>> {
   // ---- lock
 
   boolean completeInTransaction(Lock<T> lock, InboxResult result) {
-    return inTransaction(t -> lock.complete(t, result));
+    return tck.commit(t -> lock.complete(t, result));
   }
 
   /** A lock that ran out, and the one that took over. */

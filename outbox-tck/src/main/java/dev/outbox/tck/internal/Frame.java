@@ -146,10 +146,11 @@ public abstract class Frame
 
   private Throwable told(ExtensionContext context, Throwable thrown) {
     hangs |= thrown instanceof Patience.Hung hung && hung.what().equals("reset()");
-    if (thrown instanceof OtherRuleBroken broken && rules(context).contains(broken.rule())) {
+    if (thrown instanceof Patience.OtherRuleBroken broken
+        && rules(context).contains(broken.rule())) {
       return told(context, requireNonNull(broken.getCause())); // it is this one
     }
-    if (thrown instanceof OtherRuleBroken broken) {
+    if (thrown instanceof Patience.OtherRuleBroken broken) {
       failing += System.nanoTime() - began;
       String why = numbers.in(message(requireNonNull(broken.getCause()))).replaceAll("\\s+", " ");
       blamed.putIfAbsent(broken.rule(), "'%s': %s".formatted(context.getDisplayName(), why));

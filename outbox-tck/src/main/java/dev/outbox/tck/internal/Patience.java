@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.opentest4j.TestAbortedException;
 
 /**
  * How long a run of a suite waits, and calls that may not return. Another thread does what the
@@ -230,6 +231,21 @@ public final class Patience {
 
     String what() {
       return what;
+    }
+  }
+
+  /** Another rule is broken than that of the test. */
+  public static final class OtherRuleBroken extends TestAbortedException {
+    private static final long serialVersionUID = 1L;
+    private final String rule;
+
+    public OtherRuleBroken(String rule, Throwable cause) {
+      super(cause.getMessage(), cause);
+      this.rule = rule;
+    }
+
+    String rule() {
+      return rule;
     }
   }
 

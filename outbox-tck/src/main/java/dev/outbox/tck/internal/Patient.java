@@ -81,6 +81,11 @@ public abstract class Patient<T, S> implements Frame.Tested {
     return given.get(0);
   }
 
+  /** A transaction in a thread of its own, so that it can stay open. */
+  public final OpenWork<T> open() {
+    return new OpenWork<>(this);
+  }
+
   static final class RollBack extends RuntimeException {
     private static final long serialVersionUID = 1L;
   }
@@ -298,7 +303,7 @@ public abstract class Patient<T, S> implements Frame.Tested {
         result = patience.call(method.getName(), cause, limit, () -> call(actual, method, actuals));
       } catch (Patience.Hung e) {
         if (cause.equals(causes.fixture())) {
-          throw new OtherRuleBroken(causes.rule(), e);
+          throw new Patience.OtherRuleBroken(causes.rule(), e);
         }
         throw e;
       }

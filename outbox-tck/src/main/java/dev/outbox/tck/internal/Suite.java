@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.DisplayNameGeneration;
 import org.junit.jupiter.api.TestClassOrder;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.TestInstances;
 
 /**
  * What the suites of stores and of inboxes ask of a test class.
@@ -12,6 +14,7 @@ import org.junit.jupiter.api.TestClassOrder;
  * @param <S> the store's or the inbox's type
  */
 @DisplayNameGeneration(RuleNames.class)
+@ExtendWith(Suite.SuiteFrame.class)
 @TestClassOrder(Place.Order.class)
 public abstract class Suite<T, S> {
   /**
@@ -49,4 +52,14 @@ public abstract class Suite<T, S> {
 
   /** This test class as its tests know it. */
   protected abstract Patient<T, S> patient(Patience patience);
+
+  static final class SuiteFrame extends Frame {
+    @Override
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    protected Tested tested(TestInstances tests, Patience patience) {
+      Patient<?, ?> patient = tests.findInstance(Suite.class).orElseThrow().patient(patience);
+      tests.findInstance(SuiteTests.class).ifPresent(test -> test.tck = patient);
+      return patient;
+    }
+  }
 }

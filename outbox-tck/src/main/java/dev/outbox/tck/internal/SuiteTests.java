@@ -127,7 +127,7 @@ public abstract class SuiteTests<P extends Patient<?, ?>> {
     } catch (Patience.Hung | TestAbortedException e) {
       throw e;
     } catch (AssertionError | RuntimeException e) {
-      throw new OtherRuleBroken(rule, e);
+      throw new Patience.OtherRuleBroken(rule, e);
     }
   }
 

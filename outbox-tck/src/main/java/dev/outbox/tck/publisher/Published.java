@@ -2,8 +2,8 @@ package dev.outbox.tck.publisher;
 
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
-import dev.outbox.tck.internal.OtherRuleBroken;
 import dev.outbox.tck.internal.Patience;
+import dev.outbox.tck.internal.Patience.OtherRuleBroken;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;

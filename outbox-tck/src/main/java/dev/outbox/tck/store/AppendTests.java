@@ -32,7 +32,7 @@ abstract class AppendTests<T> extends StoreTests<T> {
   @Sentence("what is not committed yet is not claimed; once committed, it is")
   void becomesVisibleAtCommit() {
     OutboxMessage message = message("k").build();
-    try (OpenWork<T> transaction = open()) {
+    try (OpenWork<T> transaction = tck.open()) {
       append(transaction, message);
       assertNothingDue("claimed before its transaction committed");
       transaction.commit();
@@ -161,8 +161,8 @@ abstract class AppendTests<T> extends StoreTests<T> {
     OutboxMessage second = dedup("k", "d");
     OutboxMessage stored = commits ? first : second;
     String ended = commits ? "committed" : "rolled back";
-    try (OpenWork<T> one = open();
-        OpenWork<T> other = open()) {
+    try (OpenWork<T> one = tck.open();
+        OpenWork<T> other = tck.open()) {
       append(one, first);
       OutboxMessage before = message("before").build();
       append(other, before);

@@ -224,7 +224,7 @@ abstract class ArchiveTests<T> extends StoreTests<T> {
     committed("young", 1);
     die(false);
     letSomeMillisecondsPass();
-    housekeep();
+    store().housekeep();
     expect("dead letters younger than they are kept", listedDead()).hasSize(1);
     tck.prepare();
     with(Archive.FULL, soon());
@@ -242,7 +242,7 @@ abstract class ArchiveTests<T> extends StoreTests<T> {
         await(
             "housekeeping to remove a dead letter that died longer ago than those are kept",
             () -> {
-              housekeep();
+              store().housekeep();
               List<StoredMessage> dead =
                   listedDead().stream().map(DeadLetterStore.DeadLetter::message).toList();
               return dead.size() < 2 ? dead : null;

@@ -132,7 +132,7 @@ abstract class ClaimTests<T> extends StoreTests<T> {
   @Sentence("claim returns, with what else is due, while a producer's transaction is open")
   void doesNotWaitForProducers() {
     OutboxMessage before = committed(message("other"));
-    try (OpenWork<T> transaction = open()) {
+    try (OpenWork<T> transaction = tck.open()) {
       List<OutboxMessage> open =
           IntStream.range(0, 200).mapToObj(i -> message("k" + i % 50).build()).toList();
       append(transaction, open);

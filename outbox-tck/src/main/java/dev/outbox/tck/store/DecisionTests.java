@@ -113,7 +113,7 @@ abstract class DecisionTests<T> extends StoreTests<T> {
   @Sentence("head delivered, second retried, third delivered, fourth undecided: each as decided")
   void mixed() {
     List<OutboxMessage> messages = committed("k", 4);
-    Claim claim = claimAtLeast(4);
+    Claim claim = claimAtLeast(4, LONG);
     List<Long> sequences = sequences(claim);
     Decision delivered = Decision.delivered();
     claim.settle(
@@ -143,9 +143,9 @@ abstract class DecisionTests<T> extends StoreTests<T> {
     OutboxMessage delayed = committed(message("delayed").deliverAfter(tck.shortTime()));
     OutboxMessage retried = committed(message("k").dedupKey("d"));
     Claim claim = claim();
-    housekeep();
+    store().housekeep();
     check(settleFirst(claim, at(soon())).isEmpty(), "S2: housekeeping takes what is claimed");
-    housekeep();
+    store().housekeep();
     assertCame("S2: due after housekeeping", awaitDrained(2)).inAnyOrder(delayed, retried);
     if (store() instanceof DeadLetterStore) {
       check(listedDead().size() == 1, "S2: housekeeping takes a dead letter");

@@ -110,7 +110,7 @@ abstract class ExpiryTests<T> extends StoreTests<T> {
     OutboxMessage head = committed(message("k"));
     committed(message("k").expiresAt(OVER));
     OutboxMessage last = committed(message("k"));
-    Claim claim = claimAtLeast(2);
+    Claim claim = claimAtLeast(2, LONG);
     claim.settle(
         Map.of(
             first(claim).sequence(),

@@ -74,8 +74,8 @@ abstract class FixtureTests<T> extends StoreTests<T> {
   @Order(4)
   @Sentence("two transactions can be open at once")
   void opensTwo() {
-    try (OpenWork<T> first = open();
-        OpenWork<T> second = open()) {
+    try (OpenWork<T> first = tck.open();
+        OpenWork<T> second = tck.open()) {
       append(first, message("k").build());
       append(second, message("l").build());
       first.commit();

@@ -53,7 +53,7 @@ abstract class OrderTests<T> extends StoreTests<T> {
   void beganFirstAppendedLast() {
     OutboxMessage first = message("k").build();
     OutboxMessage last = message("k").build();
-    try (OpenWork<T> began = open()) {
+    try (OpenWork<T> began = tck.open()) {
       append(began, message("other").build());
       commit(List.of(first));
       append(began, last);
@@ -150,7 +150,7 @@ abstract class OrderTests<T> extends StoreTests<T> {
   @Sentence("a low sequence that commits late is not lost, however far the others are")
   void lateCommit() {
     OutboxMessage low = message("k").build();
-    try (OpenWork<T> late = open()) {
+    try (OpenWork<T> late = tck.open()) {
       append(late, low);
       List<OutboxMessage> high = committed(200, i -> i % 5 == 0 ? "k" : "l" + i);
       List<UUID> came = new ArrayList<>(ids(decideAll(20, m -> Decision.delivered())));
@@ -164,7 +164,7 @@ abstract class OrderTests<T> extends StoreTests<T> {
   @Sentence("a low sequence that commits while its key is claimed comes after that claim")
   void lateCommitWhileClaimed() {
     OutboxMessage low = message("k").build();
-    try (OpenWork<T> late = open()) {
+    try (OpenWork<T> late = tck.open()) {
       append(late, low);
       List<OutboxMessage> high = committed("k", 3);
       Claim claim = claim(1, LONG);
@@ -181,7 +181,7 @@ abstract class OrderTests<T> extends StoreTests<T> {
   @Sentence("a low sequence that commits while its key waits for a retry leaves no key stuck")
   void lateCommitWhileBlocked() {
     OutboxMessage low = message("k").build();
-    try (OpenWork<T> late = open()) {
+    try (OpenWork<T> late = tck.open()) {
       append(late, low);
       List<OutboxMessage> high = committed("k", 2);
       retryFirst(claim(1, LONG), tck.shortTime(), true);
@@ -232,7 +232,7 @@ abstract class OrderTests<T> extends StoreTests<T> {
   void blocksLateCommit() {
     letters();
     OutboxMessage low = message("k").build();
-    try (OpenWork<T> late = open()) {
+    try (OpenWork<T> late = tck.open()) {
       append(late, low);
       List<OutboxMessage> high = committed("k", 2);
       long dead = die(true);

@@ -5,9 +5,7 @@ import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Patience;
 import dev.outbox.tck.internal.Patient;
 import dev.outbox.tck.internal.Suite;
-import dev.outbox.tck.internal.SuiteFrame;
 import org.junit.jupiter.api.Nested;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * What every store must pass. The author of a store writes one test class with three methods, or on
@@ -38,7 +36,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
  *
  * @param <T> the transaction's type
  */
-@ExtendWith(SuiteFrame.class)
 public abstract class OutboxStoreTck<T> extends Suite<T, OutboxStore<T>> {
   /**
    * Removes all messages, dead letters, leases and remembered dedup keys, and what they took up:

@@ -503,7 +503,7 @@ abstract class StatisticsTests<T> extends StoreTests<T> {
   @Sentence("looking changes nothing, and waits for no claim and no open transaction")
   void changesNothing() {
     List<OutboxMessage> messages = committed("k", 2);
-    try (OpenWork<T> open = open()) {
+    try (OpenWork<T> open = tck.open()) {
       append(open, message("open").build());
       Claim claim = awaitClaim("what is looked at while it is claimed");
       Query ofTheKey = query(null, null, key("k"), null, null, null, null);

@@ -297,7 +297,7 @@ final class StoreStory<T> extends StoreTests<T> implements AutoCloseable {
         some.stream().map(StoryMessages::described).collect(Collectors.joining(", ")));
     Open<T> transaction =
         open.computeIfAbsent(
-            number, n -> new Open<>(new OpenWork<>(tck), new ArrayList<>(), new AtomicBoolean()));
+            number, n -> new Open<>(tck.open(), new ArrayList<>(), new AtomicBoolean()));
     transaction.dedup.compareAndSet(false, dedup);
     Set<UUID> actual = append(transaction.actual, some.stream().map(m -> m.content).toList());
     for (StoryMessage message : some) {

@@ -101,11 +101,6 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
     return tck.commit(t -> store().append(t, messages).duplicates());
   }
 
-  /** A transaction in a thread of its own, so that it can stay open. */
-  OpenWork<T> open() {
-    return new OpenWork<>(tck);
-  }
-
   /** The same in a transaction that stays open. */
   Set<UUID> append(OpenWork<T> transaction, List<OutboxMessage> messages) {
     return transaction.call("append", t -> store().append(t, messages).duplicates());
@@ -151,10 +146,6 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
   }
 
   /** A claim that has the first {@code count} messages; skips the test when it brings fewer. */
-  Claim claimAtLeast(int count) {
-    return claimAtLeast(count, LONG);
-  }
-
   Claim claimAtLeast(int count, Duration lease) {
     Claim claim = claim(100, lease);
     assertSomeCame(claim);
@@ -298,10 +289,6 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
 
   boolean discard(long sequence) {
     return letters().discard(sequence);
-  }
-
-  void housekeep() {
-    tck.store().housekeep();
   }
 
   /**
