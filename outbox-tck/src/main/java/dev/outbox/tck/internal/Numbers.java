@@ -39,7 +39,6 @@ public final class Numbers {
     return number == null ? id.toString() : number.toString();
   }
 
-  /** The text with numbers where it has ids. */
   String in(String text) {
     return ID.matcher(text)
         .replaceAll(found -> Matcher.quoteReplacement(of(UUID.fromString(found.group()))));

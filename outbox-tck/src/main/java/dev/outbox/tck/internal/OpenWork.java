@@ -27,7 +27,6 @@ public final class OpenWork<T> implements AutoCloseable {
     ended = new InThread<>("open transaction", this::run);
   }
 
-  /** Whether it was committed. */
   private boolean run() {
     try {
       tck.inTransaction(this::work);

@@ -135,7 +135,6 @@ public final class Patience {
     void run() throws Exception;
   }
 
-  /** The same for what gives nothing. */
   public void run(String what, String cause, Duration full, Action action) {
     call(
         what,

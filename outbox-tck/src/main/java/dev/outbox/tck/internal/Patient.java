@@ -221,7 +221,6 @@ public abstract class Patient<T, S> implements Frame.Tested {
 
   // ---- calls
 
-  /** Does something that may not return, with patience. */
   public final <R> R call(String what, Callable<R> action) {
     return patience.call(what, causes.store(), suite.patience(), action);
   }

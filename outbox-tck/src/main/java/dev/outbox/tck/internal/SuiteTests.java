@@ -177,7 +177,6 @@ public abstract class SuiteTests<P extends Patient<?, ?>> {
         .hasMessageContaining(says);
   }
 
-  /** Fails with this sentence. */
   protected static AssertionFailedError failed(String sentence, Object... values) {
     return new AssertionFailedError(sentence.formatted(values));
   }
@@ -259,7 +258,6 @@ public abstract class SuiteTests<P extends Patient<?, ?>> {
 
   // ---- the schema
 
-  /** Does the test while the schema is damaged. */
   protected final void damaged(Consumer<SchemaFixture> damage, Runnable test) {
     SchemaFixture fixture = tck.fixture(SchemaFixture.class);
     try {

@@ -138,7 +138,6 @@ final class PatientPublisher implements Frame.Tested {
     return patience.call(what, cause, fixture.patience(), action);
   }
 
-  /** {@link PublisherTck#reset}. */
   void clear() {
     patience.run(
         "reset()",
@@ -158,7 +157,6 @@ final class PatientPublisher implements Frame.Tested {
     return made;
   }
 
-  /** {@link PublisherTck#received}. */
   List<Received> receive() {
     return call(
         "received()",
@@ -209,7 +207,6 @@ final class PatientPublisher implements Frame.Tested {
     return published;
   }
 
-  /** Of what has to happen. */
   private Deadline deadline() {
     return new Deadline(patience.of(fixture.patience()));
   }
@@ -219,7 +216,6 @@ final class PatientPublisher implements Frame.Tested {
     return fixture.timeout().plus(BUSY_MACHINE);
   }
 
-  /** A call that goes on. */
   final class Publishing {
     private final MessagePublisher to;
     private final String when;
@@ -291,7 +287,6 @@ final class PatientPublisher implements Frame.Tested {
    */
   record Asked(Optional<String> trouble, @Nullable String wrong) {}
 
-  /** Asks the publisher whether its broker answers. */
   Asked ask(Duration time) {
     MessagePublisher asking = publisher();
     InThread<Optional<String>> answer =

@@ -182,14 +182,8 @@ public abstract class PublisherTck {
   class Fixture extends PublisherTests.FixtureTests {}
 
   @Nested
-  class Results extends PublisherTests.ResultTests {}
-
-  @Nested
-  class Order extends PublisherTests.OrderTests {}
+  class Results extends PublisherResultTests {}
 
   @Nested
   class Trouble extends PublisherTroubleTests {}
-
-  @Nested
-  class Arrival extends PublisherArrivalTests {}
 }

@@ -72,7 +72,6 @@ abstract class KeeperTests<T> extends StoreTests<T> {
     return all(claim, Decision.delivered());
   }
 
-  /** Waits until a claim of the keeper brings something. */
   Claim awaitClaim(String what, Keeper keeper, int most) {
     return tck.await(what, () -> nonEmpty(claim(keeper, request(most, LONG))));
   }
@@ -183,6 +182,17 @@ abstract class KeeperTests<T> extends StoreTests<T> {
               return ids.isEmpty() ? null : ids;
             });
     assertCame("claimed by another", came).inOrder(message);
+  }
+
+  @Rule("C8")
+  @Sentence("others have a key of a relay that crashed, after the lease, and then they alone")
+  void lost() {
+    Keeper keeper = keeperThatStandsStill();
+    List<OutboxMessage> messages = committed("k", 2);
+    Claim other = awaitClaim("the end of the lease of a relay that crashed with a key kept");
+    expect("the first that another claims", id(first(other))).isEqualTo(messages.get(0).id());
+    assertCame("claimed by the one that had kept the key", claim(keeper)).isEmpty();
+    expect("lost by the one that took over", settle(other, Decision.delivered())).isEmpty();
   }
 
   // ---- C9

@@ -80,7 +80,6 @@ final class PatientFixture<T> extends Patient<T, OutboxStore<T>> {
     }
   }
 
-  /** Ends what a test has left open. */
   @Override
   public void giveBack() {
     List<Claim> left = new ArrayList<>(open);

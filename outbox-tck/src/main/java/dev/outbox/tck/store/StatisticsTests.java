@@ -236,7 +236,6 @@ abstract class StatisticsTests<T> extends StoreTests<T> {
     return all("waitingKeys", after -> store.waitingKeys(halted, after, limit));
   }
 
-  /** Of all pages. */
   private static <E> List<E> all(String what, Function<@Nullable String, Page<E>> pages) {
     List<E> found = new ArrayList<>();
     String after = null;

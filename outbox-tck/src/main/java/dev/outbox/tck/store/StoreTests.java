@@ -156,7 +156,6 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
     return claim;
   }
 
-  /** Waits until a claim brings something. */
   Claim awaitClaim(String what) {
     return await(what, () -> nonEmpty(claim()));
   }
@@ -218,7 +217,6 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
 
   // ---- settle
 
-  /** One decision for all. */
   Set<Long> settle(Claim claim, Decision decision) {
     return claim.settle(all(claim, decision));
   }

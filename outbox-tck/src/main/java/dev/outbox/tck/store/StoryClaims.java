@@ -122,7 +122,6 @@ final class StoryClaims<T> extends StoreTests<T> {
     return held;
   }
 
-  /** What a worker asks for. */
   record Take(int worker, int most, int hours) {
     static Take any(Random random) {
       int most = List.of(100, 3, 2, 1).get(random.nextInt(4));

@@ -201,7 +201,6 @@ final class StoryMessages {
     }
   }
 
-  /** Somebody decides about a dead letter. */
   void decide(StoryMessage letter, boolean requeues) {
     letter.gone = !requeues;
     letter.dead = false;
@@ -243,7 +242,6 @@ final class StoryMessages {
     /** A dead letter that halts its key. */
     boolean blocks;
 
-    /** Why it is dead. */
     String error = "";
 
     /** Those that decisions have counted. */

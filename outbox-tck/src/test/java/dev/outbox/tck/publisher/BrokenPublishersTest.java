@@ -232,7 +232,7 @@ class BrokenPublishersTest {
             Failure.of(
                 run(
                     selectNestedMethod(
-                        List.of(KillHangs.class), PublisherTck.Order.class, "crashDuringCall"),
+                        List.of(KillHangs.class), PublisherTck.Results.class, "crashDuringCall"),
                     PublisherInMemory.class)))
         .singleElement()
         .asString()
