@@ -17,6 +17,9 @@ import java.util.Map;
 /** I6 and I7. */
 @Rule("I6")
 abstract class InboxResultTests<T> extends InboxTests<T> {
+  private static final Fingerprint ONE = fingerprint("one");
+  private static final Fingerprint OTHER = fingerprint("other");
+
   private static Map<String, InboxResult> results() {
     byte[] all = new byte[256];
     for (int i = 0; i < all.length; i++) {
@@ -97,9 +100,6 @@ abstract class InboxResultTests<T> extends InboxTests<T> {
           .isTrue();
     }
   }
-
-  private static final Fingerprint ONE = fingerprint("one");
-  private static final Fingerprint OTHER = fingerprint("other");
 
   @Rule("I7")
   @Sentence("another fingerprint is a mismatch in progress, where it harms nobody, and when done")

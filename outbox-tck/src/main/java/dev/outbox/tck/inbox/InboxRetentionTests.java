@@ -23,6 +23,8 @@ import java.util.function.Supplier;
 /** I8, F1 and E1: what is forgotten, what is counted, and the schema. */
 @Rule("I8")
 abstract class InboxRetentionTests<T> extends InboxTests<T> {
+  private static final int CAP = 100;
+
   /** From now on what is done is forgotten after this. */
   private void rememberFor(Duration retention) {
     Retentions<T> fixture = tck.fixture(Retentions.class);
@@ -159,8 +161,6 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
   }
 
   // ---- statistics
-
-  private static final int CAP = 100;
 
   private InboxStatistics statistics(int cap) {
     InboxStatistics statistics = store().statistics(cap);

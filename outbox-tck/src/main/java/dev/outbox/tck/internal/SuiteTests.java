@@ -24,7 +24,6 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.assertj.core.api.AbstractBooleanAssert;
 import org.assertj.core.api.AbstractCollectionAssert;
 import org.assertj.core.api.AbstractIntegerAssert;
@@ -150,10 +149,6 @@ public abstract class SuiteTests<P extends Patient<?, ?>> {
   }
 
   protected static <E> ListAssert<E> expect(String what, List<E> actual) {
-    return assertThat(actual).as("%s", what);
-  }
-
-  protected static <E> ListAssert<E> expect(String what, Stream<E> actual) {
     return assertThat(actual).as("%s", what);
   }
 

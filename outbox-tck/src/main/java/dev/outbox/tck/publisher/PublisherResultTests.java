@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
 /** P1, P2 and P4: what a publisher answers, in which order messages arrive, and what of them. */
 @Rule("P1")
 abstract class PublisherResultTests extends PublisherTests {
+  private static final String UNICODE = "Grüße, 世界 😀 ";
   private static final int MANY = 300;
   private static final int WORKERS = 4;
   private static final int CALLS = 10;
@@ -232,8 +233,6 @@ abstract class PublisherResultTests extends PublisherTests {
   }
 
   // ---- what arrives
-
-  private static final String UNICODE = "Grüße, 世界 😀 ";
 
   @Rule("P4")
   @Sentence("every field arrives, Unicode and binary payloads included")

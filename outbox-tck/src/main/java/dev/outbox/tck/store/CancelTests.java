@@ -68,13 +68,9 @@ abstract class CancelTests<T> extends StoreTests<T> {
         .collect(Collectors.toMap(one -> UUID.fromString(one.id()), Listed::sequence));
   }
 
-  private long sequence(OutboxMessage message) {
-    return requireNonNull(sequences().get(message.id()), "the message is not listed (F2)");
-  }
-
   private long delayed(String order) {
     OutboxMessage message = committed(message(order).deliverAfter(LONG));
-    return sequence(message);
+    return requireNonNull(sequences().get(message.id()), "the message is not listed (F2)");
   }
 
   @Sentence("what is cancelled before it is due is gone, and the rest of its key keeps its order")

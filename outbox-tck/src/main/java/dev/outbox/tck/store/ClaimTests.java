@@ -32,6 +32,9 @@ import org.junit.jupiter.api.DisplayName;
 @DisplayName("Claim")
 @Rule("C6")
 abstract class ClaimTests<T> extends StoreTests<T> {
+  /** How many claims count as bounded here: many times what any fair way to choose needs. */
+  private static final int MAX_CLAIMS = 500;
+
   @Rule("C1")
   @Sentence("a claimed message and others of its key are in no other claim, new ones neither")
   void keyNotTwice() {
@@ -155,9 +158,6 @@ abstract class ClaimTests<T> extends StoreTests<T> {
     committed("k", 1);
     assertCame("due, beside an empty claim that is not settled", drain()).hasSize(1);
   }
-
-  /** How many claims count as bounded here: many times what any fair way to choose needs. */
-  private static final int MAX_CLAIMS = 500;
 
   private List<OutboxMessage> oneOfEach(int keys) {
     return committed(keys, i -> "k" + i);

@@ -31,9 +31,16 @@ import org.junit.jupiter.api.TestMethodOrder;
 @Place(1)
 @Rule("S2")
 abstract class DecisionTests<T> extends StoreTests<T> {
-
   /** More than any relay makes before it gives up. */
   private static final int MANY_ATTEMPTS = 30;
+
+  private static final List<Decision> ALL =
+      List.of(
+          Decision.delivered(),
+          Decision.retry(LONG, "refused"),
+          Decision.retryUncounted(LONG, "unavailable"),
+          Decision.dead("rejected"),
+          Decision.deadHaltingKey("rejected"));
 
   private static Decision at(Duration delay) {
     return Decision.retry(delay, "refused");
@@ -213,14 +220,6 @@ abstract class DecisionTests<T> extends StoreTests<T> {
 
   // ---- settle
 
-  private static final List<Decision> ALL =
-      List.of(
-          Decision.delivered(),
-          Decision.retry(LONG, "refused"),
-          Decision.retryUncounted(LONG, "unavailable"),
-          Decision.dead("rejected"),
-          Decision.deadHaltingKey("rejected"));
-
   @Rule("S1")
   @Sentence(
       "a settle after another took over is refused, and changes nothing, before or after its own")
@@ -266,7 +265,14 @@ abstract class DecisionTests<T> extends StoreTests<T> {
   @Sentence("a settle whose reply was lost counts nothing twice either, when it is repeated")
   void repeatedAfterLostReply() {
     LosesReplies fixture = tck.fixture(LosesReplies.class);
-    assertRepeats((claim, decisions) -> settleUnheard(fixture, claim, decisions));
+    assertRepeats(
+        (claim, decisions) ->
+            fixture.losingTheReply(
+                () -> { // as a relay does it that goes on at once
+                  Settled unheard =
+                      store().settleAndClaim(claim, decisions, request(1, tck.shortTime()));
+                  expect("lost, though nobody took over", unheard.lost()).isEmpty();
+                }));
   }
 
   private void assertRepeats(BiConsumer<Claim, Map<Long, Decision>> settle) {
@@ -308,15 +314,6 @@ abstract class DecisionTests<T> extends StoreTests<T> {
         .as("dead letters: a repeated settle changed a message that was requeued in between")
         .isEmpty();
     assertCame("came after the requeue", awaitDrained(3)).hasSize(3);
-  }
-
-  /** As a relay does it that goes on at once. */
-  private void settleUnheard(LosesReplies fixture, Claim claim, Map<Long, Decision> decisions) {
-    fixture.losingTheReply(
-        () -> {
-          Settled unheard = store().settleAndClaim(claim, decisions, request(1, tck.shortTime()));
-          expect("lost, though nobody took over", unheard.lost()).isEmpty();
-        });
   }
 
   @Rule("S1")

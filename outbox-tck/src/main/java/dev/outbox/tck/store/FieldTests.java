@@ -31,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 @Rule("A3")
 abstract class FieldTests<T> extends StoreTests<T> {
+  private static final String EMOJI = "\uD83D\uDE00";
 
   @Rule({"A3", "A5"})
   @Sentence("every text comes back exactly, whatever it holds, up to the longest")
@@ -163,8 +164,6 @@ abstract class FieldTests<T> extends StoreTests<T> {
 
   // ---- limits
 
-  private static final String EMOJI = "\uD83D\uDE00";
-
   @Rule("A5")
   @Sentence("the most headers, the most bytes of headers and the longest delay are stored")
   void largest() {
@@ -182,14 +181,13 @@ abstract class FieldTests<T> extends StoreTests<T> {
   @Rule("A5")
   @Sentence("a row by plain SQL that is over a limit is refused by the schema")
   void rawRows() {
-    RawRows<T> raw = tck.fixture(RawRows.class);
     String tooLong = EMOJI.repeat(OutboxMessage.MAX_TEXT + 1);
     byte[] payload = new byte[0];
     RawRow good = row("t", "k", "e", payload, null);
     requires(
         "A6",
         () -> {
-          tck.inTransaction(t -> raw.insertRaw(t, good));
+          insert(good);
           assertCame("due after a row by plain SQL", drain()).hasSize(1);
         });
     for (RawRow bad :
@@ -201,8 +199,7 @@ abstract class FieldTests<T> extends StoreTests<T> {
             row("t", "x".repeat(100_000), "e", payload, null),
             row("t", "k", "e", new byte[OutboxMessage.MAX_PAYLOAD + 1], null))) {
       assertThatThrownBy(
-              () -> tck.inTransaction(t -> raw.insertRaw(t, bad)),
-              "the schema must refuse the row by plain SQL that is over a limit")
+              () -> insert(bad), "the schema must refuse the row by plain SQL that is over a limit")
           .isInstanceOf(RuntimeException.class);
     }
     assertNothingDue("written in spite of a limit");
@@ -253,17 +250,14 @@ abstract class FieldTests<T> extends StoreTests<T> {
 
   // ---- rows by plain SQL
 
-  private RawRows<T> raw() {
-    return tck.fixture(RawRows.class);
-  }
-
   private RawRow inserted(RawRow row) {
     insert(row);
     return row;
   }
 
   private void insert(RawRow row) {
-    tck.inTransaction(t -> raw().insertRaw(t, row));
+    RawRows<T> rows = tck.fixture(RawRows.class);
+    tck.inTransaction(t -> rows.insertRaw(t, row));
   }
 
   @Rule("A6")

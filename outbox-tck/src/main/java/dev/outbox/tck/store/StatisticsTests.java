@@ -40,6 +40,10 @@ import org.junit.jupiter.api.DisplayName;
 @DisplayName("Figures")
 @Rule("F2")
 abstract class StatisticsTests<T> extends StoreTests<T> {
+  private static final Who ANN = new Who("ann", "the shop moves house, \u00fc\ud83d\ude00 'x'");
+  private static final Who BOB = Who.named("bob");
+  private static final Query ALL = Query.first(100);
+  private static final int MOST_PAGES = 1_000;
   private static final int CAP = 100;
   private static final int MOST = Integer.MAX_VALUE;
 
@@ -118,9 +122,6 @@ abstract class StatisticsTests<T> extends StoreTests<T> {
   }
 
   // ---- pauses
-
-  private static final Who ANN = new Who("ann", "the shop moves house, \u00fc\ud83d\ude00 'x'");
-  private static final Who BOB = Who.named("bob");
 
   private PauseStore pausing() {
     return tck.ability(PauseStore.class);
@@ -219,9 +220,6 @@ abstract class StatisticsTests<T> extends StoreTests<T> {
   }
 
   // ---- inspection
-
-  private static final int MOST_PAGES = 1_000;
-  private static final Query ALL = Query.first(100);
 
   private Page<Listed> page(Query query) {
     return tck.ability(InspectionStore.class).messages(query);
