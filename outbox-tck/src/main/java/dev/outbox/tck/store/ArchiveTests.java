@@ -208,7 +208,7 @@ abstract class ArchiveTests<T> extends StoreTests<T> {
   void archiveMessageExpired() {
     tck.fixture(ExpiresMessages.class);
     with(Archive.FULL);
-    OutboxMessage message = committed(message("k").expiresAt(ExpiryTests.OVER).header("h", "v"));
+    OutboxMessage message = committed(message("k").expiresAt(ClaimTests.OVER).header("h", "v"));
     retryFirst(claim(), Duration.ZERO, true);
     Claim claim = awaitClaim("the retry");
     for (int i = 0; i < 2; i++) {

@@ -213,7 +213,7 @@ abstract class FieldTests<T> extends StoreTests<T> {
   @Rule("C10")
   @Sentence("a message that can expire is refused at the append, with all of it, or it does expire")
   void expiry() {
-    assertRefusedOrExpires("expiresAt", message("k").expiresAt(ExpiryTests.OVER).build());
+    assertRefusedOrExpires("expiresAt", message("k").expiresAt(ClaimTests.OVER).build());
     assertRefusedOrExpires("expireAfter", message("k").expireAfter(Duration.ZERO).build());
   }
 

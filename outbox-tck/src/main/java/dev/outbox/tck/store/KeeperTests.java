@@ -266,7 +266,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
     tck.fixture(ExpiresMessages.class);
     Keeper keeper = keeperOfKey();
     OutboxMessage next = message();
-    handOver(keeper, message("k").expiresAt(ExpiryTests.OVER).build());
+    handOver(keeper, message("k").expiresAt(ClaimTests.OVER).build());
     handOver(keeper, next);
     Claim claim = awaitClaim("what expired", keeper, 1);
     expect("expired", first(claim).expired()).isTrue();

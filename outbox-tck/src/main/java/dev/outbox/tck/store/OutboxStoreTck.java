@@ -77,9 +77,6 @@ public abstract class OutboxStoreTck<T> extends Suite<T, OutboxStore<T>> {
   class Decisions extends DecisionTests<T> {}
 
   @Nested
-  class Expiry extends ExpiryTests<T> {}
-
-  @Nested
   class Order extends OrderTests<T> {}
 
   @Nested
