@@ -74,7 +74,7 @@ public abstract class OutboxStoreTck<T> extends Suite<T, OutboxStore<T>> {
   class Keeping extends KeeperTests<T> {}
 
   @Nested
-  class Decisions extends DecisionTests<T> {}
+  class Settle extends SettleTests<T> {}
 
   @Nested
   class Order extends OrderTests<T> {}
@@ -86,7 +86,7 @@ public abstract class OutboxStoreTck<T> extends Suite<T, OutboxStore<T>> {
   class Archived extends ArchiveTests<T> {}
 
   @Nested
-  class Figures extends StatisticsTests<T> {}
+  class Figures extends FigureTests<T> {}
 
   @Nested
   class Clock extends ClockTests<T> {}

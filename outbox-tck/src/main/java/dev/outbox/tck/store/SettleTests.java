@@ -30,7 +30,7 @@ import org.junit.jupiter.api.TestMethodOrder;
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @Place(1)
 @Rule("S2")
-abstract class DecisionTests<T> extends StoreTests<T> {
+abstract class SettleTests<T> extends StoreTests<T> {
   /** More than any relay makes before it gives up. */
   private static final int MANY_ATTEMPTS = 30;
 

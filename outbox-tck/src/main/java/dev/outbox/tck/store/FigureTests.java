@@ -39,7 +39,7 @@ import org.junit.jupiter.api.DisplayName;
  */
 @DisplayName("Figures")
 @Rule("F2")
-abstract class StatisticsTests<T> extends StoreTests<T> {
+abstract class FigureTests<T> extends StoreTests<T> {
   private static final Who ANN = new Who("ann", "the shop moves house, \u00fc\ud83d\ude00 'x'");
   private static final Who BOB = Who.named("bob");
   private static final Query ALL = Query.first(100);
