@@ -20,6 +20,7 @@ final class KeptResponse extends HttpServletResponseWrapper {
   private final int max;
   private final Out out = new Out();
   private @Nullable PrintWriter writer;
+  private @Nullable String encoding;
   private boolean streamed;
   private boolean error;
   private boolean cutOff;
@@ -72,8 +73,16 @@ final class KeptResponse extends HttpServletResponseWrapper {
   }
 
   private void flushWriter() {
+    keepEncoding();
     if (writer != null) {
       writer.flush();
+    }
+  }
+
+  /** What is set after {@link #getWriter} has no effect: the text is in the encoding before it. */
+  private void keepEncoding() {
+    if (writer != null) {
+      setCharacterEncoding(encoding);
     }
   }
 
@@ -87,6 +96,7 @@ final class KeptResponse extends HttpServletResponseWrapper {
       return;
     }
     held = null;
+    keepEncoding();
     toClient(
         out -> {
           if (body != null) {
@@ -125,8 +135,9 @@ final class KeptResponse extends HttpServletResponseWrapper {
       if (streamed) {
         throw new IllegalStateException("getOutputStream was called before");
       }
-      setCharacterEncoding(getCharacterEncoding()); // so that the content type says it
-      writer = new PrintWriter(new OutputStreamWriter(out, getCharacterEncoding()));
+      encoding = getCharacterEncoding();
+      writer = new PrintWriter(new OutputStreamWriter(out, encoding));
+      keepEncoding(); // so that the content type says it
     }
     return writer;
   }

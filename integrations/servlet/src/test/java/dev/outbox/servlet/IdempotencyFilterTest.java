@@ -638,6 +638,21 @@ class IdempotencyFilterTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(ints = {1, MAX})
+  @DisplayName("is answered in the encoding that the writer has, whatever is set later")
+  void encoding(int repetitions) throws Exception {
+    handler =
+        (request, response) -> {
+          PrintWriter writer = response.getWriter();
+          response.setContentType("text/plain;charset=UTF-8");
+          writer.print("té".repeat(repetitions));
+        };
+    HttpResponse<String> answer =
+        client.send(request("/orders/", "tea").build(), BodyHandlers.ofString());
+    assertThat(answer.body()).isEqualTo("té".repeat(repetitions));
+  }
+
   @Test
   @DisplayName("is answered with what comes after a reset")
   void reset() throws Exception {
