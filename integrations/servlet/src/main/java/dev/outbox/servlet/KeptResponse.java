@@ -10,6 +10,7 @@ import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -166,6 +167,13 @@ final class KeptResponse extends HttpServletResponseWrapper {
     held = new ByteArrayOutputStream();
     writer = null;
     streamed = false;
+  }
+
+  /** A header at once: Tomcat makes one only when it sends the answer, which is kept before. */
+  @Override
+  public void setLocale(@Nullable Locale locale) {
+    super.setLocale(locale);
+    setHeader("Content-Language", locale == null ? null : locale.toLanguageTag());
   }
 
   @Override

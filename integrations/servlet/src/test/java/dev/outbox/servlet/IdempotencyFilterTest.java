@@ -16,6 +16,7 @@ import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
+import jakarta.servlet.http.HttpServletResponseWrapper;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -37,6 +38,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
@@ -124,7 +126,10 @@ class IdempotencyFilterTest {
         EnumSet.allOf(DispatcherType.class));
   }
 
-  /** In the place of a login; and as Tomcat, which reads a form only when it is posted. */
+  /**
+   * In the place of a login; and as Tomcat, which reads a form only when it is posted, and has no
+   * header of a locale before it sends the answer.
+   */
   private static Filter users() {
     return (request, response, chain) -> {
       HttpServletRequest http = (HttpServletRequest) request;
@@ -140,7 +145,10 @@ class IdempotencyFilterTest {
               return getMethod().equals("POST") ? super.getParameterMap() : Map.of();
             }
           },
-          response);
+          new HttpServletResponseWrapper((HttpServletResponse) response) {
+            @Override
+            public void setLocale(Locale locale) {}
+          });
       if (http.getHeader("Watched") != null) {
         LEFT.add(http.getInputStream().read());
       }
@@ -651,6 +659,16 @@ class IdempotencyFilterTest {
     HttpResponse<String> answer =
         client.send(request("/orders/", "tea").build(), BodyHandlers.ofString());
     assertThat(answer.body()).isEqualTo("té".repeat(repetitions));
+  }
+
+  @Test
+  @DisplayName("is answered in its language again")
+  void language() throws Exception {
+    handler = (request, response) -> response.setLocale(Locale.CANADA_FRENCH);
+    for (int i = 0; i < 2; i++) {
+      assertThat(post("/orders/", "tea").headers().firstValue("Content-Language"))
+          .contains("fr-CA");
+    }
   }
 
   @Test
