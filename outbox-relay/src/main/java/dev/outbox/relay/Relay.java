@@ -249,7 +249,9 @@ public final class Relay implements AutoCloseable {
    *
    * @param store the relay's own
    * @return its {@code committed} is to be called only after a commit that is known to have
-   *     succeeded. Where it is not called, as after a rollback, nothing happens
+   *     succeeded. PostgreSQL's may be a rollback in silence where a statement has failed before:
+   *     {@link KeepingStore#canCommit}. Where it is not called, as after a rollback, nothing
+   *     happens
    * @throws dev.outbox.OutboxException as {@link dev.outbox.Outbox#append}
    */
   public <T> Uncommitted append(OutboxStore<T> store, T transaction, List<OutboxMessage> messages) {

@@ -134,6 +134,16 @@ public interface KeepingStore<T> extends OutboxStore<T> {
     return Uncommitted.of(append(transaction, messages));
   }
 
+  /**
+   * Whether a commit now would be one. After a statement that failed PostgreSQL's rolls back, and
+   * its driver says nothing of it. Only where this was true right before the commit, whoever
+   * commits knows that it has succeeded. In the transaction's thread; asks nothing of the server,
+   * throws nothing.
+   */
+  default boolean canCommit(T transaction) {
+    return true;
+  }
+
   /** What was appended in a transaction that is still open. */
   interface Uncommitted {
     /** Who publishes what was committed. */
@@ -155,8 +165,8 @@ public interface KeepingStore<T> extends OutboxStore<T> {
 
     /**
      * Says that the transaction has committed: hands over what the keeper may have, and tells
-     * others of the rest. Never to be called where that is not known for sure. From any thread,
-     * without blocking; throws nothing.
+     * others of the rest. Never to be called where that is not known for sure, as {@link
+     * #canCommit} says it. From any thread, without blocking; throws nothing.
      */
     Committed committed();
 

@@ -4,9 +4,12 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import javax.sql.DataSource;
+import org.postgresql.core.BaseConnection;
+import org.postgresql.core.TransactionState;
 
 /**
  * The outbox on PostgreSQL 14 and newer.
@@ -88,6 +91,16 @@ public final class PostgresOutboxStore extends JdbcOutboxStore implements Keepin
   @Override
   public Uncommitted append(Keeper keeper, Connection transaction, List<OutboxMessage> messages) {
     return appendToHandOver(keeper, transaction, messages);
+  }
+
+  @Override
+  public boolean canCommit(Connection transaction) {
+    try {
+      return transaction.unwrap(BaseConnection.class).getTransactionState()
+          == TransactionState.OPEN;
+    } catch (SQLException e) {
+      return false;
+    }
   }
 
   /** Not safe for use by many threads. */

@@ -2,8 +2,10 @@ package dev.outbox.store.postgres;
 
 import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.outbox.Appended;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
@@ -145,6 +147,20 @@ class HandOverTest extends DatabaseTest {
       assertThat(goOn(claim).messages()).isEmpty();
     }
     handOver(message("a"));
+  }
+
+  @Test
+  @DisplayName("but not where a statement has failed, and the commit rolls back and says nothing")
+  void failed() throws SQLException {
+    try (Connection connection = database.pool.getConnection()) {
+      connection.setAutoCommit(false);
+      Appended ignored = handing.append(connection, List.of(message("a")));
+      assertThat(handing.canCommit(connection)).isTrue();
+      assertThatThrownBy(() -> TestDatabase.execute(connection, "select 1 / 0")).isNotNull();
+      assertThat(handing.canCommit(connection)).isFalse();
+      connection.commit();
+    }
+    assertThat(messages()).isEqualTo("0");
   }
 
   @Test

@@ -34,6 +34,8 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
+import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -110,6 +112,11 @@ class HandOverTest {
     @Override
     public boolean handsOver() {
       return true;
+    }
+
+    @Override
+    public boolean canCommit(Connection transaction) {
+      return store.canCommit(transaction);
     }
 
     @Override
@@ -286,6 +293,26 @@ class HandOverTest {
         });
     awaitDelivered("Before", "After");
     assertThat(app.bean(Told.class).handedOver).doesNotContain("Nested");
+  }
+
+  /** PostgreSQL carries out a ROLLBACK, and its driver tells Spring of no error. */
+  @Test
+  void whatAStatementThatFailedTakesBackAtTheCommitIsNot() {
+    awaitHandedOver(app, () -> commit(billing(), () -> append("Billed")));
+    forget();
+    JdbcTemplate jdbc = new JdbcTemplate(app.context().getBean("billing", DataSource.class));
+    for (int i = 0; i < 10; i++) {
+      commit(
+          billing(),
+          () -> {
+            append("RolledBack");
+            assertThatThrownBy(() -> jdbc.execute("select 1 / 0"))
+                .isInstanceOf(DataIntegrityViolationException.class);
+          });
+    }
+    assertThat(commits()).isEmpty();
+    commit(billing(), () -> append("Committed"));
+    awaitDelivered("Committed");
   }
 
   /** The append joins the outer one, and Spring calls after the commit of the inner one. */

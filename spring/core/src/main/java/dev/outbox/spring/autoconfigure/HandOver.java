@@ -7,7 +7,9 @@ import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spring.OutboxRelay;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.ApplicationListener;
@@ -15,7 +17,10 @@ import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.core.Ordered;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.ConnectionProxy;
+import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.ResourceHolderSupport;
 import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -32,7 +37,9 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * called when the inner one has committed. So the relay is told only if the append's connection is
  * still bound after the commit (its manager unbinds it later), and if no second transaction has
  * anything bound. A manager that binds nothing, as JTA's, would not be seen; where there is one,
- * nothing is handed over. (Spring's JDBC is in no signature, because it may be missing.)
+ * nothing is handed over. Nor is it where a statement of the transaction has failed: its commit may
+ * be a rollback of which Spring hears nothing. (Spring's JDBC is in no signature, because it may be
+ * missing.)
  */
 final class HandOver
     implements TransactionSynchronization, ApplicationListener<ContextRefreshedEvent> {
@@ -44,7 +51,7 @@ final class HandOver
   /**
    * @param store the relay's; the same outbox as the application's
    */
-  private record Target(Relay relay, OutboxStore<Object> store) {}
+  private record Target(Relay relay, KeepingStore<Object> store) {}
 
   /**
    * @param managers all, also those that are injected only by name
@@ -53,6 +60,14 @@ final class HandOver
       ObjectProvider<OutboxRelay> relays, ObjectProvider<PlatformTransactionManager> managers) {
     this.relays = relays;
     this.managers = managers;
+  }
+
+  /** Looks at the manager's transactions before their commits; others hand over nothing. */
+  static void listenTo(ConfigurableTransactionManager manager) {
+    List<TransactionExecutionListener> all =
+        new ArrayList<>(manager.getTransactionExecutionListeners()); // that one may be immutable
+    all.add(new LastLook());
+    manager.setTransactionExecutionListeners(all);
   }
 
   @Override
@@ -80,7 +95,7 @@ final class HandOver
         store instanceof KeepingStore<?> able
                 && able.handsOver()
                 && managers.stream().allMatch(ResourceTransactionManager.class::isInstance)
-            ? new Target(relay, (OutboxStore<Object>) store)
+            ? new Target(relay, (KeepingStore<Object>) store)
             : null;
   }
 
@@ -98,7 +113,7 @@ final class HandOver
       }
       Uncommitted uncommitted = to.relay().append(to.store(), transaction, messages);
       TransactionSynchronizationManager.registerSynchronization(
-          new AfterCommit(uncommitted, bound, this));
+          new AfterCommit(uncommitted, to.store(), bound, this));
       return uncommitted.appended();
     };
   }
@@ -142,8 +157,30 @@ final class HandOver
   }
 
   /** Of one append. Before those of the application, which may take their time, or fail. */
-  private record AfterCommit(Uncommitted uncommitted, Object holder, HandOver otherwise)
-      implements TransactionSynchronization {
+  private static final class AfterCommit implements TransactionSynchronization {
+    private final Uncommitted uncommitted;
+    private final KeepingStore<Object> store;
+    private final Object holder;
+    private final HandOver otherwise;
+
+    /** Whether what commits next is no rollback in disguise. */
+    private boolean canCommit;
+
+    AfterCommit(
+        Uncommitted uncommitted, KeepingStore<Object> store, Object holder, HandOver otherwise) {
+      this.uncommitted = uncommitted;
+      this.store = store;
+      this.holder = holder;
+      this.otherwise = otherwise;
+    }
+
+    void look() {
+      try {
+        canCommit = store.canCommit(((ConnectionHolder) holder).getConnection());
+      } catch (RuntimeException e) { // of a proxy: the commit goes on
+        canCommit = false;
+      }
+    }
 
     @Override
     public int getOrder() {
@@ -152,10 +189,25 @@ final class HandOver
 
     @Override
     public void afterCommit() {
-      if (isOf(holder)) {
+      if (canCommit && isOf(holder)) {
         uncommitted.committed();
       } else {
         otherwise.afterCommit();
+      }
+    }
+  }
+
+  /** Comes right before the commit, when all synchronizations have done what they do before it. */
+  private static final class LastLook implements TransactionExecutionListener {
+    @Override
+    public void beforeCommit(TransactionExecution transaction) {
+      if (TransactionSynchronizationManager.isSynchronizationActive()) {
+        for (TransactionSynchronization one :
+            TransactionSynchronizationManager.getSynchronizations()) {
+          if (one instanceof AfterCommit append) {
+            append.look();
+          }
+        }
       }
     }
   }

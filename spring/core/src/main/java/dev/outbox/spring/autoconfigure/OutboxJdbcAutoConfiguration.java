@@ -107,6 +107,7 @@ final class OutboxJdbcAutoConfiguration {
       if (bean instanceof PlatformTransactionManager
           && bean instanceof ConfigurableTransactionManager manager) {
         SpringTransaction.listenTo(manager);
+        HandOver.listenTo(manager);
       }
       return bean;
     }
