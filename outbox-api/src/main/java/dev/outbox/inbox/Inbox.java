@@ -53,6 +53,17 @@ public interface Inbox<T> {
   boolean firstTime(T transaction, InboxKey key);
 
   /**
+   * Whether a commit now would be a rollback in silence. PostgreSQL's is one after a statement that
+   * failed, and its driver throws nothing: whoever caught that statement's error would take the
+   * message for handled. So look before you commit, and roll back where it is true. In the
+   * transaction's thread; asks nothing of the server, throws nothing. False where that is not
+   * known.
+   */
+  default boolean hasFailed(T transaction) {
+    return false;
+  }
+
+  /**
    * Locks the key, in a transaction of the inbox's own, unless it is done or somebody else has the
    * lock (I3). A lock that has run out, or was released, is taken over (I4).
    *

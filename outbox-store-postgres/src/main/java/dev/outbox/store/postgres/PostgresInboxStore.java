@@ -2,7 +2,11 @@ package dev.outbox.store.postgres;
 
 import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.internal.TableKind;
+import java.sql.Connection;
+import java.sql.SQLException;
 import javax.sql.DataSource;
+import org.postgresql.core.BaseConnection;
+import org.postgresql.core.TransactionState;
 
 /**
  * The inbox on PostgreSQL 14 and newer; {@link JdbcInboxStore} says what is stored, and how.
@@ -28,6 +32,16 @@ public final class PostgresInboxStore extends JdbcInboxStore {
   /** Starts with the defaults that each setter names. */
   public static Builder builder(DataSource dataSource) {
     return new Builder(dataSource);
+  }
+
+  @Override
+  public boolean hasFailed(Connection transaction) {
+    try {
+      return transaction.unwrap(BaseConnection.class).getTransactionState()
+          == TransactionState.FAILED;
+    } catch (SQLException e) { // it is none of the driver's
+      return false;
+    }
   }
 
   /** Not safe for use by many threads. */

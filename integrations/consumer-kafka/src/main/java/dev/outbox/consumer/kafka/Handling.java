@@ -91,7 +91,12 @@ record Handling<T, K, V>(
    * @throws WorkException when it is the work that failed, and not the transaction around it
    */
   private boolean once(InboxKey key, Work<T> work) throws Throwable {
-    Attempt<T> attempt = new Attempt<>(work);
+    Attempt<T> attempt =
+        new Attempt<>(
+            transaction -> {
+              work.in(transaction);
+              requireCommit(transaction);
+            });
     try {
       transactions.run(
           transaction -> {
@@ -107,6 +112,14 @@ record Handling<T, K, V>(
         throw interrupted(e);
       }
       throw new WorkException(interrupted(thrown));
+    }
+  }
+
+  /** Otherwise the record would be taken for handled, and be lost. */
+  private void requireCommit(T transaction) {
+    if (inbox.hasFailed(transaction)) {
+      throw new IllegalStateException(
+          "a statement of the transaction has failed, and its error was caught: nothing of the transaction can be committed; let the error through, or roll back to a savepoint before that statement");
     }
   }
 

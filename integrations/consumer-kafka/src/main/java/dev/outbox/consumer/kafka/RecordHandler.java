@@ -17,7 +17,8 @@ public interface RecordHandler<T, K, V> {
    *
    * @param transaction for all of its effects; not to be committed or rolled back here
    * @throws Exception when it cannot be handled now: the transaction is rolled back, and the record
-   *     comes again; an {@link Error} means the same
+   *     comes again; an {@link Error} means the same, and on PostgreSQL a statement that has
+   *     failed, though its error was caught
    */
   void handle(T transaction, ConsumerRecord<K, V> record) throws Exception;
 }

@@ -7,6 +7,8 @@ import static org.awaitility.Awaitility.await;
 import dev.outbox.consumer.kafka.ConsumerStatus.State;
 import dev.outbox.embedded.ChildJvm;
 import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -190,6 +192,32 @@ class KafkaInboxConsumerTest {
     awaitCommitted(Map.of(0, 5L));
     assertThat(effects.letters()).containsExactly("a1: out of boxes");
     assertThat(tries).as("the second a1 is known").containsEntry("a1", 3).containsEntry("a2", 1);
+  }
+
+  @Test
+  @DisplayName("loses no record whose handler catches what a statement throws")
+  void caught() throws Exception {
+    start(
+        builder()
+            .handler(
+                (connection, record) -> {
+                  Effects.add(connection, record);
+                  if (record.value().equals("a1")) {
+                    try (Statement statement = connection.createStatement()) {
+                      statement.execute("select 1 / 0"); // from here on a commit rolls back
+                    } catch (SQLException e) {
+                      // and says nothing
+                    }
+                  }
+                })
+            .giveUpAfter(2, Effects::letter)
+            .build());
+    Servers.send(topic, 0, List.of("a0", "a1", "a2"));
+    awaitEffects(0, List.of("a0", "a2"));
+    assertThat(effects.letters())
+        .singleElement()
+        .asString()
+        .startsWith("a1: a statement of the transaction has failed");
   }
 
   @Test
