@@ -24,7 +24,7 @@ final class OutboxInboxAutoConfiguration {
   /** Both are of one type of transaction: they were made for the same database. */
   @SuppressWarnings("unchecked")
   private static <T> JoinedInbox join(InboxStore<T> store, CurrentTransaction<?> transaction) {
-    return store.joining((CurrentTransaction<T>) transaction);
+    return new SpringInbox<>(store, (CurrentTransaction<T>) transaction);
   }
 
   @Bean
