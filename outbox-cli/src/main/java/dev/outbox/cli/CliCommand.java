@@ -6,9 +6,9 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** What every command has. */
+/** What every command has, those of developers too. */
 @Command(mixinStandardHelpOptions = true)
-abstract class CliCommand {
+public abstract class CliCommand {
   @Spec
   @SuppressWarnings("NullAway.Init") // set by picocli
   private CommandSpec spec;
@@ -18,12 +18,12 @@ abstract class CliCommand {
   }
 
   /** Where the answer is printed. */
-  final PrintWriter out() {
+  protected final PrintWriter out() {
     return spec.commandLine().getOut();
   }
 
   /** Where progress is printed. */
-  final PrintWriter err() {
+  protected final PrintWriter err() {
     return spec.commandLine().getErr();
   }
 
@@ -32,7 +32,7 @@ abstract class CliCommand {
   }
 
   /** The command line is wrong. */
-  final ParameterException wrong(String sentence) {
+  protected final ParameterException wrong(String sentence) {
     return new ParameterException(spec.commandLine(), sentence);
   }
 }

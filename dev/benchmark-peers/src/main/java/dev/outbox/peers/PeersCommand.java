@@ -1,5 +1,6 @@
 package dev.outbox.peers;
 
+import dev.outbox.cli.CliCommand;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Cleanup;
 import dev.outbox.cli.Logs;
@@ -26,13 +27,12 @@ import picocli.CommandLine.Spec;
 
 @Command(
     name = "peers",
-    mixinStandardHelpOptions = true,
     description = {
       "Measure other outboxes beside this one: the same work, on the same PostgreSQL, in one run.",
       "A server is started for it, unless you name your own; what is made there is removed again."
           + " One run at full size takes about 15 minutes, one with --faults 20."
     })
-final class PeersCommand implements Callable<Integer> {
+final class PeersCommand extends CliCommand implements Callable<Integer> {
   @Option(names = "--runs", description = "How often; default: 1.")
   private @Nullable Integer runs;
 
@@ -48,24 +48,19 @@ final class PeersCommand implements Callable<Integer> {
 
   @Mixin private final ServerOptions server = new ServerOptions(Set.of(StoreKind.POSTGRES));
 
-  @Spec
-  @SuppressWarnings("NullAway.Init") // set by picocli
-  private CommandSpec spec;
-
   private final Resources resources = new Resources();
 
   @Override
   public Integer call() throws Exception {
     Logs.off();
     if (faults && (runs != null || scale != null)) {
-      throw new ParameterException(
-          spec.commandLine(), "--faults has no --runs and no --scale: leave them out");
+      throw wrong(
+          "--faults has no --runs and no --scale: leave them out");
     }
     int times = runs == null ? 1 : runs;
     double size = scale == null ? 1 : scale;
     if (times < 1 || times > 100 || !(size > 0 && size <= 100)) {
-      throw new ParameterException(
-          spec.commandLine(),
+      throw wrong(
           "--runs is %s, allowed is from 1 to 100; --scale is %s, allowed is more than 0 and up to 100"
               .formatted(times, size));
     }
@@ -75,12 +70,10 @@ final class PeersCommand implements Callable<Integer> {
       resources.add(() -> Schema.removeAll(address));
       CpuClock cpu = new CpuClock();
       cpu.add(started.pid());
-      PrintWriter err = spec.commandLine().getErr();
-      Consumer<String> progress = text -> err.println("bench peers: " + text);
-      PrintWriter out = spec.commandLine().getOut();
+      Consumer<String> progress = text -> err().println("bench peers: " + text);
       if (faults) {
-        out.print(new Faults(address, progress).run());
-        out.flush();
+        out().print(new Faults(address, progress).run());
+        out().flush();
         return 0;
       }
       Peers peers = new Peers(address, cpu, size, progress);
@@ -92,8 +85,8 @@ final class PeersCommand implements Callable<Integer> {
       about.put("server CPU", cpu.describe());
       about.put("runs", "" + times);
       about.put("scale", "" + size);
-      out.print(PeersReport.markdown(peers.run(times), about));
-      out.flush();
+      out().print(PeersReport.markdown(peers.run(times), about));
+      out().flush();
     }
     return 0;
   }

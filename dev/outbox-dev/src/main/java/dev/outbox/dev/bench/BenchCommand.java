@@ -1,12 +1,12 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.cli.Cleanup;
+import dev.outbox.cli.CliCommand;
 import dev.outbox.cli.Logs;
 import dev.outbox.dev.common.Resources;
 import dev.outbox.dev.database.ServerOptions;
 import dev.outbox.dev.database.StartedServer;
 import dev.outbox.embedded.EmbeddedKafka;
-import java.io.PrintWriter;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -14,16 +14,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** The benchmarks, on servers of their own or the user's. */
 @Command(
     name = "bench",
-    mixinStandardHelpOptions = true,
     description = {
       "Measure how fast the outbox is, beside what the database or the broker can do at most.",
       "Servers are started for it, unless you name your own; what is made there is removed again."
@@ -31,7 +27,7 @@ import picocli.CommandLine.Spec;
           + " --quick.",
       "\"./outbox bench peers\" in a checkout measures other outboxes beside this one."
     })
-public final class BenchCommand implements Callable<Integer> {
+public final class BenchCommand extends CliCommand implements Callable<Integer> {
   @Parameters(
       arity = "0..*",
       paramLabel = "SCENARIO",
@@ -55,10 +51,6 @@ public final class BenchCommand implements Callable<Integer> {
 
   private @Nullable String kafka;
 
-  @Spec
-  @SuppressWarnings("NullAway.Init") // set by picocli
-  private CommandSpec spec;
-
   private final Resources resources = new Resources();
   private final CpuClock cpu = new CpuClock();
 
@@ -69,8 +61,7 @@ public final class BenchCommand implements Callable<Integer> {
     double size = scale != null ? scale : quick ? Bench.QUICK : 1;
     check("runs", times >= 1 && times <= 100, times, "from 1 to 100");
     check("scale", size > 0 && size <= 100, size, "more than 0 and up to 100");
-    PrintWriter err = spec.commandLine().getErr();
-    Consumer<String> progress = text -> err.println("bench: " + text);
+    Consumer<String> progress = text -> err().println("bench: " + text);
     try (Cleanup ignored = Cleanup.atEnd(resources::closeAll)) {
       new Bench(times, size, database(), cpu, this::kafka, progress).run(scenarios, this::print);
     }
@@ -79,14 +70,13 @@ public final class BenchCommand implements Callable<Integer> {
 
   private void check(String name, boolean isAllowed, Object value, String allowed) {
     if (!isAllowed) {
-      throw new ParameterException(
-          spec.commandLine(), "%s is %s, allowed is %s".formatted(name, value, allowed));
+      throw wrong("%s is %s, allowed is %s".formatted(name, value, allowed));
     }
   }
 
   private void print(Report report) {
-    spec.commandLine().getOut().print(report.markdown());
-    spec.commandLine().getOut().flush();
+    out().print(report.markdown());
+    out().flush();
   }
 
   private BenchDatabase database() {

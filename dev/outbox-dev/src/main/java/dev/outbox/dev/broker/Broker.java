@@ -1,11 +1,14 @@
 package dev.outbox.dev.broker;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.outbox.cli.Failure;
 import dev.outbox.dev.broker.Source.Reading;
 import dev.outbox.embedded.EmbeddedServer;
 import dev.outbox.spi.publisher.MessagePublisher;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -19,7 +22,40 @@ public abstract class Broker implements AutoCloseable {
   /** The largest message that its topics take, where they have a limit, in bytes. */
   public static final int MOST_BYTES = 20_000;
 
-  private final String label;
+  /** Of a demo and a torture. What was published there can be read. */
+  public enum Kind {
+    KAFKA("Kafka"),
+    RABBITMQ("RabbitMQ");
+
+    private final String label;
+
+    Kind(String label) {
+      this.label = label;
+    }
+
+    /**
+     * One of this kind, to be started, or to be reached where it is.
+     *
+     * @param address null: a server of its own is started
+     * @param name of what is made there; no other program uses it. Empty: the server is nobody
+     *     else's
+     * @param types of the aggregates whose messages it is for, each with a place of its own
+     */
+    public Broker open(@Nullable String address, String name, List<String> types) {
+      return switch (this) {
+        case KAFKA -> new KafkaBroker(address, name, types);
+        case RABBITMQ -> new RabbitBroker(address, name, types);
+      };
+    }
+
+    /** As in options: kafka. */
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  private final Kind kind;
   private final String name;
   private final String prefix;
   private final List<String> types;
@@ -33,9 +69,9 @@ public abstract class Broker implements AutoCloseable {
    */
   record Started(EmbeddedServer server, String address) {}
 
-  /** See {@link BrokerKind#open}. */
-  Broker(String label, @Nullable String address, String name, List<String> types) {
-    this.label = label;
+  /** See {@link Kind#open}. */
+  Broker(Kind kind, @Nullable String address, String name, List<String> types) {
+    this.kind = kind;
     this.address = address;
     this.name = name;
     this.prefix = name.isEmpty() ? "" : name + "-";
@@ -44,16 +80,12 @@ public abstract class Broker implements AutoCloseable {
 
   /** For people, as {@code Kafka}. */
   public final String label() {
-    return label;
+    return kind.label;
   }
 
   /** Where it is, with its user. */
   public final String address() {
-    String known = address;
-    if (known == null) {
-      throw new IllegalStateException(label + " is not there yet");
-    }
-    return known;
+    return requireNonNull(address, "it is not there yet");
   }
 
   /** Of what is made there. */
@@ -61,9 +93,20 @@ public abstract class Broker implements AutoCloseable {
     return name;
   }
 
-  /** Where it is, for people: without secrets. */
-  public String place() {
-    return address();
+  /** What a process of its own needs to {@link #open} it. */
+  public final Map<String, String> settings() {
+    return Map.of("broker", kind.name(), "broker-address", address(), "broker-name", name);
+  }
+
+  /** One that another process has started, by its {@link #settings}. */
+  public static Broker open(Map<String, String> settings, List<String> types) {
+    return Kind.valueOf(requireNonNull(settings.get("broker")))
+        .open(settings.get("broker-address"), requireNonNull(settings.get("broker-name")), types);
+  }
+
+  /** Where it is, for people: without who may go there. */
+  public final String place() {
+    return address().replaceFirst(".*@", "");
   }
 
   final String prefix() {
@@ -119,7 +162,7 @@ public abstract class Broker implements AutoCloseable {
 
   /** The one that was started here. */
   public final EmbeddedServer server() {
-    return server.orElseThrow(() -> new IllegalStateException(label + " was not started here"));
+    return server.orElseThrow();
   }
 
   /** Whether it is ours to stop. */

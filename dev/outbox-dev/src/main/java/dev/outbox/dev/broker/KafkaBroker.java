@@ -45,9 +45,9 @@ public final class KafkaBroker extends Broker {
 
   private volatile boolean hasTopics;
 
-  /** See {@link BrokerKind#open}. */
+  /** See {@link Broker.Kind#open}. */
   public KafkaBroker(@Nullable String address, String name, List<String> types) {
-    super("Kafka", address, name, types);
+    super(Kind.KAFKA, address, name, types);
   }
 
   @Override

@@ -16,10 +16,8 @@ import dev.outbox.publisher.core.Destination;
 import dev.outbox.publisher.rabbitmq.RabbitPublisher;
 import dev.outbox.spi.publisher.MessagePublisher;
 import java.io.IOException;
-import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -43,7 +41,7 @@ final class RabbitBroker extends Broker {
   private static final int HEARTBEAT_SECONDS = 5;
 
   RabbitBroker(@Nullable String address, String name, List<String> types) {
-    super("RabbitMQ", address, name, types);
+    super(Kind.RABBITMQ, address, name, types);
   }
 
   @Override
@@ -56,12 +54,6 @@ final class RabbitBroker extends Broker {
   @Override
   public String needs() {
     return "the package rabbitmq-server, or name its sbin folder in the variable OUTBOX_EMBEDDED_RABBITMQ";
-  }
-
-  @Override
-  public String place() {
-    URI uri = URI.create(address());
-    return uri.getHost() + ":" + uri.getPort();
   }
 
   /** Connections end when something is wrong with them. */
@@ -81,24 +73,23 @@ final class RabbitBroker extends Broker {
   @Override
   public void createTopics() {
     Map<String, Object> quorum = Map.of("x-queue-type", "quorum");
-    Map<String, Object> oneByOne = new HashMap<>(quorum);
-    oneByOne.put("x-single-active-consumer", true);
-    boolean unused =
-        tried(
-            "the queues could not be made",
-            () -> {
-              try (Connection connection = connect();
-                  Channel channel = connection.createChannel()) {
-                for (String topic : topics()) {
-                  channel.exchangeDeclare(topic, BuiltinExchangeType.FANOUT, true);
-                  channel.queueDeclare(topic, true, false, false, oneByOne);
-                  channel.queueDeclare(topic + LOG, true, false, false, quorum);
-                  channel.queueBind(topic, topic, "");
-                  channel.queueBind(topic + LOG, topic, "");
-                }
-              }
-              return true;
-            });
+    Map<String, Object> oneByOne =
+        Map.of("x-queue-type", "quorum", "x-single-active-consumer", true);
+    tried(
+        "the queues could not be made",
+        () -> {
+          try (Connection connection = connect();
+              Channel channel = connection.createChannel()) {
+            for (String topic : topics()) {
+              channel.exchangeDeclare(topic, BuiltinExchangeType.FANOUT, true);
+              channel.queueDeclare(topic, true, false, false, oneByOne);
+              channel.queueDeclare(topic + LOG, true, false, false, quorum);
+              channel.queueBind(topic, topic, "");
+              channel.queueBind(topic + LOG, topic, "");
+            }
+          }
+          return null;
+        });
   }
 
   @Override

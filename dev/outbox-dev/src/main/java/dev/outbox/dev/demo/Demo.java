@@ -12,7 +12,7 @@ import dev.outbox.cli.Main;
 import dev.outbox.cli.RelayProcess;
 import dev.outbox.cli.Secrets;
 import dev.outbox.cli.Terminal;
-import dev.outbox.dev.broker.BrokerKind;
+import dev.outbox.dev.broker.Broker;
 import dev.outbox.dev.broker.Source;
 import dev.outbox.dev.broker.Source.Reading;
 import dev.outbox.dev.common.Load;
@@ -87,7 +87,7 @@ final class Demo {
       int rate,
       long seed,
       Supplier<StartedServer> database,
-      BrokerKind broker,
+      Broker.Kind broker,
       @Nullable String bootstrapServers,
       boolean ui) {
     private static final int QUIET_RATE = 200;
@@ -417,7 +417,7 @@ final class Demo {
         resources.add(
             ChildJvm.start(
                 DemoShipping.class,
-                DemoShipping.settings(servers.inbox(), settings.broker(), servers.broker()),
+                DemoShipping.settings(servers.inbox(), servers.broker()),
                 Map.of(),
                 logs.resolve("shipping-" + consumers++ + ".log")));
     shipping = started;

@@ -1,6 +1,7 @@
 package dev.outbox.dev.demo;
 
-import dev.outbox.dev.broker.BrokerKind;
+import dev.outbox.cli.CliCommand;
+import dev.outbox.dev.broker.Broker;
 import dev.outbox.dev.database.ServerOptions;
 import dev.outbox.dev.database.StoreKind;
 import java.util.EnumSet;
@@ -9,20 +10,16 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 @Command(
     name = "demo",
-    mixinStandardHelpOptions = true,
     description = {
       "Watch messages go from a real database to a real broker while a relay is killed and the"
           + " broker is stopped; in the end, count what was lost.",
       "Both servers are started for it, unless you name your own; nothing is left behind."
     })
-public final class DemoCommand implements Callable<Integer> {
+public final class DemoCommand extends CliCommand implements Callable<Integer> {
   private static final int ORDERS = 1_000;
   private static final int THREADS = 4;
 
@@ -44,7 +41,7 @@ public final class DemoCommand implements Callable<Integer> {
       names = "--broker",
       paramLabel = "BROKER",
       description = "Which broker is started: kafka or rabbitmq; default: kafka.")
-  private @Nullable BrokerKind broker;
+  private Broker.@Nullable Kind broker;
 
   @Option(
       names = "--bootstrap-servers",
@@ -56,10 +53,6 @@ public final class DemoCommand implements Callable<Integer> {
       description =
           "Serve the operator's page of the demo's outbox, too; at a terminal it stays until Enter.")
   private boolean ui;
-
-  @Spec
-  @SuppressWarnings("NullAway.Init") // set by picocli
-  private CommandSpec spec;
 
   @Override
   public Integer call() throws InterruptedException {
@@ -75,15 +68,14 @@ public final class DemoCommand implements Callable<Integer> {
             broker(),
             bootstrapServers,
             ui);
-    return new Demo(settings, spec.commandLine().getOut()).run();
+    return new Demo(settings, out()).run();
   }
 
-  private BrokerKind broker() {
+  private Broker.Kind broker() {
     if (broker != null && bootstrapServers != null) {
-      throw new ParameterException(
-          spec.commandLine(),
+      throw wrong(
           "--broker says what to start, --bootstrap-servers names your own Kafka: give one of them");
     }
-    return broker != null ? broker : BrokerKind.KAFKA;
+    return broker != null ? broker : Broker.Kind.KAFKA;
   }
 }

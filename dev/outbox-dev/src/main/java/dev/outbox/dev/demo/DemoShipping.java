@@ -3,7 +3,6 @@ package dev.outbox.dev.demo;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.cli.Address;
 import dev.outbox.dev.broker.Broker;
-import dev.outbox.dev.broker.BrokerKind;
 import dev.outbox.dev.broker.Source;
 import dev.outbox.dev.broker.Source.Reading;
 import dev.outbox.dev.broker.Source.Received;
@@ -51,9 +50,9 @@ final class DemoShipping<T> implements Source.Sink {
     inbox = place.inbox(null);
   }
 
-  static Map<String, String> settings(Address database, BrokerKind kind, Broker broker) {
+  static Map<String, String> settings(Address database, Broker broker) {
     Map<String, String> all = new HashMap<>(Place.settings(database));
-    all.putAll(kind.settings(broker));
+    all.putAll(broker.settings());
     return all;
   }
 
@@ -61,7 +60,7 @@ final class DemoShipping<T> implements Source.Sink {
     ParentJvm parent = ParentJvm.connect();
     Address address = Place.address(parent.settings());
     try (Place<?> place = StoreKind.at(address);
-        Source source = BrokerKind.open(parent.settings(), Demo.TYPES).source(Reading.ALONE)) {
+        Source source = Broker.open(parent.settings(), Demo.TYPES).source(Reading.ALONE)) {
       Source.Sink shipping = new DemoShipping<>(place);
       parent.say(STARTED);
       source.read(() -> END.equals(parent.next()), shipping);

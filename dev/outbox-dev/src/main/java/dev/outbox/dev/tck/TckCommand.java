@@ -3,6 +3,7 @@ package dev.outbox.dev.tck;
 import dev.outbox.OutboxException;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Cleanup;
+import dev.outbox.cli.CliCommand;
 import dev.outbox.cli.DatabaseOptions;
 import dev.outbox.cli.Failure;
 import dev.outbox.cli.Logs;
@@ -43,10 +44,7 @@ import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /**
  * The TCK of the store and of its inbox in a user's own database. It makes schemas whose names
@@ -55,14 +53,13 @@ import picocli.CommandLine.Spec;
  */
 @Command(
     name = "tck",
-    mixinStandardHelpOptions = true,
     description = {
       "Check in your own database that the store and its inbox keep their contract, rule by rule;"
           + " or a store, an inbox or a publisher of your own.",
       "The user must be allowed to create schemas (on MySQL, MariaDB and MongoDB: databases; on Redis: keys that begin with {outbox_tck_); what is"
           + " made is removed again."
     })
-public final class TckCommand implements Callable<Integer> {
+public final class TckCommand extends CliCommand implements Callable<Integer> {
   private static final String BEGIN = "outbox_tck_";
   private static final Pattern LEFTOVER = Pattern.compile(BEGIN + "[0-9a-f]{8}");
 
@@ -99,10 +96,6 @@ public final class TckCommand implements Callable<Integer> {
               + " taken a minute.")
   private boolean all;
 
-  @Spec
-  @SuppressWarnings("NullAway.Init") // set by picocli
-  private CommandSpec spec;
-
   @Override
   public Integer call() {
     Logs.off();
@@ -110,8 +103,7 @@ public final class TckCommand implements Callable<Integer> {
       return runOwn(suite);
     }
     if (database == null) {
-      throw new ParameterException(
-          spec.commandLine(), "neither --url nor --suite is given: say what to check");
+      throw wrong("neither --url nor --suite is given: say what to check");
     }
     return runOurs(database);
   }
@@ -135,7 +127,7 @@ public final class TckCommand implements Callable<Integer> {
     if (database != null) {
       name("outbox.test", database.address());
     }
-    return run(List.of(tck), all, spec.commandLine().getOut(), () -> true);
+    return run(List.of(tck), all, out(), () -> true);
   }
 
   /** Tells tests where the database is. */
@@ -147,21 +139,23 @@ public final class TckCommand implements Callable<Integer> {
 
   private int runOurs(DatabaseOptions database) {
     String name = BEGIN + UUID.randomUUID().toString().substring(0, 8);
-    PrintWriter out = spec.commandLine().getOut();
     try (Place<?> connected = database.withPassword(() -> StoreKind.connect(database.address()))) {
       List<String> left = leftovers(connected);
       if (clean) {
         left.forEach(connected::removeSchemas);
-        out.println("Removed: " + (left.isEmpty() ? "nothing was left." : String.join(", ", left)));
+        out()
+            .println(
+                "Removed: " + (left.isEmpty() ? "nothing was left." : String.join(", ", left)));
         return 0;
       }
-      out.println(connected.server());
+      out().println(connected.server());
       if (!left.isEmpty()) {
-        out.printf(
-            "Earlier runs have left %s: remove it with --clean, while no other run is going on.%n",
-            String.join(", ", left));
+        out()
+            .printf(
+                "Earlier runs have left %s: remove it with --clean, while no other run is going on.%n",
+                String.join(", ", left));
       }
-      out.flush();
+      out().flush();
       connected.createSchema(name); // so that a user who may not is told at once
       connected.removeSchemas(name);
       Address address = connected.named(name);
@@ -169,7 +163,7 @@ public final class TckCommand implements Callable<Integer> {
       name("outbox.test." + kind, address);
       System.setProperty("outbox.test.schema", name);
       try (Cleanup ignored = Cleanup.atEnd(() -> removeSchemas(connected, name))) {
-        return run(suites(kind), all, out, () -> answers(connected));
+        return run(suites(kind), all, out(), () -> answers(connected));
       }
     }
   }

@@ -2,7 +2,6 @@ package dev.outbox.dev.torture;
 
 import dev.outbox.Archive;
 import dev.outbox.dev.broker.Broker;
-import dev.outbox.dev.broker.BrokerKind;
 import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.StoreKind;
 import dev.outbox.dev.database.Tortured;
@@ -56,7 +55,7 @@ final class Child implements AutoCloseable {
 
   /** As this process reaches it. */
   Broker broker() {
-    return BrokerKind.open(parent.settings(), Work.TOPICS);
+    return Broker.open(parent.settings(), Work.TOPICS);
   }
 
   /** The database, with a pool of this size. */

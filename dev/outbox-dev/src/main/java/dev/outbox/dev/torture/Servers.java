@@ -90,7 +90,7 @@ final class Servers {
         };
     Address proxied = new Address(url + options, direct.user(), direct.password());
     Map<String, String> all = new LinkedHashMap<>(Place.settings(proxied));
-    all.putAll(settings.broker().settings(broker));
+    all.putAll(broker.settings());
     all.put("database", settings.database().name());
     all.put("archive", settings.archive().name());
     return all;

@@ -6,7 +6,7 @@ import static java.util.stream.Collectors.joining;
 
 import dev.outbox.Archive;
 import dev.outbox.OutboxException;
-import dev.outbox.dev.broker.BrokerKind;
+import dev.outbox.dev.broker.Broker;
 import dev.outbox.dev.common.Resources;
 import dev.outbox.dev.database.Place.Effect;
 import dev.outbox.dev.database.StoreKind;
@@ -63,7 +63,7 @@ final class Torture {
    */
   record Settings(
       StoreKind database,
-      BrokerKind broker,
+      Broker.Kind broker,
       int relays,
       Duration time,
       long seed,

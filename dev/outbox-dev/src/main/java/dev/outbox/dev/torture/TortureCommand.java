@@ -4,15 +4,15 @@ import static java.util.stream.Collectors.joining;
 
 import dev.outbox.Archive;
 import dev.outbox.cli.Cleanup;
+import dev.outbox.cli.CliCommand;
 import dev.outbox.cli.Failure;
 import dev.outbox.cli.Logs;
 import dev.outbox.cli.Main;
-import dev.outbox.dev.broker.BrokerKind;
+import dev.outbox.dev.broker.Broker;
 import dev.outbox.dev.database.StoreKind;
 import dev.outbox.dev.torture.Torture.Settings;
 import dev.outbox.dev.torture.Torture.Summary;
 import dev.outbox.embedded.Directories;
-import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,15 +21,11 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** The fault harness. */
 @Command(
     name = "torture",
-    mixinStandardHelpOptions = true,
     description = {
       "Let everything go wrong, again and again, and check that nothing is lost, leaked, out of order"
           + " or stuck.",
@@ -38,7 +34,7 @@ import picocli.CommandLine.Spec;
           + " cut, stalled and slowed; clocks are shifted; pools are exhausted. Every message is"
           + " accounted for in the end. Exit code 1: something was wrong."
     })
-public final class TortureCommand implements Callable<Integer> {
+public final class TortureCommand extends CliCommand implements Callable<Integer> {
   private static final int MOST_RELAYS = 20;
 
   @Option(
@@ -51,7 +47,7 @@ public final class TortureCommand implements Callable<Integer> {
       names = "--broker",
       paramLabel = "BROKER",
       description = "kafka or rabbitmq; default: kafka.")
-  private BrokerKind broker = BrokerKind.KAFKA;
+  private Broker.Kind broker = Broker.Kind.KAFKA;
 
   @Option(
       names = "--relays",
@@ -91,10 +87,6 @@ public final class TortureCommand implements Callable<Integer> {
       description = "Exit with 1 when fewer faults have happened; default: ${DEFAULT-VALUE}.")
   private int atLeast = 1;
 
-  @Spec
-  @SuppressWarnings("NullAway.Init") // set by picocli
-  private CommandSpec spec;
-
   private volatile boolean keep;
 
   @Override
@@ -124,7 +116,9 @@ public final class TortureCommand implements Callable<Integer> {
   private Archive archive(StoreKind ofDatabase, long ofRun) {
     if (ofDatabase == StoreKind.REDIS) {
       if (archive != null && archive != Archive.NONE) {
-        throw wrong("--archive is %s, but %s keeps no archive: leave it out", archive, ofDatabase);
+        throw wrong(
+            "--archive is %s, but %s keeps no archive: leave it out"
+                .formatted(archive, ofDatabase));
       }
       return Archive.NONE;
     }
@@ -144,9 +138,8 @@ public final class TortureCommand implements Callable<Integer> {
               .formatted(settings.database(), settings.broker(), e.getMessage()),
           e);
     }
-    PrintWriter out = spec.commandLine().getOut();
-    out.print(summary.text());
-    out.flush();
+    out().print(summary.text());
+    out().flush();
     if (!summary.violations().isEmpty()) {
       say("the history is in " + settings.history());
       return Main.CHECK_FAILED;
@@ -163,32 +156,31 @@ public final class TortureCommand implements Callable<Integer> {
     StoreKind chosen = StoreKind.orDefault(store);
     if (!Servers.DATABASES.contains(chosen)) {
       throw wrong(
-          "--store is %s, but it takes a database that can be started and killed here: one of %s",
-          chosen, Servers.DATABASES.stream().map(StoreKind::toString).collect(joining(", ")));
+          "--store is %s, but it takes a database that can be started and killed here: one of %s"
+              .formatted(
+                  chosen,
+                  Servers.DATABASES.stream().map(StoreKind::toString).collect(joining(", "))));
     }
     return chosen;
   }
 
   private void check() {
     if (relays < 1 || relays > MOST_RELAYS) {
-      throw wrong("--relays is %s, allowed are 1 to %s", relays, MOST_RELAYS);
+      throw wrong("--relays is %s, allowed are 1 to %s".formatted(relays, MOST_RELAYS));
     }
     if (time.toMillis() < 1) {
       throw wrong("--time is 0, at least 1ms is needed");
     }
     if (!(faultsPerMinute > 0 && faultsPerMinute <= 1_000)) {
-      throw wrong("--faults-per-minute is %s, allowed is more than 0, up to 1000", faultsPerMinute);
+      throw wrong(
+          "--faults-per-minute is %s, allowed is more than 0, up to 1000"
+              .formatted(faultsPerMinute));
     }
   }
 
-  private ParameterException wrong(String sentence, Object... details) {
-    return new ParameterException(spec.commandLine(), sentence.formatted(details));
-  }
-
   private void say(String text) {
-    PrintWriter err = spec.commandLine().getErr();
-    err.println("torture: " + text);
-    err.flush();
+    err().println("torture: " + text);
+    err().flush();
   }
 
   /** After Ctrl-C processes may still write there: what cannot be deleted stays. */

@@ -2,7 +2,7 @@ package dev.outbox.dev.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.dev.broker.BrokerKind;
+import dev.outbox.dev.broker.Broker;
 import dev.outbox.dev.database.Place.Effect;
 import dev.outbox.dev.database.Work;
 import dev.outbox.dev.database.Work.DeadLetter;
@@ -46,7 +46,7 @@ class AccountTest {
 
   private Verdict verdict(UUID... dead) {
     Demo.Settings settings =
-        new Demo.Settings(5, 1, 1, 5, 42, () -> null, BrokerKind.KAFKA, null, false);
+        new Demo.Settings(5, 1, 1, 5, 42, () -> null, Broker.Kind.KAFKA, null, false);
     List<DeadLetter> letters = Stream.of(dead).map(id -> new DeadLetter(id, 0)).toList();
     return account.verdict(letters, shipments(), settings, "");
   }

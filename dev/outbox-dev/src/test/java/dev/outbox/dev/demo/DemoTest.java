@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.abort;
 
 import dev.outbox.cli.Failure;
-import dev.outbox.dev.broker.BrokerKind;
+import dev.outbox.dev.broker.Broker;
 import dev.outbox.dev.database.StoreKind;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -44,7 +44,7 @@ class DemoTest {
     "POSTGRES, RABBITMQ, RabbitMQ, false",
   })
   @DisplayName("messages get through a kill and an outage, and nothing is left behind")
-  void small(StoreKind store, BrokerKind broker, String label, boolean ui) throws Exception {
+  void small(StoreKind store, Broker.Kind broker, String label, boolean ui) throws Exception {
     assumeThereIs(store);
     StringWriter text = new StringWriter();
     Demo.Settings settings = new Demo.Settings(300, 20, 2, 150, 42, store::start, broker, null, ui);

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Archive;
 import dev.outbox.cli.Address;
-import dev.outbox.dev.broker.BrokerKind;
+import dev.outbox.dev.broker.Broker;
 import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.StoreKind;
 import dev.outbox.dev.torture.Fleet.Member;
@@ -27,7 +27,7 @@ class FleetTest {
             Place.settings(new Address("jdbc:postgresql://127.0.0.1:1/x", "nobody", "none")));
     settings.put("database", StoreKind.POSTGRES.name());
     settings.put("archive", Archive.NONE.name());
-    settings.put("broker", BrokerKind.KAFKA.name());
+    settings.put("broker", Broker.Kind.KAFKA.name());
     settings.put("broker-address", "127.0.0.1:1");
     settings.put("broker-name", "");
     settings.put("directory", directory.toString());
