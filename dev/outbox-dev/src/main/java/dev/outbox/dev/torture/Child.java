@@ -30,6 +30,9 @@ final class Child implements AutoCloseable {
   final ParentJvm parent;
   final Journal journal;
 
+  /** Whether it makes no trouble of its own. */
+  volatile boolean calm;
+
   private Child(ParentJvm parent) {
     this.parent = parent;
     journal = Journal.open(directory(), name());
@@ -70,7 +73,7 @@ final class Child implements AutoCloseable {
   }
 
   @Override
-  public void close() {
+  public void close() throws IOException {
     journal.close();
   }
 }

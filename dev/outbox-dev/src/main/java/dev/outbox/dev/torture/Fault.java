@@ -1,7 +1,11 @@
 package dev.outbox.dev.torture;
 
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
 import java.util.Locale;
+import java.util.Random;
 
 /**
  * Something that goes wrong.
@@ -63,6 +67,38 @@ record Fault(int number, Duration after, Kind kind, double which, Duration lengt
       this.weight = weight;
       this.shortest = shortest;
       this.longest = longest;
+    }
+  }
+
+  /** The faults of a run, which follow from its seed; what they meet does not. */
+  static final class Plan {
+    private final Random random;
+    private final double perMinute;
+
+    /** Each as often as it weighs. */
+    private final List<Kind> kinds =
+        Arrays.stream(Kind.values())
+            .flatMap(kind -> Collections.nCopies(kind.weight, kind).stream())
+            .toList();
+
+    private int number;
+
+    Plan(long seed, double perMinute) {
+      random = new Random(seed);
+      this.perMinute = perMinute;
+    }
+
+    /** Never the last: a run ends when its time is over. */
+    Fault next() {
+      // As of a Poisson process: now and then several come at once.
+      double minutes = -Math.log(1 - random.nextDouble()) / perMinute;
+      Duration after = Duration.ofNanos((long) (minutes * Duration.ofMinutes(1).toNanos()));
+      Kind kind = kinds.get(random.nextInt(kinds.size()));
+      double which = random.nextDouble();
+      // Short ones more often than long ones.
+      double part = random.nextDouble() * random.nextDouble();
+      long millis = kind.shortest + (long) (part * (kind.longest - kind.shortest));
+      return new Fault(++number, after, kind, which, Duration.ofMillis(millis));
     }
   }
 

@@ -40,7 +40,7 @@ final class Fleet implements AutoCloseable {
   /** A place in the fleet, which one process after the other takes. */
   final class Member {
     final Role role;
-    private String name = "";
+    String name = "";
 
     /** The process that has the place now. */
     ChildJvm jvm;
@@ -58,10 +58,6 @@ final class Fleet implements AutoCloseable {
       own.put("seed", Long.toString(random.nextLong()));
       return ChildJvm.start(
           role.main, own, clocks.environment(name), directory.resolve(name + ".log"));
-    }
-
-    String name() {
-      return name;
     }
 
     /** SIGKILL; another takes its place. */

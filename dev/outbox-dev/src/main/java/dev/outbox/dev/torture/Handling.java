@@ -147,14 +147,10 @@ final class Handling<T> implements AutoCloseable {
 
   /** Returns when all that waits is handled. */
   @Override
-  public void close() {
+  public void close() throws InterruptedException {
     ending = true;
-    try {
-      for (Thread thread : threads) {
-        thread.join();
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+    for (Thread thread : threads) {
+      thread.join();
     }
     place.close();
   }
@@ -186,7 +182,11 @@ final class Handling<T> implements AutoCloseable {
           if (random.nextDouble() < PURGES) {
             forgetful.housekeep();
           }
-          handleBy(Way.of(message), message);
+          switch (Way.of(message)) {
+            case RECORDED -> record(message);
+            case LOCKED -> lock(remembering, Way.LOCKED, message);
+            case RESULT -> lock(forgetful, Way.RESULT, message);
+          }
           return;
         } catch (InProgressException e) {
           Thread.sleep(Math.min(e.left().toMillis(), LOCK_MILLIS));
@@ -198,14 +198,6 @@ final class Handling<T> implements AutoCloseable {
           write("failed", Way.of(message), message, error);
           return;
         }
-      }
-    }
-
-    private void handleBy(Way way, UUID message) throws InterruptedException {
-      switch (way) {
-        case RECORDED -> record(message);
-        case LOCKED -> lock(remembering, way, message);
-        case RESULT -> lock(forgetful, way, message);
       }
     }
 

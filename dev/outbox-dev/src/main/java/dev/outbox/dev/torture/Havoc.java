@@ -121,10 +121,14 @@ final class Havoc {
 
   /** One of those that have a role, if any of them runs. */
   private Optional<String> meet(Fault fault, Consumer<Member> what, Role... roles) {
-    Optional<Member> member = fleet.pick(fault.which(), roles);
-    Optional<String> name = member.map(Member::name);
-    member.ifPresent(what);
-    return name;
+    return fleet
+        .pick(fault.which(), roles)
+        .map(
+            member -> {
+              String name = member.name;
+              what.accept(member);
+              return name;
+            });
   }
 
   private void stop(Member member, Fault fault) {

@@ -13,18 +13,12 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/** Judges what consumers did by their inboxes: see {@link Handling} for what they write down. */
-final class InboxOracle {
-  private final List<Line> lines;
-  private final Consumer<String> wrong;
-
-  /**
-   * @param wrong is told a sentence for each thing that is wrong
-   */
-  InboxOracle(List<Line> lines, Consumer<String> wrong) {
-    this.lines = lines;
-    this.wrong = wrong;
-  }
+/**
+ * Judges what consumers did by their inboxes: see {@link Handling} for what they write down.
+ *
+ * @param wrong is told a sentence for each thing that is wrong
+ */
+record InboxOracle(List<Line> lines, Consumer<String> wrong) {
 
   private Stream<Line> lines(String what) {
     return Journal.of(lines, what).stream();
@@ -58,15 +52,16 @@ final class InboxOracle {
   void compareLocks() {
     Map<String, Long> ends = new HashMap<>();
     Map<String, Long> renewed = new HashMap<>();
-    lines("unlocks").forEach(line -> ends.put(lock(line), line.at()));
+    lines("unlocks").forEach(line -> ends.put(line.numbered(), line.at()));
     lines("renewed-lock")
         .forEach(
-            line -> renewed.merge(lock(line), until(line.number(1), line.number(2)), Math::max));
+            line ->
+                renewed.merge(line.numbered(), until(line.number(1), line.number(2)), Math::max));
     Map<String, List<Held>> byKey = new HashMap<>();
     lines("locked")
         .forEach(
             line -> {
-              String lock = lock(line);
+              String lock = line.numbered();
               long until =
                   Math.max(
                       until(line.number(3), line.number(4)),
@@ -79,10 +74,6 @@ final class InboxOracle {
               }
             });
     Held.compare(byKey, "key %s has two live locks: %s and %s", wrong);
-  }
-
-  private static String lock(Line line) {
-    return line.process() + "#" + line.detail(0);
   }
 
   private static long until(long asked, long millis) {

@@ -17,19 +17,14 @@ import java.util.stream.Stream;
  * was written is there whatever happens to the process then. The time is of {@link
  * System#nanoTime}, which is one clock for all processes of a machine and is not shifted with the
  * wall clock.
+ *
+ * @param file no channel: that would be closed by the interrupt of a thread that writes
  */
-final class Journal implements AutoCloseable {
+record Journal(FileOutputStream file) implements AutoCloseable {
   private static final String SUFFIX = ".journal";
 
   /** Of each line. */
   private static final String END = " .";
-
-  /** No channel: that would be closed by the interrupt of a thread that writes. */
-  private final FileOutputStream file;
-
-  private Journal(FileOutputStream file) {
-    this.file = file;
-  }
 
   /**
    * @param process names the file
@@ -59,12 +54,8 @@ final class Journal implements AutoCloseable {
   }
 
   @Override
-  public void close() {
-    try {
-      file.close();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+  public void close() throws IOException {
+    file.close();
   }
 
   /**
@@ -86,6 +77,11 @@ final class Journal implements AutoCloseable {
 
     long number(int index) {
       return Long.parseLong(detail(index));
+    }
+
+    /** What has a number of its process's, which is the first detail: a claim, a call, a lock. */
+    String numbered() {
+      return process + "#" + detail(0);
     }
   }
 

@@ -38,19 +38,9 @@ import org.jspecify.annotations.Nullable;
  *   session-lost                                         by which they see so
  * </pre>
  */
-final class JournalingStore implements InvocationHandler {
-  private final Claim.Source source;
-  private final Journal journal;
-  private final AtomicLong numbers;
-  private final Runnable beforeSettle;
-
-  private JournalingStore(
-      Claim.Source source, Journal journal, AtomicLong numbers, Runnable beforeSettle) {
-    this.source = source;
-    this.journal = journal;
-    this.numbers = numbers;
-    this.beforeSettle = beforeSettle;
-  }
+record JournalingStore(
+    Claim.Source source, Journal journal, AtomicLong numbers, Runnable beforeSettle)
+    implements InvocationHandler {
 
   /**
    * The same store, with all that it can do beside. A relay of one that keeps nothing is seen by

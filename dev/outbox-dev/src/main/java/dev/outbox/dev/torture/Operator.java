@@ -10,7 +10,10 @@ import dev.outbox.spi.store.InspectionStore;
 import dev.outbox.spi.store.InspectionStore.Listed;
 import dev.outbox.spi.store.InspectionStore.Query;
 import dev.outbox.spi.store.InspectionStore.Status;
-import java.util.HashSet;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
@@ -21,33 +24,39 @@ import org.jspecify.annotations.Nullable;
 /**
  * Somebody who repairs dead letters and requeues them, or discards them, and always those that
  * nobody can repair; and who cancels messages that are not due. Used by one thread.
+ *
+ * @param store which is an {@link InspectionStore}, too
+ * @param who null: the store does not remember who decided
+ * @param discarded which messages it discarded or cancelled, or may have: the answer was lost
  */
-final class Operator {
+record Operator(
+    DeadLetterStore store,
+    @Nullable Who who,
+    Repairs repairs,
+    Journal journal,
+    Random random,
+    Set<UUID> discarded) {
   private static final int MOST = 1_000;
   private static final Query SCHEDULED = Query.first(Status.SCHEDULED, MOST);
-  private static final Who MYSELF = Who.named("operator");
 
-  private final DeadLetterStore store;
-  private final @Nullable Who who;
-  private final Repairs repairs;
-  private final Journal journal;
-  private final Random random;
+  /** Which messages the broker takes now that somebody repaired them: a file each. */
+  record Repairs(Path directory) {
 
-  /** Which messages it discarded or cancelled, or may have: the answer was lost. */
-  final Set<UUID> discarded = new HashSet<>();
+    private void add(UUID id) {
+      try {
+        Files.write(file(id), new byte[0]);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
 
-  /**
-   * Somebody.
-   *
-   * @param store which is an {@link InspectionStore}, too
-   * @param audited whether the store remembers who decided
-   */
-  Operator(DeadLetterStore store, boolean audited, Repairs repairs, Journal journal, long seed) {
-    this.store = store;
-    who = audited ? MYSELF : null;
-    this.repairs = repairs;
-    this.journal = journal;
-    random = new Random(seed);
+    boolean has(UUID id) {
+      return Files.exists(file(id));
+    }
+
+    private Path file(UUID id) {
+      return directory.resolve("repaired-" + id);
+    }
   }
 
   /** Looks at some dead letters and what is not due, or at all dead letters. */
@@ -63,7 +72,11 @@ final class Operator {
         }
       } while (letters.size() == MOST);
       if (!all) {
-        cancelSome();
+        for (Listed one : ((InspectionStore) store).messages(SCHEDULED).found()) {
+          if (random.nextInt(4) == 0) {
+            take(one.sequence(), UUID.fromString(one.id()), "cancel", store::cancel);
+          }
+        }
       }
     } catch (OutboxException e) {
       // the database is away
@@ -83,14 +96,6 @@ final class Operator {
       repairs.add(work.id());
       journal.write(
           "requeue", sequence, work.id(), !store.requeue(Set.of(sequence), who).isEmpty());
-    }
-  }
-
-  private void cancelSome() {
-    for (Listed one : ((InspectionStore) store).messages(SCHEDULED).found()) {
-      if (random.nextInt(4) == 0) {
-        take(one.sequence(), UUID.fromString(one.id()), "cancel", store::cancel);
-      }
     }
   }
 

@@ -288,7 +288,7 @@ public final class Oracle {
         if (line.number(1) > deliveredAt.getOrDefault(sequence, Long.MAX_VALUE)) {
           wrong(
               "claimed by %s after it was settled as delivered: sequence %s",
-              claim(line), sequence);
+              line.numbered(), sequence);
         }
       }
     }
@@ -299,10 +299,10 @@ public final class Oracle {
     Map<String, Span> claims = new HashMap<>();
     for (Line line : lines) {
       switch (line.what()) {
-        case "claim" -> claims.put(claim(line), new Span(line));
-        case "renewed" -> requireNonNull(claims.get(claim(line))).renewed(line);
-        case "settle" -> requireNonNull(claims.get(claim(line))).settle(line);
-        case "settled" -> requireNonNull(claims.get(claim(line))).settled(line);
+        case "claim" -> claims.put(line.numbered(), new Span(line));
+        case "renewed" -> requireNonNull(claims.get(line.numbered())).renewed(line);
+        case "settle" -> requireNonNull(claims.get(line.numbered())).settle(line);
+        case "settled" -> requireNonNull(claims.get(line.numbered())).settled(line);
         default -> {}
       }
     }
@@ -311,10 +311,6 @@ public final class Oracle {
     claims.forEach((name, span) -> span.lived(name, seen, byKey));
     Held.compare(byKey, "key %s is in two live claims: %s and %s", this::saw);
     return claims.size();
-  }
-
-  private static String claim(Line line) {
-    return line.process() + "#" + line.detail(0);
   }
 
   /**
@@ -434,11 +430,12 @@ public final class Oracle {
     for (Line line : lines) {
       switch (line.what()) {
         case "claim" ->
-            claims.put(claim(line), line.list(3).stream().map(m -> m.split("\\|", 2)[0]).toList());
-        case "settled" -> claims.remove(claim(line));
-        case "publish" -> calls.put(claim(line), line.list(1));
+            claims.put(
+                line.numbered(), line.list(3).stream().map(m -> m.split("\\|", 2)[0]).toList());
+        case "settled" -> claims.remove(line.numbered());
+        case "publish" -> calls.put(line.numbered(), line.list(1));
         case "results" -> {
-          calls.remove(claim(line));
+          calls.remove(line.numbered());
           for (String result : line.list(1)) {
             String[] part = result.split("\\|", 2);
             long sequence = Long.parseLong(part[0]);

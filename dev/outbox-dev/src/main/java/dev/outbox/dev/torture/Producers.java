@@ -18,7 +18,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -98,7 +97,7 @@ final class Producers<T> {
   private static <T> void run(Child child, Tortured<T> place) throws InterruptedException {
     Producers<T> producers = new Producers<>(child, ALONE, place, place::begin, () -> null);
     child.parent.say(Child.STARTED);
-    producers.obey(calm -> {});
+    producers.obey();
   }
 
   /** As fast as they can. */
@@ -106,25 +105,21 @@ final class Producers<T> {
     load.allow(most, Integer.MAX_VALUE);
   }
 
-  /**
-   * Does what the parent says, until the end.
-   *
-   * @param calm told before they pause and before they go on
-   */
-  void obey(Consumer<Boolean> calm) throws InterruptedException {
+  /** Does what the parent says, until the end. */
+  void obey() throws InterruptedException {
     for (String command = child.parent.command();
         !command.equals(Child.END);
         command = child.parent.command()) {
       String[] words = command.split(" ");
       switch (words[0]) {
         case Child.PAUSE -> {
-          calm.accept(true);
+          child.calm = true;
           allow(0);
           load.await();
           child.parent.say(Child.PAUSED);
         }
         case Child.GO_ON -> {
-          calm.accept(false);
+          child.calm = false;
           allow(Long.MAX_VALUE);
         }
         case Child.EXHAUST -> place.exhaust(Long.parseLong(words[1]));
@@ -164,7 +159,10 @@ final class Producers<T> {
       boolean durable = random.nextBoolean() || !place.commitLater(business.transaction());
       Map<String, Integer> last = lockKeys(business);
       if (random.nextInt(8) == 0) {
-        List<OutboxMessage> vain = last.keySet().stream().map(this::vain).toList();
+        List<OutboxMessage> vain =
+            last.keySet().stream()
+                .map(key -> new Work(UUID.randomUUID(), key, 0, Kind.PLAIN).message().build())
+                .toList();
         place.inVain(
             business.transaction(),
             () -> {
@@ -175,7 +173,8 @@ final class Producers<T> {
       for (int i = isQuiet() ? 0 : random.nextInt(3); i >= 0; i--) {
         appended.addAll(append(business, last));
       }
-      record(business, last, appended);
+      appended.forEach(one -> place.appended(business.transaction(), one)); // for the oracle
+      last.forEach(business::last);
       standStill();
       if (random.nextInt(12) != 0) {
         business.commit();
@@ -217,10 +216,6 @@ final class Producers<T> {
       return appended;
     }
 
-    private OutboxMessage vain(String key) {
-      return new Work(UUID.randomUUID(), key, 0, Kind.PLAIN).message().build();
-    }
-
     private void appendPlain(Business<T> business, Work work) {
       int stall = random.nextInt(3) == 0 ? random.nextInt(LONGEST_STALL_MILLIS) : 0;
       place.appendPlain(business.transaction(), work.message().build(), stall);
@@ -247,12 +242,6 @@ final class Producers<T> {
         message.dedupKey(name + "/" + work.id());
       }
       return message.build();
-    }
-
-    /** What the oracle will believe, in the same transaction. */
-    private void record(Business<T> business, Map<String, Integer> last, List<Appended> appended) {
-      appended.forEach(one -> place.appended(business.transaction(), one));
-      last.forEach(business::last);
     }
 
     /** Sequences are drawn, and others commit first. */

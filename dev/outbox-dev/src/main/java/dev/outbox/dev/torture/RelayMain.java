@@ -28,7 +28,6 @@ final class RelayMain {
   private static final Duration FIRST_RETRY = Duration.ofMillis(50);
   private static final Duration IDLE_PAUSE = Duration.ofMillis(100);
   private static final Duration PUBLISH_TIMEOUT = Duration.ofMillis(1_500);
-  private static final Duration SLOW = Duration.ofSeconds(8);
   private static final int SLOW_TO_TELL_MILLIS = 100;
   private static final int WORKERS = 2;
   private static final int PRODUCERS = 2;
@@ -48,7 +47,6 @@ final class RelayMain {
   private final Child child;
   private final Random late;
   private final Random slow;
-  private volatile boolean calm;
 
   /** Of what was delivered last: if any key is kept here, it is this one. */
   private volatile @Nullable String lastKey;
@@ -67,10 +65,8 @@ final class RelayMain {
   }
 
   private <T> void run(Tortured<T> place) throws InterruptedException {
-    Repairs repairs = new Repairs(child.directory());
-    MessagePublisher broker = child.broker().publisher(PUBLISH_TIMEOUT);
-    try (TroubledPublisher publisher =
-        new TroubledPublisher(broker, child.journal, repairs, SLOW.toMillis(), child.seed())) {
+    try (MessagePublisher broker = child.broker().publisher(PUBLISH_TIMEOUT)) {
+      MessagePublisher publisher = new TroubledPublisher(broker, child);
       OutboxStore<T> store = JournalingStore.of(place.store(), child.journal, this::perhapsLate);
       Relay relay =
           Relay.builder(store, publisher)
@@ -81,7 +77,12 @@ final class RelayMain {
               .idlePause(IDLE_PAUSE)
               .retryPolicy(POLICY)
               .haltKeyWhenDead(List.of(Work.HALTING_TOPIC))
-              .listener(this::remember)
+              .listener(
+                  event -> {
+                    if (event instanceof RelayEvent.Delivered delivered) {
+                      lastKey = delivered.message().message().recordKey();
+                    }
+                  })
               .build();
       Thread starting = new Thread(() -> start(relay), "start");
       starting.setDaemon(true);
@@ -94,18 +95,8 @@ final class RelayMain {
               () -> place.begin((transaction, all) -> append(relay, store, transaction, all)),
               () -> lastKey);
       child.parent.say(Child.STARTED);
-      producers.obey(
-          yes -> {
-            calm = yes;
-            publisher.calm(yes);
-          });
+      producers.obey();
       relay.close();
-    }
-  }
-
-  private void remember(RelayEvent event) {
-    if (event instanceof RelayEvent.Delivered delivered) {
-      lastKey = delivered.message().message().recordKey();
     }
   }
 
@@ -115,20 +106,15 @@ final class RelayMain {
     return Uncommitted.of(
         uncommitted.appended(),
         () -> {
-          beSlow();
+          if (slow.nextInt(4) == 0) { // workers may read what was committed before they are told
+            pause(slow.nextInt(SLOW_TO_TELL_MILLIS));
+          }
           Committed committed = uncommitted.committed();
           if (committed == Committed.HANDED_OVER) {
             child.journal.write("handed-over");
           }
           return committed;
         });
-  }
-
-  /** Workers may read what was committed before they are told. */
-  private void beSlow() {
-    if (slow.nextInt(4) == 0) {
-      pause(slow.nextInt(SLOW_TO_TELL_MILLIS));
-    }
   }
 
   private static void pause(long millis) {
@@ -160,7 +146,7 @@ final class RelayMain {
   }
 
   private void perhapsLate() {
-    if (!calm && late.nextDouble() < LATE) {
+    if (!child.calm && late.nextDouble() < LATE) {
       child.journal.write("trouble", "settles-late");
       pause((long) (LEASE.toMillis() * (0.8 + late.nextDouble())));
     }

@@ -12,6 +12,7 @@ import dev.outbox.dev.database.Place.Effect;
 import dev.outbox.dev.database.StoreKind;
 import dev.outbox.dev.database.Tortured.Kept;
 import dev.outbox.dev.database.Work.DeadLetter;
+import dev.outbox.dev.torture.Fault.Plan;
 import dev.outbox.dev.torture.Fleet.Role;
 import dev.outbox.dev.torture.Handling.Way;
 import dev.outbox.dev.torture.Journal.Line;
@@ -19,6 +20,7 @@ import dev.outbox.dev.torture.Oracle.Delivery;
 import dev.outbox.embedded.ChildJvm;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.InboxKey;
+import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.KeepingStore;
@@ -29,6 +31,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -154,10 +157,11 @@ final class Torture {
     operator =
         new Operator(
             (DeadLetterStore) servers.place.store(),
-            settings.archive() != Archive.NONE,
-            new Repairs(directory),
+            settings.archive() == Archive.NONE ? null : Who.named("operator"),
+            new Operator.Repairs(directory),
             journal,
-            random.nextLong());
+            new Random(random.nextLong()),
+            new HashSet<>());
   }
 
   /**
@@ -309,12 +313,12 @@ final class Torture {
     seen.forEach(oracle::saw);
     List<DeadLetter> letters = servers.place.deadLetters();
     Set<UUID> delivered = oracle.compareDeliveries(log);
-    oracle.compareLost(delivered, letters, operator.discarded);
+    oracle.compareLost(delivered, letters, operator.discarded());
     int cancelled = oracle.compareCancelled(lines, delivered);
     Optional<Kept> kept = servers.place.kept();
     kept.ifPresent(
         all -> {
-          oracle.compareArchive(all.archived(), all.left(), delivered, operator.discarded);
+          oracle.compareArchive(all.archived(), all.left(), delivered, operator.discarded());
           oracle.compareAudit(lines, all.audit());
         });
     oracle.compareCommits(lines);
@@ -360,7 +364,7 @@ final class Torture {
                 oracle.count(),
                 log.size(),
                 log.size() - delivered.size(),
-                operator.discarded.size() - cancelled,
+                operator.discarded().size() - cancelled,
                 cancelled,
                 Journal.of(lines, "cancel").size() - cancelled));
     int archived = kept.map(all -> all.archived().size()).orElse(0);

@@ -2,9 +2,11 @@ package dev.outbox.dev.torture;
 
 import dev.outbox.dev.database.Work;
 import dev.outbox.dev.database.Work.Kind;
+import dev.outbox.dev.torture.Operator.Repairs;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -26,41 +28,29 @@ import org.jspecify.annotations.Nullable;
  *   trouble WHAT
  * </pre>
  *
- * <p>Each call has a random of its own, from the seed and the call's number.
- *
- * @param slowMillis longer than the relay waits
+ * <p>Each call has a random of its own, from the seed and the call's number. While the process is
+ * calm, only what is wrong with a message itself fails.
  */
 final class TroubledPublisher implements MessagePublisher {
+  /** Longer than the relay waits. */
+  private static final Duration SLOW = Duration.ofSeconds(8);
+
   private final MessagePublisher publisher;
+  private final Child child;
   private final Journal journal;
   private final Repairs repairs;
-  private final long slowMillis;
-  private final long seed;
   private final AtomicLong calls = new AtomicLong();
-  private volatile boolean calm;
 
-  TroubledPublisher(
-      MessagePublisher publisher, Journal journal, Repairs repairs, long slowMillis, long seed) {
+  TroubledPublisher(MessagePublisher publisher, Child child) {
     this.publisher = publisher;
-    this.journal = journal;
-    this.repairs = repairs;
-    this.slowMillis = slowMillis;
-    this.seed = seed;
-  }
-
-  /** Only what is wrong with a message itself fails while it is calm. */
-  void calm(boolean calm) {
-    this.calm = calm;
+    this.child = child;
+    journal = child.journal;
+    repairs = new Repairs(child.directory());
   }
 
   @Override
   public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
     return new Call(calls.incrementAndGet()).publish(messages);
-  }
-
-  @Override
-  public void close() {
-    publisher.close();
   }
 
   private final class Call {
@@ -69,7 +59,7 @@ final class TroubledPublisher implements MessagePublisher {
 
     private Call(long number) {
       this.number = number;
-      random = new Random(seed + number);
+      random = new Random(child.seed() + number);
     }
 
     List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
@@ -82,7 +72,7 @@ final class TroubledPublisher implements MessagePublisher {
           chance(0.03, "one-topic-away") ? Work.TOPICS.get(random.nextInt(Work.TOPICS.size())) : "";
       List<Result> results = results(messages, dead);
       if (chance(0.01, "hangs")) {
-        Thread.sleep(slowMillis);
+        Thread.sleep(SLOW.toMillis());
       }
       if (chance(0.02, "throws-late")) {
         throw new IllegalStateException("thrown after some were delivered");
@@ -92,7 +82,11 @@ final class TroubledPublisher implements MessagePublisher {
           number,
           Journal.list(
               IntStream.range(0, messages.size())
-                  .mapToObj(i -> messages.get(i).sequence() + "|" + name(results.get(i)))));
+                  .mapToObj(
+                      i ->
+                          messages.get(i).sequence()
+                              + "|"
+                              + results.get(i).getClass().getSimpleName())));
       return results;
     }
 
@@ -134,15 +128,11 @@ final class TroubledPublisher implements MessagePublisher {
     }
 
     private boolean chance(double probability, String trouble) {
-      boolean happens = !calm && random.nextDouble() < probability;
+      boolean happens = !child.calm && random.nextDouble() < probability;
       if (happens) {
         journal.write("trouble", trouble);
       }
       return happens;
     }
-  }
-
-  private static String name(Result result) {
-    return result.getClass().getSimpleName();
   }
 }

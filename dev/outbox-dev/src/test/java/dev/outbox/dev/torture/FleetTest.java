@@ -35,7 +35,7 @@ class FleetTest {
     try (Fleet fleet = new Fleet(settings, directory, new Clocks(directory), 1)) {
       fleet.launch(0);
       Member member = fleet.pick(0, Role.PRODUCER).orElseThrow();
-      String ended = member.name();
+      String ended = member.name;
       member.jvm.close();
       assertThat(fleet.pause())
           .singleElement()

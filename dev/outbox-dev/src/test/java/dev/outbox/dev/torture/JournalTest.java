@@ -11,7 +11,7 @@ class JournalTest {
 
   @Test
   @DisplayName("a detail of several lines, as what a process said, is in one line")
-  void lines(@TempDir Path directory) {
+  void lines(@TempDir Path directory) throws Exception {
     try (Journal journal = Journal.open(directory, "torture")) {
       journal.write("violation", "it said:\nthis\n");
       journal.write("calm");
@@ -23,7 +23,7 @@ class JournalTest {
 
   @Test
   @DisplayName("a thread that is interrupted writes its line, and others go on")
-  void interrupted(@TempDir Path directory) {
+  void interrupted(@TempDir Path directory) throws Exception {
     try (Journal journal = Journal.open(directory, "relay-1")) {
       Thread.currentThread().interrupt();
       journal.write("publish", 1);

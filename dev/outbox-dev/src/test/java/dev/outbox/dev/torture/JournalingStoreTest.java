@@ -108,7 +108,7 @@ class JournalingStoreTest {
   @Test
   @DisplayName(
       "a store that keeps nothing: its claims are written down, and what else it can do stays")
-  void claims(@TempDir Path directory) {
+  void claims(@TempDir Path directory) throws Exception {
     try (Journal journal = Journal.open(directory, "relay-1")) {
       OutboxStore<String> store = JournalingStore.of(new Given(), journal, () -> asked.add("late"));
       assertThat(((SchemaStore) store).ddl()).isEqualTo("create it");

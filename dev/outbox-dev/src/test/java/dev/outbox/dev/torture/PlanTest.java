@@ -2,6 +2,7 @@ package dev.outbox.dev.torture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.dev.torture.Fault.Plan;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
