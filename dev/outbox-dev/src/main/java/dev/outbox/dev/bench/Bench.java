@@ -75,10 +75,11 @@ final class Bench {
           EnumSet.copyOf(scenarios.isEmpty() ? EnumSet.allOf(Scenario.class) : scenarios)) {
         current = scenario.toString();
         notes.put(current, scenario.what);
-        scenario.run(this);
+        scenario.run.of(this);
       }
     } finally {
-      List<Line> measured = lines.values().stream().filter(Line::isMeasured).toList();
+      List<Line> measured =
+          lines.values().stream().filter(line -> !line.ours().runs().isEmpty()).toList();
       if (!measured.isEmpty()) {
         about.put("server CPU", cpu.describe());
         end.accept(new Report(about, measured, notes));

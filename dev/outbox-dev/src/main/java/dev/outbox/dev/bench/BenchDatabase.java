@@ -82,9 +82,7 @@ final class BenchDatabase implements AutoCloseable {
   private final String schema = BEGIN + UUID.randomUUID().toString().substring(0, 8);
   private final Address own;
   private final StoreKind kind;
-  private final boolean isPostgres;
   private final JdbcPlace admin;
-  private boolean closed;
 
   /**
    * Connects and makes a schema with all tables.
@@ -96,7 +94,6 @@ final class BenchDatabase implements AutoCloseable {
     own = root.in(schema);
     admin = (JdbcPlace) StoreKind.at(own, CONNECTIONS);
     kind = admin.kind();
-    isPostgres = kind == StoreKind.POSTGRES;
     try {
       root.createSchema(schema);
       create();
@@ -250,21 +247,18 @@ final class BenchDatabase implements AutoCloseable {
    * not a number where it cannot be known.
    */
   double rows(Side side) {
-    if (isPostgres) {
+    if (kind == StoreKind.POSTGRES) {
       awaitCounted();
     }
-    return tables(side, BUCKETS).stream().mapToDouble(this::rows).sum();
-  }
-
-  /** MySQL and MariaDB say -1 where they do not count. */
-  private double rows(String table) {
-    long rows = number(kind.sql("writes", schema).formatted(table));
-    return rows < 0 ? Double.NaN : rows;
+    return tables(side, BUCKETS).stream()
+        .mapToDouble(table -> number(kind.sql("writes", schema).formatted(table)))
+        .map(rows -> rows < 0 ? Double.NaN : rows) // MySQL and MariaDB, where they do not count
+        .sum();
   }
 
   /** What went to the database's log, of everybody; not a number where it cannot be known. */
   double logBytes() {
-    if (isPostgres) {
+    if (kind == StoreKind.POSTGRES) {
       return number(kind.sql("log bytes"));
     }
     return admin.ask(
@@ -317,10 +311,6 @@ final class BenchDatabase implements AutoCloseable {
   /** Removes everything, also while a run is under way, as after Ctrl-C. */
   @Override
   public void close() {
-    if (closed) {
-      return;
-    }
-    closed = true;
     try (root;
         admin) {
       root.removeSchemas(schema);

@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Drains a number of messages: by a relay, as users run it, or by the limit's loop. The time begins
@@ -35,6 +34,8 @@ final class Drain {
               .map(message -> Result.delivered(() -> "order-3@" + message.sequence()))
               .toList();
 
+  private static final String NO_TROUBLE = "no error was reported";
+
   private static final Duration NOTHING_LEFT = Duration.ofNanos(200_000);
 
   private Drain() {}
@@ -51,17 +52,28 @@ final class Drain {
       MessagePublisher publisher,
       UnaryOperator<Relay.Builder> settings)
       throws InterruptedException {
-    Watch watch = new Watch(new Meter(messages));
-    watch.meter.begin();
+    Meter meter = new Meter(messages);
+    AtomicReference<String> trouble = new AtomicReference<>(NO_TROUBLE);
+    RelayListener watch =
+        event -> {
+          if (event instanceof RelayEvent.Delivered) {
+            meter.done(1);
+          } else if (event instanceof RelayEvent.StoreFailed
+              || event instanceof RelayEvent.LeaseLost
+              || event instanceof RelayEvent.Abandoned
+              || event instanceof RelayEvent.PublisherBroken) {
+            trouble.compareAndSet(NO_TROUBLE, event.toString());
+          }
+        };
+    meter.begin();
     try (Relay relay = settings.apply(Relay.builder(store, publisher).listener(watch)).build()) {
       relay.start();
-      watch.meter.await(
-          () -> "%s; %s".formatted(watch.trouble(), store.statistics(StatisticsStore.DEFAULT_CAP)));
+      meter.await(() -> "%s; %s".formatted(trouble, store.statistics(StatisticsStore.DEFAULT_CAP)));
     }
-    if (watch.trouble.get() != null) {
-      throw new IllegalStateException("a relay was disturbed: " + watch.trouble());
+    if (!NO_TROUBLE.equals(trouble.get())) {
+      throw new IllegalStateException("a relay was disturbed: " + trouble);
     }
-    return watch.meter;
+    return meter;
   }
 
   /** So many workers of the limit, until so many messages are deleted. */
@@ -94,32 +106,5 @@ final class Drain {
         LockSupport.parkNanos(NOTHING_LEFT.toNanos()); // others have the rest
       }
     };
-  }
-
-  /** Counts what is delivered and keeps the first sign of trouble. */
-  private static final class Watch implements RelayListener {
-    private final Meter meter;
-    private final AtomicReference<@Nullable String> trouble = new AtomicReference<>();
-
-    Watch(Meter meter) {
-      this.meter = meter;
-    }
-
-    String trouble() {
-      String known = trouble.get();
-      return known != null ? known : "no error was reported";
-    }
-
-    @Override
-    public void on(RelayEvent event) {
-      if (event instanceof RelayEvent.Delivered) {
-        meter.done(1);
-      } else if (event instanceof RelayEvent.StoreFailed
-          || event instanceof RelayEvent.LeaseLost
-          || event instanceof RelayEvent.Abandoned
-          || event instanceof RelayEvent.PublisherBroken) {
-        trouble.compareAndSet(null, event.toString());
-      }
-    }
   }
 }

@@ -1,26 +1,38 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.Archive;
+import dev.outbox.OutboxMessage;
 import dev.outbox.dev.bench.BenchDatabase.Backlog;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Throughput.Case;
 import dev.outbox.dev.bench.Throughput.Part;
 import dev.outbox.dev.bench.Throughput.Round;
+import dev.outbox.dev.bench.Throughput.Step;
+import dev.outbox.dev.broker.KafkaBroker;
+import dev.outbox.dev.common.Load;
 import dev.outbox.dev.database.JdbcPlace;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.producer.KafkaProducer;
 
-/** The rate at which a backlog goes away: scenarios, and rounds that fill tables and drain them. */
-final class Draining {
+/**
+ * The rate at which messages go through: scenarios, and rounds that fill tables and drain them, or
+ * append meanwhile.
+ */
+record Draining(Bench bench, BenchDatabase database) {
   private static final int MESSAGES = 200_000;
   private static final int MANY_KEYS = 10_000;
 
@@ -31,8 +43,9 @@ final class Draining {
   private static final int PINNED_MESSAGES = 500_000;
   private static final int BLOCKED = 100_000;
 
-  private static final List<Part> PARTS =
-      List.of(Part.WHOLE, new Part(", first fifth", 0, 2), new Part(", last fifth", 8, 10));
+  private static final int END_TO_END = 100_000;
+  private static final int A_TRANSACTION = 50;
+  private static final int CLIENTS = 2;
 
   /** Takes nothing. */
   private static final MessagePublisher FAILING =
@@ -48,24 +61,27 @@ final class Draining {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final Duration LOOK = Duration.ofMillis(200);
 
-  private Draining() {}
+  Draining(Bench bench) {
+    this(bench, bench.database);
+  }
 
-  static void drain(Bench bench) throws Exception {
-    Throughput.measure(bench, drains(bench), List.of(Part.WHOLE));
+  void drain() throws Exception {
+    Throughput.measure(bench, drains(), Part.WHOLE);
+  }
+
+  /** What a message costs in statements and writes; nothing is timed. */
+  void work() throws Exception {
+    Throughput.count(bench, drains());
   }
 
   /** Each number of keys by each number of workers. */
-  static List<Case> drains(Bench bench) {
+  private List<Case> drains() {
     List<Case> cases = new ArrayList<>();
     for (int keys : KEYS) {
       for (int workers : WORKERS) {
         Backlog load = new Backlog(bench.scaled(MESSAGES), keys);
-        cases.add(
-            by(
-                workers,
-                keys == UNORDERED ? "unordered" : count(keys, "key"),
-                ours(bench.database, load, workers),
-                limit(bench.database, load, workers)));
+        String name = keys == UNORDERED ? "unordered" : count(keys, "key");
+        cases.add(by(workers, name, ours(load, workers), limit(load, workers)));
       }
     }
     return cases;
@@ -84,7 +100,7 @@ final class Draining {
     return String.format(Locale.ROOT, "%,d/s", rate);
   }
 
-  static void archive(Bench bench) throws Exception {
+  void archive() throws Exception {
     List<Case> cases = new ArrayList<>();
     Backlog load = new Backlog(bench.scaled(MESSAGES), MANY_KEYS);
     for (Archive archive : List.of(Archive.METADATA, Archive.FULL)) {
@@ -93,35 +109,32 @@ final class Draining {
             by(
                 workers,
                 archive.name().toLowerCase(Locale.ROOT),
-                byRelay(bench.database, load, workers, archive, Drain.ANSWERING),
-                byRelay(bench.database, load, workers, Archive.NONE, Drain.ANSWERING)));
+                byRelay(load, workers, archive, Drain.ANSWERING),
+                byRelay(load, workers, Archive.NONE, Drain.ANSWERING)));
       }
     }
-    Throughput.measure(bench, cases, List.of(Part.WHOLE));
+    Throughput.measure(bench, cases, Part.WHOLE);
   }
 
-  static void pinned(Bench bench) throws Exception {
-    BenchDatabase database = bench.database;
-    List<Case> cases = new ArrayList<>();
+  void pinned() throws Exception {
     Backlog load = new Backlog(bench.scaled(PINNED_MESSAGES), MANY_KEYS);
-    cases.add(
-        by(
-            1,
-            "read-only snapshot",
-            pinned(database, ours(database, load, 1)),
-            pinned(database, limit(database, load, 1))));
     Backlog blocked = new Backlog(bench.scaled(BLOCKED), 1);
-    cases.add(
-        by(
-            1,
-            "read-only snapshot, 1 blocked key",
-            pinned(database, blockedKey(database, blocked)),
-            pinned(database, limit(database, blocked, 1))));
-    Throughput.measure(bench, cases, PARTS);
+    Throughput.measure(
+        bench,
+        List.of(
+            by(1, "read-only snapshot", pinned(ours(load, 1)), pinned(limit(load, 1))),
+            by(
+                1,
+                "read-only snapshot, 1 blocked key",
+                pinned(blockedKey(blocked)),
+                pinned(limit(blocked, 1)))),
+        Part.WHOLE,
+        new Part(", first fifth", 0, 2),
+        new Part(", last fifth", 8, 10));
   }
 
   /** Holds a snapshot from before another round is made ready until it is over. */
-  private static Round pinned(BenchDatabase database, Round round) {
+  private Round pinned(Round round) {
     Deque<AutoCloseable> held = new ArrayDeque<>();
     return new Round(
         () -> {
@@ -141,9 +154,9 @@ final class Draining {
   }
 
   /** A key whose messages are all blocked, and whose head gets through now. */
-  private static Round blockedKey(BenchDatabase database, Backlog load) {
+  private Round blockedKey(Backlog load) {
     return new Round(
-        () -> block(database, load),
+        () -> block(load),
         // The head has failed more often than the default policy allows.
         place ->
             Drain.relay(
@@ -154,8 +167,8 @@ final class Draining {
   }
 
   /** Runs a relay until no message is left that was not found out to be blocked. */
-  private static void block(BenchDatabase database, Backlog load) throws InterruptedException {
-    refill(database, Side.OURS, load);
+  private void block(Backlog load) throws InterruptedException {
+    refill(Side.OURS, load);
     try (JdbcPlace place = database.open(BenchDatabase.connections(1));
         Relay relay = Relay.builder(place.store(), FAILING).workers(1).retryPolicy(SOON).build()) {
       long end = System.nanoTime() + PATIENCE.toNanos();
@@ -169,37 +182,93 @@ final class Draining {
     }
   }
 
-  private static Round ours(BenchDatabase database, Backlog load, int workers) {
-    return byRelay(database, load, workers, Archive.NONE, Drain.NO_OP);
+  private Round ours(Backlog load, int workers) {
+    return byRelay(load, workers, Archive.NONE, Drain.NO_OP);
   }
 
-  private static Round byRelay(
-      BenchDatabase database,
-      Backlog load,
-      int workers,
-      Archive archive,
-      MessagePublisher publisher) {
+  private Round byRelay(Backlog load, int workers, Archive archive, MessagePublisher publisher) {
     return new Round(
-        () -> refill(database, Side.OURS, load),
+        () -> refill(Side.OURS, load),
         place ->
             Drain.relay(
                 place.store(archive), load.messages(), publisher, relay -> relay.workers(workers)));
   }
 
-  private static Round limit(BenchDatabase database, Backlog load, int workers) {
+  private Round limit(Backlog load, int workers) {
     return new Round(
-        () -> refill(database, Side.LIMIT, load),
-        place -> Drain.limit(place, workers, load.messages()));
+        () -> refill(Side.LIMIT, load), place -> Drain.limit(place, workers, load.messages()));
   }
 
   /**
    * The checkpoint comes before the fill: the pages are then in the log already, as those of
    * messages that live for seconds are.
    */
-  private static void refill(BenchDatabase database, Side side, Backlog load) {
+  private void refill(Side side, Backlog load) {
     database.empty(side);
     database.checkpoint();
     database.fill(side, load);
     database.tidy(side);
+  }
+
+  /** Appending and relaying to Kafka at once, beside a producer that only sends. */
+  void endToEnd() throws Exception {
+    long messages = bench.scaled(END_TO_END) / A_TRANSACTION * A_TRANSACTION;
+    Step renew = () -> database.renew(Side.OURS);
+    try (KafkaBroker topic = bench.topic()) {
+      Case one =
+          new Case(
+              "to Kafka",
+              CLIENTS + BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS),
+              new Round(renew, place -> toKafka(place, topic, messages)),
+              new Round(renew, place -> bare(topic, messages)));
+      Throughput.measure(bench, List.of(one), Part.WHOLE);
+    }
+  }
+
+  private static Meter toKafka(JdbcPlace place, KafkaBroker topic, long messages)
+      throws InterruptedException {
+    List<BenchClient> clients =
+        Stream.generate(() -> new BenchClient(place)).limit(CLIENTS).toList();
+    try (MessagePublisher publisher = topic.publisher(null);
+        Load load = new Load("a client", clients.stream().map(Draining::appending).toList())) {
+      Meter pace =
+          Drain.relay(
+              place.store(),
+              messages,
+              publisher,
+              relay -> {
+                load.allow(messages / A_TRANSACTION, Integer.MAX_VALUE);
+                return relay;
+              });
+      load.await();
+      return pace;
+    } finally {
+      clients.forEach(BenchClient::close);
+    }
+  }
+
+  private static Load.Client appending(BenchClient business) {
+    AtomicInteger next = new AtomicInteger();
+    return () ->
+        business.transaction(
+            Side.OURS,
+            Stream.generate(() -> BenchClient.message(next.getAndIncrement() % MANY_KEYS))
+                .limit(A_TRANSACTION)
+                .toList());
+  }
+
+  private static Meter bare(KafkaBroker topic, long messages) throws InterruptedException {
+    Meter meter = new Meter(messages);
+    try (KafkaProducer<byte[], byte[]> producer = topic.producer()) {
+      meter.begin();
+      for (long i = 0; i < messages; i++) {
+        OutboxMessage message = BenchClient.message((int) (i % MANY_KEYS));
+        producer.send(
+            topic.record(StoredMessage.of(i, 0, Instant.now(), message)),
+            (metadata, error) -> meter.done(error == null ? 1 : 0));
+      }
+      meter.await(() -> "the producer had errors");
+      return meter;
+    }
   }
 }

@@ -28,9 +28,10 @@ public record Report(Map<String, String> about, List<Line> lines, Map<String, St
       The sizes below are those of scale 1.""";
 
   /** One figure, measured once in each run. */
-  static final class Figure {
-    private final List<Double> runs = new ArrayList<>();
-    private final List<Time> cpu = new ArrayList<>();
+  record Figure(List<Double> runs, List<Time> cpu) {
+    private Figure() {
+      this(new ArrayList<>(), new ArrayList<>());
+    }
 
     void add(double value) {
       runs.add(value);
@@ -45,10 +46,6 @@ public record Report(Map<String, String> about, List<Line> lines, Map<String, St
     void add(double value, Time time) {
       runs.add(value);
       cpu.add(time);
-    }
-
-    List<Double> runs() {
-      return runs;
     }
 
     /** Whether its CPU time is here, and not elsewhere. */
@@ -76,10 +73,6 @@ public record Report(Map<String, String> about, List<Line> lines, Map<String, St
   record Line(String scenario, String name, String unit, Figure ours, Figure limit) {
     Line(String scenario, String name, String unit) {
       this(scenario, name, unit, new Figure(), new Figure());
-    }
-
-    boolean isMeasured() {
-      return !ours.runs().isEmpty();
     }
 
     boolean hasLimit() {

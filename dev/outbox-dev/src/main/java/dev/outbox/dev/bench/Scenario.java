@@ -5,7 +5,7 @@ import java.util.Locale;
 /** The scenarios, in the order in which they run. */
 enum Scenario {
   DRAIN(
-      Draining::drain,
+      bench -> new Draining(bench).drain(),
       "200,000 messages drained by a relay whose publisher takes everything at once;"
           + " limit: select and delete in a loop, without order, with as many workers."),
 
@@ -15,7 +15,7 @@ enum Scenario {
           + " limit: the same with bare inserts of a like row, or with none, by turns."),
 
   ARCHIVE(
-      Draining::archive,
+      bench -> new Draining(bench).archive(),
       "200,000 messages of 10,000 keys drained into an archive;"
           + " limit: the same relay without one, by turns."),
 
@@ -25,12 +25,12 @@ enum Scenario {
           + " included; limit: the same without firstTime, by turns."),
 
   PINNED(
-      Draining::pinned,
+      bench -> new Draining(bench).pinned(),
       "500,000 messages drained beside a read-only snapshot from before the fill, and 100,000 of a"
           + " key that was blocked; limit: the loop of drain on as many, beside the same."),
 
   END_TO_END(
-      EndToEndScenario::run,
+      bench -> new Draining(bench).endToEnd(),
       "Two clients append, 50 messages a transaction, while a relay publishes to Kafka, from the"
           + " first append until the last message is settled; limit: a bare producer of the same."),
 
@@ -57,11 +57,11 @@ enum Scenario {
           + " time in which a key had something to publish and nothing was published; no limit."),
 
   WORK(
-      WorkScenario::run,
+      bench -> new Draining(bench).work(),
       "For a message of drain: statements, rows written, the message's insert among them, and bytes"
           + " of the database's log; limits as there.");
 
-  private final Run run;
+  final Run run;
 
   /** What is measured, and what its limit is: a sentence for below the table. */
   final String what;
@@ -74,12 +74,8 @@ enum Scenario {
     this.what = what;
   }
 
-  private interface Run {
+  interface Run {
     void of(Bench bench) throws Exception;
-  }
-
-  void run(Bench bench) throws Exception {
-    run.of(bench);
   }
 
   /** As on the command line. */

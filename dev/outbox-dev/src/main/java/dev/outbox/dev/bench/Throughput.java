@@ -1,16 +1,18 @@
 package dev.outbox.dev.bench;
 
+import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Report.Figure;
 import dev.outbox.dev.bench.Report.Line;
 import dev.outbox.dev.database.JdbcPlace;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 
 /**
- * Cases whose rate is compared with the limit's. An untimed round first; then, run by run and case
- * by case, ours and the limit by turns.
+ * Cases whose rate, or work, is compared with the limit's. For the rate an untimed round comes
+ * first; then, run by run and case by case, ours and the limit by turns.
  */
 final class Throughput {
   /**
@@ -48,7 +50,7 @@ final class Throughput {
 
   private Throughput() {}
 
-  static void measure(Bench bench, List<Case> cases, List<Part> parts) throws Exception {
+  static void measure(Bench bench, List<Case> cases, Part... parts) throws Exception {
     Map<Case, JdbcPlace> pools = new LinkedHashMap<>();
     try {
       for (Case one : cases) {
@@ -58,7 +60,7 @@ final class Throughput {
         for (Map.Entry<Case, JdbcPlace> each : pools.entrySet()) {
           Case one = each.getKey();
           bench.say(one.name(), run);
-          List<Part> reported = run > 0 ? parts : List.of();
+          List<Part> reported = run > 0 ? List.of(parts) : List.of();
           time(bench, one, one.ours(), Line::ours, each.getValue(), reported);
           time(bench, one, one.limit(), Line::limit, each.getValue(), reported);
         }
@@ -91,5 +93,40 @@ final class Throughput {
         figure.add(rate);
       }
     }
+  }
+
+  /** Counts what is done for a message, in statements and writes, of each case once. */
+  static void count(Bench bench, List<Case> cases) throws Exception {
+    for (Case one : cases) {
+      bench.say(one.name());
+      count(bench, one, Side.OURS, one.ours(), Line::ours);
+      count(bench, one, Side.LIMIT, one.limit(), Line::limit);
+    }
+  }
+
+  /**
+   * Rows are those inserted, updated and deleted; the insert that brought a message is one. What
+   * cannot be known has no line.
+   */
+  private static void count(
+      Bench bench, Case one, Side side, Round round, Function<Line, Figure> figure)
+      throws Exception {
+    round.prepare().run();
+    BenchDatabase database = bench.database;
+    LongAdder statements = new LongAdder();
+    double rows = database.rows(side);
+    double logBytes = database.logBytes();
+    long messages;
+    try (JdbcPlace place = database.open(one.connections(), statements)) {
+      messages = round.run().of(place).total();
+    }
+    Map<String, Double> done = new LinkedHashMap<>();
+    done.put("statements", statements.doubleValue());
+    done.put("written", database.rows(side) - rows + messages);
+    done.put("log bytes", database.logBytes() - logBytes);
+    done.values().removeIf(count -> count.isNaN());
+    done.forEach(
+        (what, count) ->
+            figure.apply(bench.line(one.name() + ": " + what, "a message")).add(count / messages));
   }
 }
