@@ -109,8 +109,8 @@ record Draining(Bench bench, BenchDatabase database) {
             by(
                 workers,
                 archive.name().toLowerCase(Locale.ROOT),
-                byRelay(load, workers, archive, Drain.ANSWERING),
-                byRelay(load, workers, Archive.NONE, Drain.ANSWERING)));
+                byRelay(load, workers, archive, Meter.ANSWERING),
+                byRelay(load, workers, Archive.NONE, Meter.ANSWERING)));
       }
     }
     Throughput.measure(bench, cases, Part.WHOLE);
@@ -159,10 +159,10 @@ record Draining(Bench bench, BenchDatabase database) {
         () -> block(load),
         // The head has failed more often than the default policy allows.
         place ->
-            Drain.relay(
+            Meter.relay(
                 place.store(),
                 load.messages(),
-                Drain.NO_OP,
+                Meter.NO_OP,
                 relay -> relay.workers(1).retryPolicy(SOON)));
   }
 
@@ -183,20 +183,20 @@ record Draining(Bench bench, BenchDatabase database) {
   }
 
   private Round ours(Backlog load, int workers) {
-    return byRelay(load, workers, Archive.NONE, Drain.NO_OP);
+    return byRelay(load, workers, Archive.NONE, Meter.NO_OP);
   }
 
   private Round byRelay(Backlog load, int workers, Archive archive, MessagePublisher publisher) {
     return new Round(
         () -> refill(Side.OURS, load),
         place ->
-            Drain.relay(
+            Meter.relay(
                 place.store(archive), load.messages(), publisher, relay -> relay.workers(workers)));
   }
 
   private Round limit(Backlog load, int workers) {
     return new Round(
-        () -> refill(Side.LIMIT, load), place -> Drain.limit(place, workers, load.messages()));
+        () -> refill(Side.LIMIT, load), place -> Meter.limit(place, workers, load.messages()));
   }
 
   /**
@@ -232,7 +232,7 @@ record Draining(Bench bench, BenchDatabase database) {
     try (MessagePublisher publisher = topic.publisher(null);
         Load load = new Load("a client", clients.stream().map(Draining::appending).toList())) {
       Meter pace =
-          Drain.relay(
+          Meter.relay(
               place.store(),
               messages,
               publisher,

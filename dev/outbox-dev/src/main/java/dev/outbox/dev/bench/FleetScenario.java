@@ -5,7 +5,10 @@ import dev.outbox.dev.bench.Fleet.Outcome;
 import dev.outbox.dev.bench.Fleet.Pod;
 import dev.outbox.dev.bench.Fleet.Shape;
 import dev.outbox.dev.bench.Fleet.Usage;
+import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.dev.common.Percentiles;
+import dev.outbox.dev.database.JdbcPlace;
+import dev.outbox.spi.store.KeepingStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -13,11 +16,15 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
-/** What many relays on one outbox cost, and how long keys stand still when one of them ends. */
-final class FleetScenario {
+/**
+ * What many relays on one outbox cost, how long keys stand still when one of them ends, and how
+ * long messages take to the publisher.
+ */
+record FleetScenario(Bench bench) {
   private static final int[] PODS = {1, 2, 8, 20};
   private static final int[] PODS_THAT_END = {2, 8};
   private static final int IN_ONE_PROCESS = 20;
@@ -52,41 +59,49 @@ final class FleetScenario {
   /** At less than this scale, times this, fleets are smaller. */
   private static final int MOST = 400;
 
-  private FleetScenario() {}
+  private static final int[] LATENCY_RATES = {200, 2_000};
+  private static final int MANY_KEYS = 10_000;
+  private static final List<Shape> SAME_PROCESS = List.of(new Shape(1, CLIENTS));
+  private static final List<Shape> ANOTHER = List.of(new Shape(0, CLIENTS), new Shape(1, 0));
+  private static final Duration SHORT_WARM_UP = Duration.ofSeconds(15);
 
-  static void run(Bench bench) throws Exception {
+  private static final int HELD_RATE = 2_000;
+  private static final int HELD_PARTS = 5;
+  private static final Duration HELD_TIME = Duration.ofMinutes(10);
+
+  void run() throws Exception {
     int most = bench.scaled(MOST, 2);
     for (int pods : PODS) {
       if (pods <= most) {
-        measure(bench, Draining.count(pods, "pod"), pods, 1);
+        measure(Draining.count(pods, "pod"), pods, 1);
       }
     }
     int relays = Math.min(most, IN_ONE_PROCESS);
-    measure(bench, "%s relays in one process".formatted(relays), 1, relays);
+    measure("%s relays in one process".formatted(relays), 1, relays);
   }
 
-  static void ends(Bench bench) throws Exception {
+  void ends() throws Exception {
     for (int pods : PODS_THAT_END) {
       if (pods <= bench.scaled(MOST, 2)) {
-        ends(bench, pods);
+        ends(pods);
       }
     }
   }
 
-  private static Fleet fleet(Bench bench, int pods, int relays) {
+  private Fleet fleet(int pods, int relays) {
     Shape shape = new Shape(relays, Math.max(1, CLIENTS / pods));
     return new Fleet(bench, Collections.nCopies(pods, shape), KEYS, Woken.HANDED_OVER, null);
   }
 
-  private static void warmUp(Bench bench, String who, Fleet fleet) throws InterruptedException {
+  private void warmUp(String who, Fleet fleet) throws InterruptedException {
     bench.say(who, 0);
     Outcome ignored = fleet.run(WARM_UP_RATE, bench.unscaled(WARM_UP));
   }
 
-  private static void measure(Bench bench, String who, int pods, int relays) throws Exception {
-    try (Fleet fleet = fleet(bench, pods, relays)) {
-      warmUp(bench, who, fleet);
-      idle(bench, who + ", idle", fleet);
+  private void measure(String who, int pods, int relays) throws Exception {
+    try (Fleet fleet = fleet(pods, relays)) {
+      warmUp(who, fleet);
+      idle(who + ", idle", fleet);
       for (int rate : RATES) {
         String name = who + ", " + Draining.perSecond(rate);
         for (int run = 1; run <= bench.runs; run++) {
@@ -98,7 +113,7 @@ final class FleetScenario {
     }
   }
 
-  private static void idle(Bench bench, String name, Fleet fleet) throws InterruptedException {
+  private void idle(String name, Fleet fleet) throws InterruptedException {
     Thread.sleep(bench.unscaled(BEFORE_IDLE).toMillis());
     for (int run = 1; run <= bench.runs; run++) {
       bench.say(name, run);
@@ -116,14 +131,14 @@ final class FleetScenario {
     Predicate<String> end(Fleet fleet) throws InterruptedException;
   }
 
-  private static void ends(Bench bench, int pods) throws Exception {
+  private void ends(int pods) throws Exception {
     String who = Draining.count(pods, "pod");
     Duration rest = bench.unscaled(REST);
-    try (Fleet fleet = fleet(bench, pods, 1)) {
-      warmUp(bench, who, fleet);
-      measure(bench, who + ", one is killed", fleet, KILLS, f -> one(f, Pod::kill, rest));
-      measure(bench, who + ", one ends", fleet, 1, f -> one(f, Pod::end, rest));
-      measure(bench, who + ", each is replaced", fleet, 1, FleetScenario::each);
+    try (Fleet fleet = fleet(pods, 1)) {
+      warmUp(who, fleet);
+      measure(who + ", one is killed", fleet, KILLS, f -> one(f, Pod::kill, rest));
+      measure(who + ", one ends", fleet, 1, f -> one(f, Pod::end, rest));
+      measure(who + ", each is replaced", fleet, 1, FleetScenario::each);
     }
   }
 
@@ -152,8 +167,7 @@ final class FleetScenario {
    * In each run it ends something as often as {@code full} says at full scale; of each time counts
    * the key that stood still the longest.
    */
-  private static void measure(Bench bench, String name, Fleet fleet, int full, Ending ending)
-      throws Exception {
+  private void measure(String name, Fleet fleet, int full, Ending ending) throws Exception {
     for (int run = 1; run <= bench.runs; run++) {
       bench.say(name, run);
       List<Double> longest = new ArrayList<>();
@@ -174,6 +188,62 @@ final class FleetScenario {
       bench.report(name + ", standstill, p50", "ms", Percentiles.of(longest, 50));
       bench.report(name + ", standstill, max", "ms", Percentiles.of(longest, 100));
       bench.report(name + ", published again", "messages", (double) repeats / longest.size());
+    }
+  }
+
+  void latency() throws Exception {
+    for (Woken woken : Woken.values()) {
+      if (woken != Woken.HANDED_OVER || handsOver()) {
+        latency(woken);
+      }
+    }
+  }
+
+  private boolean handsOver() {
+    try (JdbcPlace place = bench.database.open(1)) {
+      return place.store() instanceof KeepingStore<?> able && able.handsOver();
+    }
+  }
+
+  /** How long messages take to the publisher, by the ways in which a relay hears of them. */
+  private void latency(Woken woken) throws Exception {
+    List<Shape> pods = woken == Woken.NOT ? ANOTHER : SAME_PROCESS;
+    try (KafkaBroker topic = bench.topic();
+        Fleet fleet = new Fleet(bench, pods, MANY_KEYS, woken, topic)) {
+      for (int rate : LATENCY_RATES) {
+        String name = Draining.perSecond(rate) + ", " + woken.label;
+        for (int run = 0; run <= bench.runs; run++) {
+          bench.say(name, run);
+          Outcome done = fleet.run(rate, bench.scaled(run == 0 ? SHORT_WARM_UP : TIME));
+          if (run > 0) {
+            Outcome.report(bench, name + ", commit to publisher", done.called());
+            Outcome.report(bench, name + ", commit to acknowledgement", done.acknowledged());
+            done.reportCost(bench, name);
+          }
+        }
+      }
+    }
+  }
+
+  /** What becomes of latency while somebody holds a transaction open. */
+  void held() throws Exception {
+    held("nothing", () -> () -> {});
+    held("one that has appended", bench.database::appender);
+  }
+
+  private void held(String beside, Callable<AutoCloseable> hold) throws Exception {
+    for (int run = 1; run <= bench.runs; run++) {
+      try (Fleet fleet = new Fleet(bench, SAME_PROCESS, MANY_KEYS, Woken.AFTER_COMMITS, null)) {
+        bench.say(beside, 0);
+        Outcome ignored = fleet.run(HELD_RATE, bench.scaled(SHORT_WARM_UP));
+        try (AutoCloseable held = hold.call()) {
+          for (int part = 1; part <= HELD_PARTS; part++) {
+            bench.say(beside + ", part " + part, run);
+            Outcome done = fleet.run(HELD_RATE, bench.scaled(HELD_TIME.dividedBy(HELD_PARTS)));
+            done.report(bench, "beside %s, fifth %s".formatted(beside, part));
+          }
+        }
+      }
     }
   }
 }

@@ -1,14 +1,34 @@
 package dev.outbox.dev.bench;
 
+import dev.outbox.dev.common.Load;
+import dev.outbox.dev.database.JdbcPlace;
+import dev.outbox.relay.Relay;
+import dev.outbox.relay.RelayEvent;
+import dev.outbox.relay.RelayListener;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StatisticsStore;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
-/** Takes the pace of some messages, in tenths of them. Safe for use by many threads. */
+/**
+ * Takes the pace of some messages, in tenths of them. Safe for use by many threads. It drains them
+ * too: by a relay, as users run it, or by the limit's loop. The time begins before the relay is
+ * built and ends when the last message is known to be settled; that a worker of the relay checks
+ * the schema and starts is included.
+ */
 final class Meter {
   static final int TENTHS = 10;
 
@@ -85,5 +105,88 @@ final class Meter {
   double rate(int from, int to) {
     long time = ends.get(to - 1) - (from == 0 ? begin : ends.get(from - 1));
     return messages * (to - from) * 1e9 / TENTHS / Math.max(1, time);
+  }
+
+  /** Takes everything at once. */
+  static final MessagePublisher NO_OP =
+      messages -> Collections.nCopies(messages.size(), Result.delivered());
+
+  /** The same, with an answer to each, which becomes a text only where it is asked for. */
+  static final MessagePublisher ANSWERING =
+      messages ->
+          messages.stream()
+              .map(message -> Result.delivered(() -> "order-3@" + message.sequence()))
+              .toList();
+
+  private static final String NO_TROUBLE = "no error was reported";
+
+  private static final Duration NOTHING_LEFT = Duration.ofNanos(200_000);
+
+  /**
+   * A relay, until so many messages are delivered; then it is closed.
+   *
+   * @throws IllegalStateException when the store failed or a lease was lost on the way: such a run
+   *     says nothing about speed
+   */
+  static Meter relay(
+      JdbcOutboxStore store,
+      long messages,
+      MessagePublisher publisher,
+      UnaryOperator<Relay.Builder> settings)
+      throws InterruptedException {
+    Meter meter = new Meter(messages);
+    AtomicReference<String> trouble = new AtomicReference<>(NO_TROUBLE);
+    RelayListener watch =
+        event -> {
+          if (event instanceof RelayEvent.Delivered) {
+            meter.done(1);
+          } else if (event instanceof RelayEvent.StoreFailed
+              || event instanceof RelayEvent.LeaseLost
+              || event instanceof RelayEvent.Abandoned
+              || event instanceof RelayEvent.PublisherBroken) {
+            trouble.compareAndSet(NO_TROUBLE, event.toString());
+          }
+        };
+    meter.begin();
+    try (Relay relay = settings.apply(Relay.builder(store, publisher).listener(watch)).build()) {
+      relay.start();
+      meter.await(() -> "%s; %s".formatted(trouble, store.statistics(StatisticsStore.DEFAULT_CAP)));
+    }
+    if (!NO_TROUBLE.equals(trouble.get())) {
+      throw new IllegalStateException("a relay was disturbed: " + trouble);
+    }
+    return meter;
+  }
+
+  /** So many workers of the limit, until so many messages are deleted. */
+  static Meter limit(JdbcPlace place, int workers, long messages) throws InterruptedException {
+    Meter meter = new Meter(messages);
+    List<Limit> loops = new ArrayList<>();
+    try {
+      for (int i = 0; i < workers; i++) {
+        loops.add(new Limit(place, Relay.Builder.DEFAULT_BATCH_SIZE));
+      }
+      try (Load load = new Load("the limit", loops.stream().map(l -> client(l, meter)).toList())) {
+        meter.begin();
+        load.allow(Long.MAX_VALUE, Integer.MAX_VALUE);
+        while (!meter.isOver()) {
+          boolean endless = load.done(); // it fails where one of them does
+          Thread.sleep(1);
+        }
+      }
+    } finally {
+      loops.forEach(Limit::close);
+    }
+    return meter;
+  }
+
+  private static Load.Client client(Limit loop, Meter meter) {
+    return () -> {
+      int count = meter.isOver() ? 0 : loop.batch();
+      meter.done(count);
+      if (count == 0) {
+        LockSupport.parkNanos(NOTHING_LEFT.toNanos()); // others have the rest
+      }
+    };
   }
 }

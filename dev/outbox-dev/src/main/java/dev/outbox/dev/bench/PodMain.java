@@ -62,7 +62,7 @@ public final class PodMain {
     String topic = parent.get("topic");
     publisher =
         topic.isEmpty()
-            ? Drain.NO_OP
+            ? Meter.NO_OP
             : new KafkaBroker(parent.get("bootstrap"), topic, List.of(BenchClient.ORDER))
                 .publisher(null);
   }

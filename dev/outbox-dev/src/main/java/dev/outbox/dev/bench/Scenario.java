@@ -35,24 +35,24 @@ enum Scenario {
           + " first append until the last message is settled; limit: a bare producer of the same."),
 
   LATENCY(
-      LatencyScenario::run,
+      bench -> new FleetScenario(bench).latency(),
       "From the return of a commit to the call of the publisher, and to its end with Kafka's"
           + " acknowledgement, with the statements and CPU time of clients and relay for a message;"
           + " no limit."),
 
   HELD(
-      LatencyScenario::held,
+      bench -> new FleetScenario(bench).held(),
       "The same to the publisher, at 2,000/s for 10 minutes, beside nothing and beside a transaction"
           + " that has appended and stays open; no limit."),
 
   FLEET(
-      FleetScenario::run,
+      bench -> new FleetScenario(bench).run(),
       "Pods, each a process with a relay and clients that append, and one process with 20 relays:"
           + " from a commit to the publisher, with the statements of all pods, and CPU time; no"
           + " limit."),
 
   FLEET_ENDS(
-      FleetScenario::ends,
+      bench -> new FleetScenario(bench).ends(),
       "Of the same pods at 200/s one is killed, 50 times, or ends, or each is replaced: the longest"
           + " time in which a key had something to publish and nothing was published; no limit."),
 

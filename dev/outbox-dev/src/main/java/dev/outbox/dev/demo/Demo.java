@@ -22,6 +22,7 @@ import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.Place.Effect;
 import dev.outbox.dev.database.StartedServer;
 import dev.outbox.dev.database.StoreKind;
+import dev.outbox.dev.demo.Account.Verdict;
 import dev.outbox.embedded.ChildJvm;
 import dev.outbox.embedded.Directories;
 import dev.outbox.embedded.ParentJvm;

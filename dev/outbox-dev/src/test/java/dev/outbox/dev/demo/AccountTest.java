@@ -8,6 +8,7 @@ import dev.outbox.dev.database.Work;
 import dev.outbox.dev.database.Work.DeadLetter;
 import dev.outbox.dev.database.Work.Kind;
 import dev.outbox.dev.demo.Account.Shipment;
+import dev.outbox.dev.demo.Account.Verdict;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
