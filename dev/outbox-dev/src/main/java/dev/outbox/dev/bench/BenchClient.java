@@ -21,7 +21,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** One client with business transactions, on a connection of its own. Used by one thread. */
-final class BenchClient implements AutoCloseable {
+record BenchClient(JdbcPlace place, Business<Connection> business, Inbox<Connection> inbox)
+    implements AutoCloseable {
   private static final String BUSINESS =
       "insert into ${q}business (customer, amount) values ('customer-1', 1250)";
 
@@ -48,18 +49,12 @@ final class BenchClient implements AutoCloseable {
 
   private static final int PAYLOAD = 200;
 
-  private final JdbcPlace place;
-  private final Business<Connection> business;
-  private final Inbox<Connection> inbox;
-
   BenchClient(JdbcPlace place) {
     this(place, place.begin());
   }
 
   private BenchClient(JdbcPlace place, Business<Connection> business) {
-    this.place = place;
-    this.business = business;
-    inbox = place.inbox(null);
+    this(place, business, place.inbox(null));
   }
 
   /** One beside a relay on the place's store. */
@@ -67,21 +62,20 @@ final class BenchClient implements AutoCloseable {
     return switch (woken) {
       case NOT -> new BenchClient(place);
       case AFTER_COMMITS ->
-          new BenchClient(place, place.begin((on, messages) -> waking(relay, place, on, messages)));
+          new BenchClient(
+              place,
+              place.begin(
+                  (on, messages) ->
+                      Uncommitted.of(
+                          place.store().append(on, messages),
+                          () -> {
+                            relay.wake();
+                            return Committed.UNKNOWN;
+                          })));
       case HANDED_OVER ->
           new BenchClient(
               place, place.begin((on, messages) -> relay.append(place.store(), on, messages)));
     };
-  }
-
-  private static Uncommitted waking(
-      Relay relay, JdbcPlace place, Connection on, List<OutboxMessage> messages) {
-    return Uncommitted.of(
-        place.store().append(on, messages),
-        () -> {
-          relay.wake();
-          return Committed.UNKNOWN;
-        });
   }
 
   /** A message of an order. */

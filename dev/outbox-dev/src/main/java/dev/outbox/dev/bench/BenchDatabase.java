@@ -96,20 +96,16 @@ final class BenchDatabase implements AutoCloseable {
     kind = admin.kind();
     try {
       root.createSchema(schema);
-      create();
+      try (JdbcPlace place = open(1)) {
+        place.store(Archive.FULL).migrate();
+        place.inbox(null).migrate();
+      }
+      admin.execute(kind.sql("limit table"));
+      admin.execute(kind.sql("business table"));
     } catch (RuntimeException e) {
       close();
       throw e;
     }
-  }
-
-  private void create() {
-    try (JdbcPlace place = open(1)) {
-      place.store(Archive.FULL).migrate();
-      place.inbox(null).migrate();
-    }
-    admin.execute(kind.sql("limit table"));
-    admin.execute(kind.sql("business table"));
   }
 
   /** What a process of its own needs to open a {@linkplain #open pool} of the same tables. */

@@ -34,10 +34,6 @@ final class Fleet implements AutoCloseable {
 
   /** What was done so far. */
   record Usage(long statements, long cpuNanos) {
-    private Usage plus(Usage other) {
-      return new Usage(statements + other.statements, cpuNanos + other.cpuNanos);
-    }
-
     Usage since(Usage before) {
       return new Usage(statements - before.statements, cpuNanos - before.cpuNanos);
     }
@@ -108,13 +104,12 @@ final class Fleet implements AutoCloseable {
 
     /** Waits for the answer to a command; all that was committed and published before is known. */
     private Usage answer() {
-      while (true) {
-        String line = jvm.line();
-        if (!heard(line)) {
-          String[] part = line.split(" ");
-          return new Usage(Long.parseLong(part[1]), Long.parseLong(part[2]));
-        }
+      String line = jvm.line();
+      while (heard(line)) {
+        line = jvm.line();
       }
+      String[] part = line.split(" ");
+      return new Usage(Long.parseLong(part[1]), Long.parseLong(part[2]));
     }
 
     /** Returns whether the line told of what it has committed or published. */
@@ -187,7 +182,10 @@ final class Fleet implements AutoCloseable {
 
   private Usage all(String command) {
     pods.forEach(pod -> pod.jvm.send(command));
-    return pods.stream().map(Pod::answer).reduce(new Usage(0, 0), Usage::plus);
+    List<Usage> all = pods.stream().map(Pod::answer).toList();
+    return new Usage(
+        all.stream().mapToLong(Usage::statements).sum(),
+        all.stream().mapToLong(Usage::cpuNanos).sum());
   }
 
   /** Messages are appended until {@link #halt}. */

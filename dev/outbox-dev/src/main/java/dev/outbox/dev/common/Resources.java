@@ -4,6 +4,7 @@ import dev.outbox.cli.Cleanup;
 import dev.outbox.cli.Secrets;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 
 /** What is open; closed in reverse order, once, and at once when closing has begun already. */
 public final class Resources {
@@ -11,31 +12,24 @@ public final class Resources {
   private boolean closed;
 
   public <C extends AutoCloseable> C add(C resource) {
-    boolean late;
     synchronized (open) {
-      late = closed;
-      if (!late) {
+      if (!closed) {
         open.push(resource);
+        return resource;
       }
     }
-    if (late) {
-      close(resource);
-    }
+    close(resource);
     return resource;
   }
 
   public void closeAll() {
-    while (true) {
-      AutoCloseable next;
-      synchronized (open) {
-        closed = true;
-        next = open.poll();
-      }
-      if (next == null) {
-        return;
-      }
-      close(next);
+    List<AutoCloseable> closing;
+    synchronized (open) {
+      closed = true;
+      closing = List.copyOf(open);
+      open.clear();
     }
+    closing.forEach(Resources::close);
   }
 
   private static void close(AutoCloseable resource) {

@@ -3,7 +3,6 @@ package dev.outbox.dev.database;
 import dev.outbox.OutboxMessage;
 import dev.outbox.dev.database.Place.Appending;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -14,22 +13,11 @@ import java.util.UUID;
  * where it was rolled back to a savepoint, as by a framework that knows none.
  *
  * @param <T> a transaction of the database
+ * @param appended what is not committed yet
  */
-public final class Business<T> implements AutoCloseable {
-  private final Place<T> place;
-  private final Appending<T> appending;
-  private final T transaction;
-  private final List<Uncommitted> appended = new ArrayList<>();
-
-  public Business(Place<T> place, Appending<T> appending) {
-    this.place = place;
-    this.appending = appending;
-    transaction = place.open();
-  }
-
-  public T transaction() {
-    return transaction;
-  }
+public record Business<T>(
+    Place<T> place, Appending<T> appending, T transaction, List<Uncommitted> appended)
+    implements AutoCloseable {
 
   public int lock(String key) {
     return place.lock(transaction, key);

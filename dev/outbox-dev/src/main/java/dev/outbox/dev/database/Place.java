@@ -10,6 +10,7 @@ import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoreProvider;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -173,7 +174,7 @@ public interface Place<T> extends AutoCloseable {
 
   /** Begins one that appends as a relay beside it does. */
   default Business<T> begin(Appending<T> appending) {
-    return new Business<>(this, appending);
+    return new Business<>(this, appending, open(), new ArrayList<>());
   }
 
   @Override

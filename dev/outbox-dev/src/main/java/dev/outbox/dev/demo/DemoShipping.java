@@ -26,7 +26,8 @@ import java.util.UUID;
  *
  * @param <T> a transaction
  */
-final class DemoShipping<T> implements Source.Sink {
+record DemoShipping<T>(Place<T> place, InboxStore<T> inbox, List<UUID> received)
+    implements Source.Sink {
   static final String STARTED = "started";
 
   /** To be sent when nothing more is published: it ships what there is, and ends. */
@@ -41,13 +42,8 @@ final class DemoShipping<T> implements Source.Sink {
   /** MongoDB keeps the transaction of a client that was killed for a minute. */
   private static final Duration PATIENCE = Duration.ofSeconds(90);
 
-  private final Place<T> place;
-  private final InboxStore<T> inbox;
-  private final List<UUID> received = new ArrayList<>();
-
   private DemoShipping(Place<T> place) {
-    this.place = place;
-    inbox = place.inbox(null);
+    this(place, place.inbox(null), new ArrayList<>());
   }
 
   static Map<String, String> settings(Address database, Broker broker) {

@@ -178,10 +178,7 @@ final class Havoc {
       }
       server.kill();
       stopped = false;
-      CompletableFuture<@Nullable Void> restarted = new CompletableFuture<>();
-      running = restarted;
-      after(fault.length(), () -> restart(restarted));
-      return Optional.of(name);
+      return restart(fault.length());
     }
 
     /** A stopped one would not hear that it is to shut down. */
@@ -190,19 +187,24 @@ final class Havoc {
         return Optional.empty();
       }
       goOn();
-      running = new CompletableFuture<>();
-      restart(running);
-      return Optional.of(name);
+      return restart(Duration.ZERO);
     }
 
     /** On a thread of its own, because it takes seconds. */
-    private void restart(CompletableFuture<@Nullable Void> restarted) {
-      var unused =
-          restarted.completeAsync(
-              () -> {
-                server.restart();
-                return null;
-              });
+    private Optional<String> restart(Duration after) {
+      CompletableFuture<@Nullable Void> restarted = new CompletableFuture<>();
+      running = restarted;
+      after(
+          after,
+          () -> {
+            var unused =
+                restarted.completeAsync(
+                    () -> {
+                      server.restart();
+                      return null;
+                    });
+          });
+      return Optional.of(name);
     }
 
     Optional<String> stop(Fault fault) {

@@ -1,5 +1,7 @@
 package dev.outbox.dev.torture;
 
+import static java.util.stream.Collectors.groupingBy;
+
 import dev.outbox.dev.database.Place.Effect;
 import dev.outbox.dev.torture.Handling.Way;
 import dev.outbox.dev.torture.Journal.Line;
@@ -82,23 +84,14 @@ record InboxOracle(List<Line> lines, Consumer<String> wrong) {
 
   /** What is done stays done for its retention, with the result that it had first (I6, I8). */
   void compareResults() {
-    Map<String, List<Line>> byMessage = new HashMap<>();
-    for (Line line : lines) {
-      switch (line.what()) {
-        case "completed", "given" -> add(byMessage, line.detail(0), line);
-        case "locked" -> {
-          if (line.detail(1).equals(Way.RESULT.name())) {
-            add(byMessage, line.detail(2), line);
-          }
-        }
-        default -> {}
-      }
-    }
-    byMessage.forEach(this::compareResults);
+    Journal.of(lines, "completed", "given", "locked").stream()
+        .filter(line -> !isLock(line) || line.detail(1).equals(Way.RESULT.name()))
+        .collect(groupingBy(line -> line.detail(isLock(line) ? 2 : 0)))
+        .forEach(this::compareResults);
   }
 
-  private static void add(Map<String, List<Line>> byMessage, String message, Line line) {
-    byMessage.computeIfAbsent(message, m -> new ArrayList<>()).add(line);
+  private static boolean isLock(Line line) {
+    return line.what().equals("locked");
   }
 
   private void compareResults(String message, List<Line> all) {
@@ -108,12 +101,11 @@ record InboxOracle(List<Line> lines, Consumer<String> wrong) {
       }
       long forgottenFrom = completed.number(2) + Handling.RETENTION.toNanos();
       for (Line other : all) {
-        boolean locked = other.what().equals("locked");
-        long asked = other.number(locked ? 3 : 2);
+        long asked = other.number(isLock(other) ? 3 : 2);
         if (asked < completed.at() || other.at() >= forgottenFrom) {
           continue;
         }
-        if (locked) {
+        if (isLock(other)) {
           wrong.accept(
               "message %s was forgotten too early: %s after %s"
                   .formatted(message, other, completed));

@@ -356,7 +356,11 @@ final class Torture {
                 settings.seed(),
                 settings.time().toSeconds()));
     did.put("faults", havoc.count() + ": " + list(havoc.happened));
-    did.put("troubles", list(troubles(lines)));
+    did.put(
+        "troubles",
+        list(
+            Journal.of(lines, "trouble").stream()
+                .collect(groupingBy(line -> line.detail(0), TreeMap::new, counting()))));
     did.put(
         "messages",
         "%s committed, %s deliveries of which %s again, %s discarded, %s cancelled and %s too late"
@@ -389,11 +393,6 @@ final class Torture {
     return counts.entrySet().stream()
         .map(e -> e.getKey() + " " + e.getValue())
         .collect(joining(", "));
-  }
-
-  private static Map<String, Long> troubles(List<Line> lines) {
-    return Journal.of(lines, "trouble").stream()
-        .collect(groupingBy(line -> line.detail(0), TreeMap::new, counting()));
   }
 
   private void awaitConsumers(List<Delivery> log) throws InterruptedException {
