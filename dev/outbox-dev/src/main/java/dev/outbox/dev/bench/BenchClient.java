@@ -2,7 +2,6 @@ package dev.outbox.dev.bench;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.database.Business;
 import dev.outbox.dev.database.Jdbc;
 import dev.outbox.dev.database.JdbcPlace;
@@ -96,13 +95,13 @@ record BenchClient(JdbcPlace place, Business<Connection> business, Inbox<Connect
   }
 
   /** One transaction with one business row, and messages to a side. */
-  void transaction(Side side, List<OutboxMessage> messages) {
+  void transaction(BenchDatabase.Side side, List<OutboxMessage> messages) {
     insertRow();
     append(side, messages);
   }
 
   /** Appends, and commits. */
-  void append(Side side, List<OutboxMessage> messages) {
+  void append(BenchDatabase.Side side, List<OutboxMessage> messages) {
     switch (side) {
       case OURS -> {
         Set<UUID> ignored = business.append(messages);

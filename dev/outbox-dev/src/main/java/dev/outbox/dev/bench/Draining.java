@@ -7,7 +7,6 @@ import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Throughput.Case;
 import dev.outbox.dev.bench.Throughput.Part;
 import dev.outbox.dev.bench.Throughput.Round;
-import dev.outbox.dev.bench.Throughput.Step;
 import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.dev.common.Load;
 import dev.outbox.dev.database.JdbcPlace;
@@ -213,7 +212,7 @@ record Draining(Bench bench, BenchDatabase database) {
   /** Appending and relaying to Kafka at once, beside a producer that only sends. */
   void endToEnd() throws Exception {
     long messages = bench.scaled(END_TO_END) / A_TRANSACTION * A_TRANSACTION;
-    Step renew = () -> database.renew(Side.OURS);
+    Throughput.Step renew = () -> database.renew(Side.OURS);
     try (KafkaBroker topic = bench.topic()) {
       Case one =
           new Case(

@@ -1,10 +1,7 @@
 package dev.outbox.dev.bench;
 
-import dev.outbox.dev.bench.BenchClient.Woken;
-import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.dev.common.Ledger;
-import dev.outbox.dev.common.Ledger.Publication;
 import dev.outbox.dev.common.Percentiles;
 import dev.outbox.embedded.ChildJvm;
 import java.time.Duration;
@@ -58,8 +55,8 @@ final class Fleet implements AutoCloseable {
     static Outcome of(Ledger<?> ledger, Usage done, double server) {
       int messages = ledger.committed();
       return new Outcome(
-          ledger.millis(commit -> true, Publication::called),
-          ledger.millis(commit -> true, Publication::acknowledged),
+          ledger.millis(commit -> true, Ledger.Publication::called),
+          ledger.millis(commit -> true, Ledger.Publication::acknowledged),
           (double) done.statements() / messages,
           new CpuClock.Time(server, done.cpuNanos()).perMessage(messages));
     }
@@ -163,14 +160,19 @@ final class Fleet implements AutoCloseable {
    * @param woken how the first relay of a pod hears of commits there
    * @param topic where relays publish to; null: nowhere, as fast as can be
    */
-  Fleet(Bench bench, List<Shape> shapes, int keys, Woken woken, @Nullable KafkaBroker topic) {
+  Fleet(
+      Bench bench,
+      List<Shape> shapes,
+      int keys,
+      BenchClient.Woken woken,
+      @Nullable KafkaBroker topic) {
     this.bench = bench;
     settings = new HashMap<>(bench.database.settings());
     settings.put("keys", "" + keys);
     settings.put("woken", woken.name());
     settings.put("bootstrap", topic == null ? "" : topic.address());
     settings.put("topic", topic == null ? "" : topic.name());
-    bench.database.empty(Side.OURS);
+    bench.database.empty(BenchDatabase.Side.OURS);
     try {
       shapes.forEach(shape -> pods.add(new Pod(shape)));
       pods.forEach(pod -> pod.jvm.await(PodMain.READY));

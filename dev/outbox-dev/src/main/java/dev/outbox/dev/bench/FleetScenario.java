@@ -4,7 +4,6 @@ import dev.outbox.dev.bench.BenchClient.Woken;
 import dev.outbox.dev.bench.Fleet.Outcome;
 import dev.outbox.dev.bench.Fleet.Pod;
 import dev.outbox.dev.bench.Fleet.Shape;
-import dev.outbox.dev.bench.Fleet.Usage;
 import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.dev.common.Percentiles;
 import dev.outbox.dev.database.JdbcPlace;
@@ -117,7 +116,7 @@ record FleetScenario(Bench bench) {
     Thread.sleep(bench.unscaled(BEFORE_IDLE).toMillis());
     for (int run = 1; run <= bench.runs; run++) {
       bench.say(name, run);
-      Usage before = fleet.work();
+      Fleet.Usage before = fleet.work();
       long begin = System.nanoTime();
       Thread.sleep(bench.unscaled(IDLE).toMillis());
       long statements = fleet.work().since(before).statements();
@@ -178,7 +177,7 @@ record FleetScenario(Bench bench) {
         // Else a pod would end at the same time after a look of the one that was started last.
         Duration phase = LOOKS.multipliedBy(i).dividedBy(times);
         Thread.sleep(bench.unscaled(REST.plus(phase)).toMillis());
-        Usage ignored = fleet.work(); // what they said so far is known
+        Fleet.Usage ignored = fleet.work(); // what they said so far is known
         long begin = System.nanoTime();
         Predicate<String> concerned = ending.end(fleet);
         fleet.halt();

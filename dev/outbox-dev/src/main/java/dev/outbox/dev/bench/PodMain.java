@@ -2,8 +2,6 @@ package dev.outbox.dev.bench;
 
 import com.sun.management.OperatingSystemMXBean;
 import dev.outbox.OutboxMessage;
-import dev.outbox.dev.bench.BenchClient.Woken;
-import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.dev.common.Load;
 import dev.outbox.dev.database.JdbcPlace;
@@ -119,7 +117,7 @@ public final class PodMain {
   private BenchClient client() {
     return relays.isEmpty()
         ? new BenchClient(place)
-        : BenchClient.beside(relays.get(0), Woken.valueOf(parent.get("woken")), place);
+        : BenchClient.beside(relays.get(0), BenchClient.Woken.valueOf(parent.get("woken")), place);
   }
 
   private Load.Client appending(BenchClient client, int seed) {
@@ -127,7 +125,7 @@ public final class PodMain {
     int keys = setting("keys");
     return () -> {
       OutboxMessage message = BenchClient.message(random.nextInt(keys));
-      client.transaction(Side.OURS, List.of(message));
+      client.transaction(BenchDatabase.Side.OURS, List.of(message));
       parent.say(
           "%s %s %s %s"
               .formatted(COMMITTED, message.id(), message.aggregateId(), System.nanoTime()));

@@ -3,7 +3,6 @@ package dev.outbox.dev.broker;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.cli.Failure;
-import dev.outbox.dev.broker.Source.Reading;
 import dev.outbox.embedded.EmbeddedServer;
 import dev.outbox.spi.publisher.MessagePublisher;
 import java.time.Duration;
@@ -158,7 +157,7 @@ public abstract class Broker implements AutoCloseable {
   public abstract MessagePublisher publisher(@Nullable Duration timeout);
 
   /** Begins to read what was published. */
-  public abstract Source source(Reading reading);
+  public abstract Source source(Source.Reading reading);
 
   /** The one that was started here. */
   public final EmbeddedServer server() {

@@ -3,10 +3,8 @@ package dev.outbox.dev.broker;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.outbox.cli.Failure;
-import dev.outbox.dev.broker.Broker.Started;
 import dev.outbox.dev.broker.Source.Reading;
 import dev.outbox.dev.broker.Source.Received;
-import dev.outbox.dev.broker.Source.Sink;
 import dev.outbox.embedded.EmbeddedKafka;
 import dev.outbox.publisher.core.Attributes;
 import dev.outbox.publisher.core.Destination;
@@ -206,7 +204,7 @@ public final class KafkaBroker extends Broker {
     }
 
     @Override
-    public void poll(Sink sink) throws InterruptedException {
+    public void poll(Source.Sink sink) throws InterruptedException {
       ConsumerRecords<String, byte[]> records;
       try {
         records = consumer.poll(POLL);

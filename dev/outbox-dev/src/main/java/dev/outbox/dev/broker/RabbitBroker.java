@@ -7,10 +7,6 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.Delivery;
 import com.rabbitmq.client.ShutdownSignalException;
-import dev.outbox.dev.broker.Broker.Started;
-import dev.outbox.dev.broker.Source.Reading;
-import dev.outbox.dev.broker.Source.Received;
-import dev.outbox.dev.broker.Source.Sink;
 import dev.outbox.embedded.EmbeddedRabbit;
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.publisher.rabbitmq.RabbitPublisher;
@@ -105,9 +101,11 @@ final class RabbitBroker extends Broker {
   }
 
   @Override
-  public Source source(Reading reading) {
+  public Source source(Source.Reading reading) {
     return new Queues(
-        topics().stream().map(topic -> reading == Reading.WHOLE ? topic + LOG : topic).toList());
+        topics().stream()
+            .map(topic -> reading == Source.Reading.WHOLE ? topic + LOG : topic)
+            .toList());
   }
 
   /**
@@ -129,7 +127,7 @@ final class RabbitBroker extends Broker {
     }
 
     @Override
-    public void poll(Sink sink) throws InterruptedException {
+    public void poll(Source.Sink sink) throws InterruptedException {
       try {
         Channel open = channel();
         Delivery first = received.poll(POLL_MILLIS, TimeUnit.MILLISECONDS);
@@ -147,14 +145,14 @@ final class RabbitBroker extends Broker {
       }
     }
 
-    private void tell(Delivery message, Sink sink) {
+    private void tell(Delivery message, Source.Sink sink) {
       BasicProperties properties = message.getProperties();
       if (!marks.remove(properties.getMessageId())) {
         sink.received(
-            new Received(
+            new Source.Received(
                 message.getEnvelope().getExchange(),
                 Long.parseLong(header(properties, "outbox-sequence", "-1")),
-                Received.id(header(properties, "outbox-id", null)),
+                Source.Received.id(header(properties, "outbox-id", null)),
                 String.valueOf(header(properties, "outbox-key", "")),
                 message.getBody()));
       }

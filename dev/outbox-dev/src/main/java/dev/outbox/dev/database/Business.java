@@ -1,7 +1,6 @@
 package dev.outbox.dev.database;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.dev.database.Place.Appending;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import java.util.List;
 import java.util.Set;
@@ -16,7 +15,7 @@ import java.util.UUID;
  * @param appended what is not committed yet
  */
 public record Business<T>(
-    Place<T> place, Appending<T> appending, T transaction, List<Uncommitted> appended)
+    Place<T> place, Place.Appending<T> appending, T transaction, List<Uncommitted> appended)
     implements AutoCloseable {
 
   public int lock(String key) {

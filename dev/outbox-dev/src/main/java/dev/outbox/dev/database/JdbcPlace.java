@@ -8,7 +8,6 @@ import dev.outbox.TransientOutboxException;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Failure;
 import dev.outbox.cli.Stores;
-import dev.outbox.dev.database.Work.Archived;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
@@ -466,7 +465,9 @@ public final class JdbcPlace implements Tortured<Connection> {
     return Optional.of(
         new Kept(
             rows("select id, outcome from outbox_archive_message").stream()
-                .map(row -> new Archived(UUID.fromString(row.get(0)), Outcome.valueOf(row.get(1))))
+                .map(
+                    row ->
+                        new Work.Archived(UUID.fromString(row.get(0)), Outcome.valueOf(row.get(1))))
                 .toList(),
             texts("select id from outbox_message").stream().map(UUID::fromString).toList(),
             rows("select action, seq from outbox_archive_audit").stream()

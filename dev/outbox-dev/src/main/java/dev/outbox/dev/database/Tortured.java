@@ -1,7 +1,6 @@
 package dev.outbox.dev.database;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.dev.database.Work.Archived;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -109,5 +108,5 @@ public interface Tortured<T> extends Place<T> {
    * @param left those that are in the outbox
    * @param audit as {@code requeue 4711}
    */
-  record Kept(List<Archived> archived, List<UUID> left, List<String> audit) {}
+  record Kept(List<Work.Archived> archived, List<UUID> left, List<String> audit) {}
 }

@@ -3,15 +3,10 @@ package dev.outbox.dev.demo;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.dev.common.Ledger;
-import dev.outbox.dev.common.Ledger.Commit;
-import dev.outbox.dev.common.Ledger.Publication;
 import dev.outbox.dev.common.Percentiles;
 import dev.outbox.dev.database.Place.Effect;
 import dev.outbox.dev.database.Work;
-import dev.outbox.dev.database.Work.Appended;
-import dev.outbox.dev.database.Work.DeadLetter;
 import dev.outbox.dev.torture.Oracle;
-import dev.outbox.dev.torture.Oracle.Delivery;
 import dev.outbox.dev.torture.Oracle.Wrong;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -100,10 +95,11 @@ final class Account {
    * @param held what is among the times
    */
   Verdict verdict(
-      List<DeadLetter> dead, List<Effect> effects, Demo.Settings settings, String held) {
+      List<Work.DeadLetter> dead, List<Effect> effects, Demo.Settings settings, String held) {
     List<Arrival> log = List.copyOf(arrivals);
     Oracle oracle =
-        new Oracle(works.values().stream().map(work -> new Appended(work, null, false)).toList());
+        new Oracle(
+            works.values().stream().map(work -> new Work.Appended(work, null, false)).toList());
     Set<UUID> delivered = oracle.compareDeliveries(log.stream().map(this::delivery).toList());
     oracle.compareLost(delivered, dead, Set.of());
     Verdict verdict = new Verdict();
@@ -150,22 +146,23 @@ final class Account {
 
   /** From commit to delivery, in milliseconds. */
   List<Double> times() {
-    return ledger.millis(this::isInTurn, Publication::called);
+    return ledger.millis(this::isInTurn, Ledger.Publication::called);
   }
 
   /** The same in quiet times. */
   List<Double> quietTimes() {
-    return ledger.millis(commit -> isInTurn(commit) && isQuiet(commit.at()), Publication::called);
+    return ledger.millis(
+        commit -> isInTurn(commit) && isQuiet(commit.at()), Ledger.Publication::called);
   }
 
-  private boolean isInTurn(Commit commit) {
+  private boolean isInTurn(Ledger.Commit commit) {
     return !requireNonNull(works.get(commit.id())).kind().overtaken();
   }
 
   /** With the place that it has: payloads of the demo have no number. */
-  private Delivery delivery(Arrival arrival) {
+  private Oracle.Delivery delivery(Arrival arrival) {
     Work work = works.get(arrival.id());
-    return new Delivery("", 0, arrival.id(), arrival.key(), work == null ? 0 : work.nth());
+    return new Oracle.Delivery("", 0, arrival.id(), arrival.key(), work == null ? 0 : work.nth());
   }
 
   private boolean isQuiet(long at) {

@@ -14,12 +14,10 @@ import dev.outbox.cli.Secrets;
 import dev.outbox.cli.Terminal;
 import dev.outbox.dev.broker.Broker;
 import dev.outbox.dev.broker.Source;
-import dev.outbox.dev.broker.Source.Reading;
 import dev.outbox.dev.common.Load;
 import dev.outbox.dev.common.Progress;
 import dev.outbox.dev.common.Resources;
 import dev.outbox.dev.database.Place;
-import dev.outbox.dev.database.Place.Effect;
 import dev.outbox.dev.database.StartedServer;
 import dev.outbox.dev.database.StoreKind;
 import dev.outbox.dev.demo.Account.Verdict;
@@ -27,7 +25,6 @@ import dev.outbox.embedded.ChildJvm;
 import dev.outbox.embedded.Directories;
 import dev.outbox.embedded.ParentJvm;
 import dev.outbox.spi.store.StatisticsStore;
-import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.store.core.BucketStore;
 import dev.outbox.ui.OutboxPage;
 import dev.outbox.ui.PageServer;
@@ -199,7 +196,7 @@ final class Demo {
     BucketStore<?> store = (BucketStore<?>) place.store();
     ChildJvm a = relay("A");
     ChildJvm b = relay("B");
-    Source source = servers.broker().source(Reading.WHOLE);
+    Source source = servers.broker().source(Source.Reading.WHOLE);
     CompletableFuture<Void> reading = background("reader", () -> read(source));
     CompletableFuture<Void> showing = background("progress", this::show);
     ChildJvm first = startShipping();
@@ -255,7 +252,7 @@ final class Demo {
         .toList();
   }
 
-  private List<Effect> shipped() {
+  private List<Place.Effect> shipped() {
     try (Place<?> consumers = StoreKind.at(servers.inbox())) {
       return consumers.effects();
     }
@@ -369,7 +366,7 @@ final class Demo {
     long lastArrived = -1;
     long lastChange = System.nanoTime();
     while (true) {
-      Statistics now = store.statistics(Integer.MAX_VALUE);
+      StatisticsStore.Statistics now = store.statistics(Integer.MAX_VALUE);
       if (now.pending() + now.scheduled() + now.blocked() == 0
           && account.outstanding() <= now.dead()) {
         return;

@@ -4,11 +4,8 @@ import dev.outbox.TransientOutboxException;
 import dev.outbox.cli.Address;
 import dev.outbox.dev.broker.Broker;
 import dev.outbox.dev.broker.Source;
-import dev.outbox.dev.broker.Source.Reading;
-import dev.outbox.dev.broker.Source.Received;
 import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.StoreKind;
-import dev.outbox.dev.demo.Account.Shipment;
 import dev.outbox.embedded.ParentJvm;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.spi.store.InboxStore;
@@ -56,7 +53,7 @@ record DemoShipping<T>(Place<T> place, InboxStore<T> inbox, List<UUID> received)
     ParentJvm parent = ParentJvm.connect();
     Address address = Place.address(parent.settings());
     try (Place<?> place = StoreKind.at(address);
-        Source source = Broker.open(parent.settings(), Demo.TYPES).source(Reading.ALONE)) {
+        Source source = Broker.open(parent.settings(), Demo.TYPES).source(Source.Reading.ALONE)) {
       Source.Sink shipping = new DemoShipping<>(place);
       parent.say(STARTED);
       source.read(() -> END.equals(parent.next()), shipping);
@@ -64,7 +61,7 @@ record DemoShipping<T>(Place<T> place, InboxStore<T> inbox, List<UUID> received)
   }
 
   @Override
-  public void received(Received message) {
+  public void received(Source.Received message) {
     received.add(message.id());
   }
 
@@ -96,7 +93,8 @@ record DemoShipping<T>(Place<T> place, InboxStore<T> inbox, List<UUID> received)
   private boolean ship(T transaction, List<UUID> messages) {
     for (UUID message : messages) {
       boolean first = inbox.firstTime(transaction, new InboxKey("shipping", message.toString()));
-      place.effect(transaction, first ? Shipment.SHIPPED : Shipment.REPEATED, message);
+      place.effect(
+          transaction, first ? Account.Shipment.SHIPPED : Account.Shipment.REPEATED, message);
     }
     return true;
   }

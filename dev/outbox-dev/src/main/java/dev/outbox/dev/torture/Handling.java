@@ -4,14 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.outbox.TransientOutboxException;
 import dev.outbox.dev.broker.Source;
-import dev.outbox.dev.broker.Source.Reading;
-import dev.outbox.dev.broker.Source.Received;
 import dev.outbox.dev.database.Place;
 import dev.outbox.inbox.Begin;
-import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.Inbox;
-import dev.outbox.inbox.Inbox.InProgressException;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.spi.store.InboxStore;
@@ -119,7 +115,7 @@ final class Handling<T> implements AutoCloseable {
 
   private void consume() {
     while (consuming) {
-      try (Source source = child.broker().source(Reading.TOGETHER)) {
+      try (Source source = child.broker().source(Source.Reading.TOGETHER)) {
         while (consuming) {
           source.poll(this::got);
         }
@@ -137,7 +133,7 @@ final class Handling<T> implements AutoCloseable {
     child.journal.write(what, details);
   }
 
-  private void got(Received message) {
+  private void got(Source.Received message) {
     write("got", message.partition(), message.offset(), message.id(), message.key());
     int times = twice.nextDouble() < AT_ONCE ? 2 : 1;
     for (int i = 0; i < times; i++) {
@@ -188,7 +184,7 @@ final class Handling<T> implements AutoCloseable {
             case RESULT -> lock(forgetful, Way.RESULT, message);
           }
           return;
-        } catch (InProgressException e) {
+        } catch (Inbox.InProgressException e) {
           Thread.sleep(Math.min(e.left().toMillis(), LOCK_MILLIS));
         } catch (TransientOutboxException e) {
           Thread.sleep(WORK_MILLIS);
@@ -229,14 +225,14 @@ final class Handling<T> implements AutoCloseable {
           write("given", message, text(done.result()), asked);
         }
       } else if (begin instanceof Begin.InProgress<T> other) {
-        throw new InProgressException(key(way, message), other.left());
+        throw new Inbox.InProgressException(key(way, message), other.left());
       } else {
         write("mismatch", way, message);
       }
     }
 
     /** Now and then for longer than the lock lasts. */
-    private void work(long number, Lock<T> lock, Duration time) throws InterruptedException {
+    private void work(long number, Begin.Lock<T> lock, Duration time) throws InterruptedException {
       if (random.nextDouble() < RENEWS) {
         long asked = System.nanoTime();
         if (lock.renew(time)) {
@@ -247,7 +243,7 @@ final class Handling<T> implements AutoCloseable {
           random.nextDouble() < SLOW ? time.toMillis() * 5 / 4 : random.nextInt(WORK_MILLIS));
     }
 
-    private void complete(Way way, UUID message, long number, Lock<T> lock) {
+    private void complete(Way way, UUID message, long number, Begin.Lock<T> lock) {
       write("unlocks", number);
       if (random.nextDouble() < FAILS) {
         boolean ignored = lock.release("by chance");

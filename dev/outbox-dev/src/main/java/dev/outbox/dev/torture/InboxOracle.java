@@ -3,7 +3,6 @@ package dev.outbox.dev.torture;
 import static java.util.stream.Collectors.groupingBy;
 
 import dev.outbox.dev.database.Place.Effect;
-import dev.outbox.dev.torture.Handling.Way;
 import dev.outbox.dev.torture.Journal.Line;
 import dev.outbox.dev.torture.Oracle.Held;
 import java.util.ArrayList;
@@ -40,7 +39,7 @@ record InboxOracle(List<Line> lines, Consumer<String> wrong) {
     }
     for (Line line : Journal.of(lines, "handled", "repeated")) {
       Effect effect = new Effect(line.detail(0), line.detail(1));
-      if (!effect.way().equals(Way.RESULT.name()) && !once.contains(effect)) {
+      if (!effect.way().equals(Handling.Way.RESULT.name()) && !once.contains(effect)) {
         wrong.accept(
             "%s was told that it is %s, and there is no effect: %s"
                 .formatted(line.process(), line.what(), effect));
@@ -85,7 +84,7 @@ record InboxOracle(List<Line> lines, Consumer<String> wrong) {
   /** What is done stays done for its retention, with the result that it had first (I6, I8). */
   void compareResults() {
     Journal.of(lines, "completed", "given", "locked").stream()
-        .filter(line -> !isLock(line) || line.detail(1).equals(Way.RESULT.name()))
+        .filter(line -> !isLock(line) || line.detail(1).equals(Handling.Way.RESULT.name()))
         .collect(groupingBy(line -> line.detail(isLock(line) ? 2 : 0)))
         .forEach(this::compareResults);
   }

@@ -4,7 +4,6 @@ import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore;
-import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoredMessage;
 import java.lang.reflect.InvocationHandler;
@@ -83,7 +82,7 @@ record JournalingStore(
           (Map<Long, Decision>) arguments[1],
           (Claim.Request) arguments[2]);
     }
-    if (arguments.length > 0 && arguments[0] instanceof Keeper keeper) {
+    if (arguments.length > 0 && arguments[0] instanceof KeepingStore.Keeper keeper) {
       arguments[0] = ((JournalingStore) Proxy.getInvocationHandler(keeper)).source;
     }
     try {
@@ -91,7 +90,7 @@ record JournalingStore(
       if (name.equals("hold")) {
         journal.write("unseen");
       }
-      return answer instanceof Keeper keeper
+      return answer instanceof KeepingStore.Keeper keeper
           ? new JournalingStore(keeper, journal, numbers, beforeSettle).proxy()
           : answer;
     } catch (InvocationTargetException e) {

@@ -2,14 +2,10 @@ package dev.outbox.dev.torture;
 
 import dev.outbox.OutboxException;
 import dev.outbox.dev.database.Work;
-import dev.outbox.dev.database.Work.Kind;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.InspectionStore;
-import dev.outbox.spi.store.InspectionStore.Listed;
-import dev.outbox.spi.store.InspectionStore.Query;
-import dev.outbox.spi.store.InspectionStore.Status;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -37,7 +33,8 @@ record Operator(
     Random random,
     Set<UUID> discarded) {
   private static final int MOST = 1_000;
-  private static final Query SCHEDULED = Query.first(Status.SCHEDULED, MOST);
+  private static final InspectionStore.Query SCHEDULED =
+      InspectionStore.Query.first(InspectionStore.Status.SCHEDULED, MOST);
 
   /** Which messages the broker takes now that somebody repaired them: a file each. */
   record Repairs(Path directory) {
@@ -72,7 +69,7 @@ record Operator(
         }
       } while (letters.size() == MOST);
       if (!all) {
-        for (Listed one : ((InspectionStore) store).messages(SCHEDULED).found()) {
+        for (InspectionStore.Listed one : ((InspectionStore) store).messages(SCHEDULED).found()) {
           if (random.nextInt(4) == 0) {
             take(one.sequence(), UUID.fromString(one.id()), "cancel", store::cancel);
           }
@@ -85,7 +82,7 @@ record Operator(
 
   private void decide(DeadLetter letter, boolean all) {
     Work work = Work.of(letter.message().message());
-    if (work.kind() == Kind.EXPIRED || !(all || random.nextInt(4) == 0)) {
+    if (work.kind() == Work.Kind.EXPIRED || !(all || random.nextInt(4) == 0)) {
       return; // one that had expired is left for the oracle: it cannot be dead
     }
     long sequence = letter.message().sequence();

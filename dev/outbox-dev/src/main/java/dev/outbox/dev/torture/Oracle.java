@@ -5,8 +5,6 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.dev.broker.Source.Received;
 import dev.outbox.dev.database.Work;
 import dev.outbox.dev.database.Work.Appended;
-import dev.outbox.dev.database.Work.Archived;
-import dev.outbox.dev.database.Work.DeadLetter;
 import dev.outbox.dev.database.Work.Kind;
 import dev.outbox.dev.torture.Journal.Line;
 import java.time.Duration;
@@ -155,7 +153,7 @@ public final class Oracle {
    * Each committed message has arrived, or is a dead letter, or somebody has discarded it; what had
    * expired when it was appended is none of these (C10).
    */
-  public void compareLost(Set<UUID> delivered, List<DeadLetter> letters, Set<UUID> discarded) {
+  public void compareLost(Set<UUID> delivered, List<Work.DeadLetter> letters, Set<UUID> discarded) {
     Set<UUID> dead = new HashSet<>();
     letters.forEach(letter -> dead.add(letter.id()));
     for (Appended one : committed.values()) {
@@ -185,10 +183,10 @@ public final class Oracle {
    * @param left those that are in the outbox
    */
   void compareArchive(
-      List<Archived> archive, List<UUID> left, Set<UUID> delivered, Set<UUID> discarded) {
+      List<Work.Archived> archive, List<UUID> left, Set<UUID> delivered, Set<UUID> discarded) {
     Set<UUID> waiting = new HashSet<>(left);
     Set<UUID> gone = new HashSet<>();
-    for (Archived one : archive) {
+    for (Work.Archived one : archive) {
       Appended known = committed.get(one.id());
       if (known == null) {
         wrong(Wrong.LEAKED, "archived, but never committed: %s", one);
@@ -416,7 +414,7 @@ public final class Oracle {
   }
 
   /** A dead letter was rejected for a reason, or has failed as often as it had attempts (P3). */
-  void compareReasons(List<Line> lines, List<DeadLetter> letters) {
+  void compareReasons(List<Line> lines, List<Work.DeadLetter> letters) {
     Map<Long, UUID> ids = new HashMap<>();
     letters.forEach(letter -> ids.put(letter.sequence(), letter.id()));
     Set<Long> dead = new HashSet<>(ids.keySet());

@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.cli.Address;
 import dev.outbox.dev.broker.Broker;
 import dev.outbox.dev.broker.Source;
-import dev.outbox.dev.broker.Source.Reading;
 import dev.outbox.dev.common.Resources;
 import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.StartedServer;
@@ -99,7 +98,7 @@ final class Servers {
   /** All that the broker has, in the order of each partition; by way of the proxy too. */
   List<Delivery> log() throws InterruptedException {
     List<Delivery> log = new ArrayList<>();
-    try (Source source = broker.source(Reading.WHOLE)) {
+    try (Source source = broker.source(Source.Reading.WHOLE)) {
       source.read(() -> true, message -> log.add(Delivery.of(message)));
     }
     return log;

@@ -12,11 +12,8 @@ import dev.outbox.dev.database.Place.Effect;
 import dev.outbox.dev.database.StoreKind;
 import dev.outbox.dev.database.Tortured.Kept;
 import dev.outbox.dev.database.Work.DeadLetter;
-import dev.outbox.dev.torture.Fault.Plan;
 import dev.outbox.dev.torture.Fleet.Role;
-import dev.outbox.dev.torture.Handling.Way;
 import dev.outbox.dev.torture.Journal.Line;
-import dev.outbox.dev.torture.Oracle.Delivery;
 import dev.outbox.embedded.ChildJvm;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.InboxKey;
@@ -127,7 +124,7 @@ final class Torture {
   private final Consumer<String> progress;
   private final Path directory;
   private final Journal journal;
-  private final Plan plan;
+  private final Fault.Plan plan;
   private final Clocks clocks;
   private final Servers servers;
   private final Fleet fleet;
@@ -146,7 +143,7 @@ final class Torture {
     directory = Files.createDirectories(settings.history()).toAbsolutePath();
     journal = resources.add(Journal.open(directory, "torture"));
     Random random = new Random(settings.seed());
-    plan = new Plan(random.nextLong(), settings.faultsPerMinute());
+    plan = new Fault.Plan(random.nextLong(), settings.faultsPerMinute());
     clocks = new Clocks(directory);
     servers = new Servers(settings, KEYS, resources);
     Map<String, String> forAll = servers.settings();
@@ -305,7 +302,7 @@ final class Torture {
     if (held > 0) {
       saw(List.of(held + " buckets or keys are still leased after all relays have ended"));
     }
-    List<Delivery> log = servers.log();
+    List<Oracle.Delivery> log = servers.log();
     awaitConsumers(log);
     saw(fleet.end(Role.CONSUMER));
     List<Line> lines = Journal.readAll(directory);
@@ -395,7 +392,7 @@ final class Torture {
         .collect(joining(", "));
   }
 
-  private void awaitConsumers(List<Delivery> log) throws InterruptedException {
+  private void awaitConsumers(List<Oracle.Delivery> log) throws InterruptedException {
     long until = System.nanoTime() + CONSUMERS.toNanos();
     while (until - System.nanoTime() > 0) {
       Oracle oracle = new Oracle(List.of());
@@ -414,7 +411,7 @@ final class Torture {
     List<Line> locked = Journal.of(lines, "locked");
     for (Line line : locked.subList(Math.max(0, locked.size() - BEGUN_AGAIN), locked.size())) {
       UUID message = UUID.fromString(line.detail(2));
-      InboxKey key = Handling.key(Way.valueOf(line.detail(1)), message);
+      InboxKey key = Handling.key(Handling.Way.valueOf(line.detail(1)), message);
       Begin<?> begin = inbox.begin(key, Duration.ofMillis(1), Handling.fingerprint(message));
       if (begin instanceof Begin.InProgress || begin instanceof Begin.Mismatch) {
         oracle.saw("nobody handles %s, and it cannot be begun: %s".formatted(key, begin));

@@ -11,7 +11,6 @@ import dev.outbox.cli.Main;
 import dev.outbox.dev.broker.Broker;
 import dev.outbox.dev.database.StoreKind;
 import dev.outbox.dev.torture.Torture.Settings;
-import dev.outbox.dev.torture.Torture.Summary;
 import dev.outbox.embedded.Directories;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -127,7 +126,7 @@ public final class TortureCommand extends CliCommand implements Callable<Integer
   }
 
   private int run(Settings settings) throws Exception {
-    Summary summary;
+    Torture.Summary summary;
     try {
       keep = true;
       summary = Torture.run(settings, this::say);

@@ -1,8 +1,6 @@
 package dev.outbox.dev.torture;
 
 import dev.outbox.dev.database.Work;
-import dev.outbox.dev.database.Work.Kind;
-import dev.outbox.dev.torture.Operator.Repairs;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
@@ -38,14 +36,14 @@ final class TroubledPublisher implements MessagePublisher {
   private final MessagePublisher publisher;
   private final Child child;
   private final Journal journal;
-  private final Repairs repairs;
+  private final Operator.Repairs repairs;
   private final AtomicLong calls = new AtomicLong();
 
   TroubledPublisher(MessagePublisher publisher, Child child) {
     this.publisher = publisher;
     this.child = child;
     journal = child.journal;
-    repairs = new Repairs(child.directory());
+    repairs = new Operator.Repairs(child.directory());
   }
 
   @Override
@@ -117,7 +115,7 @@ final class TroubledPublisher implements MessagePublisher {
       if (message.message().aggregateType().equals(dead)) {
         return Result.unavailable(dead + " is away", dead);
       }
-      Kind kind = Kind.valueOf(message.message().eventType());
+      Work.Kind kind = Work.Kind.valueOf(message.message().eventType());
       UUID id = message.message().id();
       return switch (kind) {
         case DOOMED -> Result.failed("doomed");
