@@ -15,8 +15,6 @@ import java.util.function.Supplier;
 
 /** Runs scenarios: what they need, and where they report to. */
 final class Bench {
-  static final int DEFAULT_RUNS = 3;
-
   /** The scale at which all scenarios together take a minute or two. */
   static final double QUICK = 0.05;
 

@@ -57,7 +57,7 @@ public final class BenchCommand extends CliCommand implements Callable<Integer> 
   @Override
   public Integer call() throws Exception {
     Logs.off();
-    int times = runs != null ? runs : quick ? 1 : Bench.DEFAULT_RUNS;
+    int times = runs != null ? runs : quick ? 1 : 3;
     double size = scale != null ? scale : quick ? Bench.QUICK : 1;
     check("runs", times >= 1 && times <= 100, times, "from 1 to 100");
     check("scale", size > 0 && size <= 100, size, "more than 0 and up to 100");

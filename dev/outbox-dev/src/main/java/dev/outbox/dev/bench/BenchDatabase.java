@@ -76,11 +76,18 @@ final class BenchDatabase implements AutoCloseable {
    *
    * @param keys how many; 0: unordered, each message has one of its own
    */
-  record Backlog(long messages, int keys) {}
+  record Backlog(long messages, int keys) {
+    private OutboxMessage message(long n) {
+      return keys == 0 ? BenchClient.unordered() : BenchClient.message((int) (n % keys));
+    }
+  }
 
   private final Place<?> root;
   private final String schema = BEGIN + UUID.randomUUID().toString().substring(0, 8);
-  private final Address own;
+
+  /** Where its tables are. */
+  final Address own;
+
   private final StoreKind kind;
   private final JdbcPlace admin;
 
@@ -106,11 +113,6 @@ final class BenchDatabase implements AutoCloseable {
       close();
       throw e;
     }
-  }
-
-  /** What a process of its own needs to open a {@linkplain #open pool} of the same tables. */
-  Map<String, String> settings() {
-    return Place.settings(own);
   }
 
   private long number(String sql) {
@@ -205,15 +207,9 @@ final class BenchDatabase implements AutoCloseable {
     try (BenchClient client = new BenchClient(admin)) {
       for (long from = 0; from < load.messages(); from += FILL_AT_ONCE) {
         long to = Math.min(load.messages(), from + FILL_AT_ONCE);
-        client.append(side, LongStream.range(from, to).mapToObj(n -> message(load, n)).toList());
+        client.append(side, LongStream.range(from, to).mapToObj(load::message).toList());
       }
     }
-  }
-
-  private static OutboxMessage message(Backlog load, long n) {
-    return load.keys() == 0
-        ? BenchClient.unordered()
-        : BenchClient.message((int) (n % load.keys()));
   }
 
   /** Vacuum and statistics: what the database would do in the background after a fill. */

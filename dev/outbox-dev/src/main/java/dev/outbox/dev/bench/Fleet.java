@@ -3,6 +3,7 @@ package dev.outbox.dev.bench;
 import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.dev.common.Ledger;
 import dev.outbox.dev.common.Percentiles;
+import dev.outbox.dev.database.Place;
 import dev.outbox.embedded.ChildJvm;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -167,11 +168,12 @@ final class Fleet implements AutoCloseable {
       BenchClient.Woken woken,
       @Nullable KafkaBroker topic) {
     this.bench = bench;
-    settings = new HashMap<>(bench.database.settings());
+    settings = new HashMap<>(Place.settings(bench.database.own));
     settings.put("keys", "" + keys);
     settings.put("woken", woken.name());
-    settings.put("bootstrap", topic == null ? "" : topic.address());
-    settings.put("topic", topic == null ? "" : topic.name());
+    if (topic != null) {
+      settings.putAll(topic.settings());
+    }
     bench.database.empty(BenchDatabase.Side.OURS);
     try {
       shapes.forEach(shape -> pods.add(new Pod(shape)));

@@ -2,7 +2,7 @@ package dev.outbox.dev.bench;
 
 import com.sun.management.OperatingSystemMXBean;
 import dev.outbox.OutboxMessage;
-import dev.outbox.dev.broker.KafkaBroker;
+import dev.outbox.dev.broker.Broker;
 import dev.outbox.dev.common.Load;
 import dev.outbox.dev.database.JdbcPlace;
 import dev.outbox.dev.database.Place;
@@ -41,7 +41,7 @@ public final class PodMain {
   private final LongAdder counter = new LongAdder();
   private final JdbcPlace place;
   private final MessagePublisher publisher;
-  private List<Relay> relays = List.of();
+  private final List<Relay> relays;
   private List<BenchClient> clients = List.of();
   private @Nullable Load load;
 
@@ -57,19 +57,21 @@ public final class PodMain {
             Place.address(parent.settings()),
             Math.max(BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS), needed),
             pool -> StatementWatch.watch(pool, counter));
-    String topic = parent.get("topic");
     publisher =
-        topic.isEmpty()
-            ? Meter.NO_OP
-            : new KafkaBroker(parent.get("bootstrap"), topic, List.of(BenchClient.ORDER))
-                .publisher(null);
+        parent.settings().containsKey("broker")
+            ? Broker.open(parent.settings(), List.of(BenchClient.ORDER)).publisher(null)
+            : Meter.NO_OP;
+    relays =
+        Stream.generate(() -> Relay.builder(place.store(), this::publish).build())
+            .limit(setting("relays"))
+            .toList();
   }
 
   public static void main(String[] arguments) throws Exception {
     System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "warn");
     ParentJvm parent = ParentJvm.connect();
     PodMain pod = new PodMain(parent);
-    pod.start();
+    pod.relays.forEach(Relay::start);
     parent.say(READY);
     for (String line = parent.command(); !line.equals(END); line = parent.command()) {
       String[] words = line.split(" ");
@@ -150,13 +152,5 @@ public final class PodMain {
             .collect(Collectors.joining(" "));
     parent.say("%s %s %s %s".formatted(PUBLISHED, called, acknowledged, delivered));
     return results;
-  }
-
-  private void start() {
-    relays =
-        Stream.generate(() -> Relay.builder(place.store(), this::publish).build())
-            .limit(setting("relays"))
-            .toList();
-    relays.forEach(Relay::start);
   }
 }

@@ -57,16 +57,12 @@ final class Transactions {
     return Arrays.stream(Side.values())
         .map(
             side -> {
-              List<OutboxMessage> appended = messages(number, messages);
+              List<OutboxMessage> appended = // built outside the measured time, of all alike
+                  IntStream.range(0, messages)
+                      .mapToObj(i -> BenchClient.message((number * messages + i) % KEYS))
+                      .toList();
               return (Runnable) () -> business.transaction(side, appended);
             })
-        .toList();
-  }
-
-  /** Built outside the measured time, of both sides alike. */
-  private static List<OutboxMessage> messages(int transaction, int count) {
-    return IntStream.range(0, count)
-        .mapToObj(i -> BenchClient.message((transaction * count + i) % KEYS))
         .toList();
   }
 

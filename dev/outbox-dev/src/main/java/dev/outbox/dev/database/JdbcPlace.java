@@ -146,7 +146,7 @@ public final class JdbcPlace implements Tortured<Connection> {
                   .replaceFirst("^mysql-connector-j-", "")
                   .replaceFirst(" .*", "");
           Map<String, String> about = new LinkedHashMap<>();
-          about.put("database", kind.label() + " " + data.getDatabaseProductVersion());
+          about.put("database", kind.label + " " + data.getDatabaseProductVersion());
           about.put("driver", data.getDriverName() + " " + version);
           return about;
         });

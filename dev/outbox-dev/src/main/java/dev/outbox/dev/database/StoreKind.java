@@ -52,13 +52,13 @@ public enum StoreKind {
   MONGO("MongoDB", null, "", null, settings -> mongo()),
   REDIS("Redis", null, "", null, settings -> redis());
 
-  private final String label;
+  final String label;
   private final Map<String, String> statements = new HashMap<>();
   private final @Nullable String naming;
   private final @Nullable Function<Map<String, String>, StartedServer> server;
 
   /**
-   * @param label for people
+   * @param label for people, as {@code SQL Server}
    * @param file with the statements; null: it is not relational
    * @param naming the URL's option that gives a session a name; null: sessions have none, and are
    *     found by their database
@@ -88,11 +88,6 @@ public enum StoreKind {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-  }
-
-  /** For people, as {@code SQL Server}. */
-  String label() {
-    return label;
   }
 
   /** With what counts row writes, for the benchmarks; on MySQL it is on by default. */

@@ -227,11 +227,13 @@ final class Demo {
     stopped(last, "the consumer failed; it said: ");
     awaitEnd("what is shown meanwhile", showing);
     progress.wipe();
-    return account.verdict(
-        place.deadLetters(),
-        shipped(),
-        settings,
-        servers.broker().canStop() ? "the kill and the outage are in it" : "the kill is in it");
+    try (Place<?> consumers = StoreKind.at(servers.inbox())) {
+      return account.verdict(
+          place.deadLetters(),
+          consumers.effects(),
+          settings,
+          servers.broker().canStop() ? "the kill and the outage are in it" : "the kill is in it");
+    }
   }
 
   /** Whether somebody can look at it after the demo. */
@@ -250,12 +252,6 @@ final class Demo {
     return IntStream.range(0, settings.threads())
         .mapToObj(number -> new Customer(number, place, account, settings))
         .toList();
-  }
-
-  private List<Place.Effect> shipped() {
-    try (Place<?> consumers = StoreKind.at(servers.inbox())) {
-      return consumers.effects();
-    }
   }
 
   /** Ends when all is published, or the demo ends. */

@@ -214,7 +214,7 @@ public final class TckCommand extends CliCommand implements Callable<Integer> {
   static int run(List<Class<?>> tcks, boolean all, PrintWriter out, BooleanSupplier serverAnswers) {
     Progress progress = new Progress(out, Terminal.isThere(), Duration.ofSeconds(15));
     TckReport report = new TckReport(progress, serverAnswers);
-    WhileServerAnswers.begin();
+    WhileServerAnswers.gone = false;
     LauncherDiscoveryRequest request =
         LauncherDiscoveryRequestBuilder.request()
             .selectors(tcks.stream().map(DiscoverySelectors::selectClass).toList())

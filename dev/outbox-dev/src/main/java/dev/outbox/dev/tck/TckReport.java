@@ -106,7 +106,7 @@ final class TckReport implements TestExecutionListener {
         add(test, Outcome.FAILED, detail);
         if (!serverGone && !serverAnswers.getAsBoolean()) {
           serverGone = true;
-          WhileServerAnswers.isGone();
+          WhileServerAnswers.gone = true;
         }
       }
     }

@@ -11,15 +11,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 public final class WhileServerAnswers implements ExecutionCondition {
   static final String REASON = "the server is gone";
 
-  private static volatile boolean gone;
-
-  static void begin() {
-    gone = false;
-  }
-
-  static void isGone() {
-    gone = true;
-  }
+  static volatile boolean gone;
 
   @Override
   public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {

@@ -22,7 +22,7 @@ import java.util.Map;
 final class Clocks {
   private final Path directory;
   private final Path library;
-  private final boolean canShift;
+  final boolean canShift;
 
   Clocks(Path directory) throws InterruptedException {
     this.directory = directory;
@@ -41,10 +41,6 @@ final class Clocks {
     } catch (IOException e) {
       return false;
     }
-  }
-
-  boolean canShift() {
-    return canShift;
   }
 
   /** Lets a process's clock be shifted; it is not yet. */

@@ -107,7 +107,7 @@ final class Havoc {
       case SLOW_BROKER -> disturb(servers.toBroker, fault, link -> link.slow(rate(fault)));
       case HALF_CLOSE_DATABASE -> halfClose(servers.toDatabase, fault);
       case HALF_CLOSE_BROKER -> halfClose(servers.toBroker, fault);
-      case SHIFT_CLOCK -> clocks.canShift() ? shift(fault) : Optional.empty();
+      case SHIFT_CLOCK -> clocks.canShift ? shift(fault) : Optional.empty();
       case EXHAUST_POOL -> tell(Child.EXHAUST, fault);
       case EXHAUST_DATABASE -> exhaustDatabase(fault);
       case LONG_TRANSACTION -> tell(Child.LONG, fault);

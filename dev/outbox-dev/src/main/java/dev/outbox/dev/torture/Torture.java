@@ -47,10 +47,6 @@ import java.util.stream.Stream;
  * end the oracle's word.
  */
 final class Torture {
-  static final Duration DEFAULT_TIME = Duration.ofMinutes(3);
-  static final int DEFAULT_RELAYS = 3;
-  static final double DEFAULT_FAULTS_PER_MINUTE = 40;
-
   /**
    * A run.
    *
@@ -182,7 +178,7 @@ final class Torture {
 
   private Summary run() throws Exception {
     try {
-      if (!clocks.canShift()) {
+      if (!clocks.canShift) {
         progress.accept("no clock is shifted: that takes Linux and a C compiler, cc");
       }
       fleet.launch(settings.relays());

@@ -52,13 +52,13 @@ public final class TortureCommand extends CliCommand implements Callable<Integer
       names = "--relays",
       paramLabel = "N",
       description = "How many there are, each a process; default: ${DEFAULT-VALUE}.")
-  private int relays = Torture.DEFAULT_RELAYS;
+  private int relays = 3;
 
   @Option(
       names = "--time",
       paramLabel = "TIME",
       description = "How long faults happen, as 90s, 5m or 8h; default: 3m.")
-  private Duration time = Torture.DEFAULT_TIME;
+  private Duration time = Duration.ofMinutes(3);
 
   @Option(
       names = "--seed",
@@ -70,7 +70,7 @@ public final class TortureCommand extends CliCommand implements Callable<Integer
       names = "--faults-per-minute",
       paramLabel = "N",
       description = "On average; default: ${DEFAULT-VALUE}.")
-  private double faultsPerMinute = Torture.DEFAULT_FAULTS_PER_MINUTE;
+  private double faultsPerMinute = 40;
 
   @Option(
       names = "--archive",
