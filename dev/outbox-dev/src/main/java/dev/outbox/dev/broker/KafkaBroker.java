@@ -198,9 +198,6 @@ public final class KafkaBroker extends Broker {
       } else {
         consumer.assign(partitions);
       }
-      if (reading == Reading.WHOLE) {
-        consumer.seekToBeginning(partitions);
-      }
     }
 
     @Override

@@ -5,6 +5,7 @@ import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.BiFunction;
 
 /**
  * A producer's transaction; rolled back when it is closed before it is committed. A relational
@@ -15,7 +16,10 @@ import java.util.UUID;
  * @param appended what is not committed yet
  */
 public record Business<T>(
-    Place<T> place, Place.Appending<T> appending, T transaction, List<Uncommitted> appended)
+    Place<T> place,
+    BiFunction<T, List<OutboxMessage>, Uncommitted> appending,
+    T transaction,
+    List<Uncommitted> appended)
     implements AutoCloseable {
 
   public int lock(String key) {
@@ -24,7 +28,7 @@ public record Business<T>(
 
   /** Appends, and returns which are duplicates. */
   public Set<UUID> append(List<OutboxMessage> messages) {
-    Uncommitted uncommitted = appending.append(transaction, messages);
+    Uncommitted uncommitted = appending.apply(transaction, messages);
     appended.add(uncommitted);
     return uncommitted.appended().duplicates();
   }

@@ -37,9 +37,6 @@ import org.jspecify.annotations.Nullable;
 
 /** A relational database. */
 public final class JdbcPlace implements Tortured<Connection> {
-  /** Of one insert. */
-  private static final int ROWS = 500;
-
   private static final String COMMIT_LATER = "torture commit later";
 
   private final StoreKind kind;
@@ -263,12 +260,10 @@ public final class JdbcPlace implements Tortured<Connection> {
     createNotes(APPENDED);
     execute(
         "create table ${q}torture_key (name varchar(64) primary key, last integer not null default 0)");
-    for (int from = 0; from < keys; from += ROWS) {
-      execute(
-          IntStream.range(from, Math.min(keys, from + ROWS))
-              .mapToObj(n -> "('%s')".formatted(Place.key(n)))
-              .collect(Collectors.joining(", ", "insert into ${q}torture_key (name) values ", "")));
-    }
+    execute(
+        IntStream.range(0, keys)
+            .mapToObj(n -> "('%s')".formatted(Place.key(n)))
+            .collect(Collectors.joining(", ", "insert into ${q}torture_key (name) values ", "")));
   }
 
   @Override

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.function.BiFunction;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -94,7 +95,10 @@ public interface Place<T> extends AutoCloseable {
     }
   }
 
-  /** Makes the outbox, and beside it what producers write: so many keys, and what was appended. */
+  /**
+   * Makes the outbox, and beside it what producers write: so many keys, at most 1,000, and what was
+   * appended.
+   */
   void create(int keys);
 
   /** Makes the inbox, and beside it a list of effects. */
@@ -152,12 +156,6 @@ public interface Place<T> extends AutoCloseable {
   /** Sets the number of a key's last message. */
   void last(T transaction, String key, int number);
 
-  /** How a producer appends. */
-  interface Appending<T> {
-    /** What it returns is told of the commit. */
-    Uncommitted append(T transaction, List<OutboxMessage> messages);
-  }
-
   /** All dead letters that are left. */
   default List<DeadLetter> deadLetters() {
     return ((DeadLetterStore) store())
@@ -172,8 +170,8 @@ public interface Place<T> extends AutoCloseable {
     return begin((transaction, messages) -> Uncommitted.of(store().append(transaction, messages)));
   }
 
-  /** Begins one that appends as a relay beside it does. */
-  default Business<T> begin(Appending<T> appending) {
+  /** Begins one that appends as a relay beside it does; what that returns is told of the commit. */
+  default Business<T> begin(BiFunction<T, List<OutboxMessage>, Uncommitted> appending) {
     return new Business<>(this, appending, open(), new ArrayList<>());
   }
 

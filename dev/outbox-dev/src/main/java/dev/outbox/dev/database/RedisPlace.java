@@ -9,20 +9,17 @@ import dev.outbox.store.redis.RedisOutboxStore;
 import dev.outbox.store.redis.RedisTransaction;
 import dev.outbox.store.redis.RedisUrl;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
-import redis.clients.jedis.params.ScanParams;
-import redis.clients.jedis.resps.ScanResult;
 
 /**
  * A Redis. What others call a schema is what stands in the braces of keys. An oracle asks by
@@ -96,35 +93,23 @@ public final class RedisPlace implements Tortured<RedisTransaction> {
 
   @Override
   public List<String> schemas(String begin) {
-    Set<String> names = new HashSet<>();
-    forKeys(begin, keys -> keys.forEach(key -> names.add(key.substring(1, key.indexOf('}')))));
-    return List.copyOf(names);
+    return keys(begin).stream().map(key -> key.substring(1, key.indexOf('}'))).distinct().toList();
   }
 
   @Override
   public void removeSchemas(String begin) {
-    forKeys(
-        begin,
-        keys -> {
-          long unused =
-              tried(
-                  "the keys {%s* could not be removed".formatted(begin),
-                  redis -> redis.unlink(keys.toArray(String[]::new)));
-        });
+    String[] keys = keys(begin).toArray(String[]::new);
+    if (keys.length > 0) {
+      String problem = "the keys {%s* could not be removed".formatted(begin);
+      long unused = tried(problem, redis -> redis.unlink(keys));
+    }
   }
 
   /** In steps: while the server looks for keys, all others wait. */
-  private void forKeys(String begin, Consumer<List<String>> work) {
-    ScanParams some = new ScanParams().match("{" + begin + "*}:*").count(SOME);
-    String cursor = ScanParams.SCAN_POINTER_START;
-    do {
-      String from = cursor;
-      ScanResult<String> found = tried("the keys cannot be read", redis -> redis.scan(from, some));
-      if (!found.getResult().isEmpty()) {
-        work.accept(found.getResult());
-      }
-      cursor = found.getCursor();
-    } while (!cursor.equals(ScanParams.SCAN_POINTER_START));
+  private Collection<String> keys(String begin) {
+    return tried(
+        "the keys cannot be read",
+        redis -> redis.scanIteration(SOME, "{" + begin + "*}:*").collect(new HashSet<>()));
   }
 
   @Override
