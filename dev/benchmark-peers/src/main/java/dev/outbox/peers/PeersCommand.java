@@ -64,7 +64,7 @@ final class PeersCommand extends CliCommand implements Callable<Integer> {
           "--runs is %s, allowed is from 1 to 100; --scale is %s, allowed is more than 0 and up to 100"
               .formatted(times, size));
     }
-    try (Cleanup ignored = Cleanup.atEnd(resources::closeAll)) {
+    try (Cleanup ignored = Cleanup.atEnd(resources::close)) {
       StartedServer started = resources.add(server.open());
       Address address = started.address();
       resources.add(() -> Schema.removeAll(address));

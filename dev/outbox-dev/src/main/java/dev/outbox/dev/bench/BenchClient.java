@@ -2,9 +2,9 @@ package dev.outbox.dev.bench;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.dev.database.Business;
 import dev.outbox.dev.database.Jdbc;
 import dev.outbox.dev.database.JdbcPlace;
+import dev.outbox.dev.database.Place.Business;
 import dev.outbox.dev.database.StoreKind;
 import dev.outbox.inbox.Inbox;
 import dev.outbox.inbox.InboxKey;

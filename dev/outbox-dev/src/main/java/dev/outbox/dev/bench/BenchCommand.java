@@ -62,7 +62,7 @@ public final class BenchCommand extends CliCommand implements Callable<Integer> 
     check("runs", times >= 1 && times <= 100, times, "from 1 to 100");
     check("scale", size > 0 && size <= 100, size, "more than 0 and up to 100");
     Consumer<String> progress = text -> err().println("bench: " + text);
-    try (Cleanup ignored = Cleanup.atEnd(resources::closeAll)) {
+    try (Cleanup ignored = Cleanup.atEnd(resources::close)) {
       new Bench(times, size, database(), cpu, this::kafka, progress).run(scenarios, this::print);
     }
     return 0;

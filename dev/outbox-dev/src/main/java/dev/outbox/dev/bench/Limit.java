@@ -1,7 +1,7 @@
 package dev.outbox.dev.bench;
 
-import dev.outbox.dev.database.Business;
 import dev.outbox.dev.database.JdbcPlace;
+import dev.outbox.dev.database.Place.Business;
 import dev.outbox.dev.database.StoreKind;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -125,13 +125,12 @@ final class Limit implements AutoCloseable {
 
   @Override
   public void close() {
-    try (take;
+    try (session;
+        take;
         remove) {
       session.transaction().rollback();
     } catch (SQLException e) {
       throw new IllegalStateException("a connection cannot be given back: " + e.getMessage(), e);
-    } finally {
-      session.close();
     }
   }
 }

@@ -54,12 +54,12 @@ public final class PodMain {
     int needed = Math.min(MOST_CONNECTIONS, forRelays) + setting("clients");
     place =
         JdbcPlace.ready(
-            Place.address(parent.settings()),
+            Place.address(parent),
             Math.max(BenchDatabase.connections(Relay.Builder.DEFAULT_WORKERS), needed),
             pool -> StatementWatch.watch(pool, counter));
     publisher =
         parent.settings().containsKey("broker")
-            ? Broker.open(parent.settings(), List.of(BenchClient.ORDER)).publisher(null)
+            ? Broker.open(parent, List.of(BenchClient.ORDER)).publisher(null)
             : Meter.NO_OP;
     relays =
         Stream.generate(() -> Relay.builder(place.store(), this::publish).build())

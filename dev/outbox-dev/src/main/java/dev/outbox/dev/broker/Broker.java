@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.cli.Failure;
 import dev.outbox.embedded.EmbeddedServer;
+import dev.outbox.embedded.ParentJvm;
 import dev.outbox.spi.publisher.MessagePublisher;
 import java.time.Duration;
 import java.util.List;
@@ -98,9 +99,9 @@ public abstract class Broker implements AutoCloseable {
   }
 
   /** One that another process has started, by its {@link #settings}. */
-  public static Broker open(Map<String, String> settings, List<String> types) {
-    return Kind.valueOf(requireNonNull(settings.get("broker")))
-        .open(settings.get("broker-address"), requireNonNull(settings.get("broker-name")), types);
+  public static Broker open(ParentJvm parent, List<String> types) {
+    return Kind.valueOf(parent.get("broker"))
+        .open(parent.get("broker-address"), parent.get("broker-name"), types);
   }
 
   /** Where it is, for people: without who may go there. */

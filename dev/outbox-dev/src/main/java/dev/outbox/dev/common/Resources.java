@@ -7,7 +7,7 @@ import java.util.Deque;
 import java.util.List;
 
 /** What is open; closed in reverse order, once, and at once when closing has begun already. */
-public final class Resources {
+public final class Resources implements AutoCloseable {
   private final Deque<AutoCloseable> open = new ArrayDeque<>();
   private boolean closed;
 
@@ -22,7 +22,8 @@ public final class Resources {
     return resource;
   }
 
-  public void closeAll() {
+  @Override
+  public void close() {
     List<AutoCloseable> closing;
     synchronized (open) {
       closed = true;

@@ -8,6 +8,7 @@ import dev.outbox.TransientOutboxException;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Failure;
 import dev.outbox.cli.Stores;
+import dev.outbox.dev.database.Place.Business;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;

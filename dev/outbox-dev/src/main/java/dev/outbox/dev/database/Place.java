@@ -4,6 +4,7 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.cli.Address;
 import dev.outbox.dev.database.Work.Appended;
 import dev.outbox.dev.database.Work.DeadLetter;
+import dev.outbox.embedded.ParentJvm;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
@@ -14,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
@@ -175,6 +177,48 @@ public interface Place<T> extends AutoCloseable {
     return new Business<>(this, appending, open(), new ArrayList<>());
   }
 
+  /**
+   * A producer's transaction; rolled back when it is closed before it is committed. A relational
+   * database begins another after each commit. What was appended in it is told of the commit, also
+   * where it was rolled back to a savepoint, as by a framework that knows none.
+   *
+   * @param <T> a transaction of the database
+   * @param appended what is not committed yet
+   */
+  record Business<T>(
+      Place<T> place,
+      BiFunction<T, List<OutboxMessage>, Uncommitted> appending,
+      T transaction,
+      List<Uncommitted> appended)
+      implements AutoCloseable {
+
+    public int lock(String key) {
+      return place.lock(transaction, key);
+    }
+
+    /** Appends, and returns which are duplicates. */
+    public Set<UUID> append(List<OutboxMessage> messages) {
+      Uncommitted uncommitted = appending.apply(transaction, messages);
+      appended.add(uncommitted);
+      return uncommitted.appended().duplicates();
+    }
+
+    public void last(String key, int number) {
+      place.last(transaction, key, number);
+    }
+
+    public void commit() {
+      place.commit(transaction);
+      appended.forEach(Uncommitted::committed);
+      appended.clear();
+    }
+
+    @Override
+    public void close() {
+      place.end(transaction);
+    }
+  }
+
   @Override
   void close();
 
@@ -188,12 +232,12 @@ public interface Place<T> extends AutoCloseable {
   }
 
   /** The same, read by that process. */
-  static Address address(Map<String, String> settings) {
-    String schema = Objects.requireNonNull(settings.get("schema"));
+  static Address address(ParentJvm parent) {
+    String schema = parent.get("schema");
     return new Address(
-        Objects.requireNonNull(settings.get("url")),
-        Objects.requireNonNull(settings.get("user")),
-        Objects.requireNonNull(settings.get("password")),
+        parent.get("url"),
+        parent.get("user"),
+        parent.get("password"),
         schema.isEmpty() ? null : schema,
         StoreProvider.Settings.DEFAULT_PREFIX);
   }

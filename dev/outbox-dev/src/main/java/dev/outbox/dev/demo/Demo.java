@@ -439,7 +439,7 @@ final class Demo {
     } catch (IOException e) {
       System.err.println("outbox: the servers' logs could not be saved: " + e.getMessage());
     }
-    resources.closeAll();
+    resources.close();
     if (!keeps) {
       try {
         Directories.delete(logs);

@@ -51,9 +51,9 @@ record DemoShipping<T>(Place<T> place, InboxStore<T> inbox, List<UUID> received)
 
   public static void main(String[] args) throws Exception {
     ParentJvm parent = ParentJvm.connect();
-    Address address = Place.address(parent.settings());
+    Address address = Place.address(parent);
     try (Place<?> place = StoreKind.at(address);
-        Source source = Broker.open(parent.settings(), Demo.TYPES).source(Source.Reading.ALONE)) {
+        Source source = Broker.open(parent, Demo.TYPES).source(Source.Reading.ALONE)) {
       Source.Sink shipping = new DemoShipping<>(place);
       parent.say(STARTED);
       source.read(() -> END.equals(parent.next()), shipping);

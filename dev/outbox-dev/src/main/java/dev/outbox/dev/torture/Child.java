@@ -58,7 +58,7 @@ final class Child implements AutoCloseable {
 
   /** As this process reaches it. */
   Broker broker() {
-    return Broker.open(parent.settings(), Work.TOPICS);
+    return Broker.open(parent, Work.TOPICS);
   }
 
   /** The database, with a pool of this size. */
@@ -66,7 +66,7 @@ final class Child implements AutoCloseable {
     return (Tortured<?>)
         StoreKind.valueOf(parent.get("database"))
             .place(
-                Place.address(parent.settings()),
+                Place.address(parent),
                 Archive.valueOf(parent.get("archive")),
                 size,
                 Place.PATIENCE);

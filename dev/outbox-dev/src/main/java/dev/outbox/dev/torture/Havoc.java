@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Makes faults happen, and ends them when they are over. Used by one thread. */
@@ -255,12 +256,11 @@ final class Havoc {
 
   /** Takes connections until the server has no more. */
   private Optional<String> exhaustDatabase(Fault fault) {
-    List<AutoCloseable> taken = new ArrayList<>();
-    Optional<AutoCloseable> next = servers.place.connect();
-    while (next.isPresent()) {
-      taken.add(next.get());
-      next = servers.place.connect();
-    }
+    List<AutoCloseable> taken =
+        Stream.generate(servers.place::connect)
+            .takeWhile(Optional::isPresent)
+            .flatMap(Optional::stream)
+            .toList();
     after(fault.length(), () -> taken.forEach(Tortured::close));
     return taken.isEmpty() ? Optional.empty() : Optional.of(taken.size() + " connections");
   }

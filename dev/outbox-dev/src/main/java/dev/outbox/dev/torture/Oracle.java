@@ -2,7 +2,6 @@ package dev.outbox.dev.torture;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.dev.broker.Source.Received;
 import dev.outbox.dev.database.Work;
 import dev.outbox.dev.database.Work.Appended;
 import dev.outbox.dev.database.Work.Kind;
@@ -34,17 +33,7 @@ public final class Oracle {
    *
    * @param partition with its topic
    */
-  public record Delivery(String partition, long offset, UUID id, String key, int nth) {
-
-    static Delivery of(Received message) {
-      return new Delivery(
-          message.partition(),
-          message.offset(),
-          message.id(),
-          message.key(),
-          Work.nth(message.payload()));
-    }
-  }
+  public record Delivery(String partition, long offset, UUID id, String key, int nth) {}
 
   /**
    * From when to when somebody surely had a key.

@@ -130,18 +130,16 @@ final class RelayMain {
    * closed.
    */
   private static void start(Relay relay) {
-    try {
-      while (true) {
-        try {
-          relay.start();
-          return;
-        } catch (OutboxException e) {
-          System.err.println("not started yet: " + e.getMessage());
-          Thread.sleep(IDLE_PAUSE.toMillis());
-        }
+    while (true) {
+      try {
+        relay.start();
+        return;
+      } catch (OutboxException e) {
+        System.err.println("not started yet: " + e.getMessage());
+        pause(IDLE_PAUSE.toMillis());
+      } catch (IllegalStateException e) {
+        return; // closed before the database came back
       }
-    } catch (IllegalStateException | InterruptedException e) {
-      // closed before the database came back
     }
   }
 

@@ -99,7 +99,11 @@ final class Servers {
   List<Delivery> log() throws InterruptedException {
     List<Delivery> log = new ArrayList<>();
     try (Source source = broker.source(Source.Reading.WHOLE)) {
-      source.read(() -> true, message -> log.add(Delivery.of(message)));
+      source.read(
+          () -> true,
+          m ->
+              log.add(
+                  new Delivery(m.partition(), m.offset(), m.id(), m.key(), Work.nth(m.payload()))));
     }
     return log;
   }

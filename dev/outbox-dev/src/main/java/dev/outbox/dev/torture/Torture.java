@@ -168,11 +168,8 @@ final class Torture {
     if (!ChildJvm.canStop()) {
       throw new UnsupportedOperationException("Windows has no SIGSTOP to stop processes with");
     }
-    Resources resources = new Resources();
-    try {
+    try (Resources resources = new Resources()) {
       return new Torture(settings, progress, resources).run();
-    } finally {
-      resources.closeAll();
     }
   }
 

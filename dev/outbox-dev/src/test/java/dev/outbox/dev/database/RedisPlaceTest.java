@@ -3,6 +3,7 @@ package dev.outbox.dev.database;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.cli.Address;
+import dev.outbox.dev.database.Place.Business;
 import dev.outbox.dev.database.Place.Effect;
 import dev.outbox.dev.database.Work.Appended;
 import dev.outbox.dev.database.Work.DeadLetter;
