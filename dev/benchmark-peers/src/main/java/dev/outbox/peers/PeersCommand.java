@@ -1,8 +1,8 @@
 package dev.outbox.peers;
 
-import dev.outbox.cli.CliCommand;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Cleanup;
+import dev.outbox.cli.CliCommand;
 import dev.outbox.cli.Logs;
 import dev.outbox.dev.bench.CpuClock;
 import dev.outbox.dev.bench.Machine;
@@ -11,7 +11,6 @@ import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.ServerOptions;
 import dev.outbox.dev.database.StartedServer;
 import dev.outbox.dev.database.StoreKind;
-import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
@@ -20,10 +19,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 @Command(
     name = "peers",
@@ -54,8 +50,7 @@ final class PeersCommand extends CliCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     Logs.off();
     if (faults && (runs != null || scale != null)) {
-      throw wrong(
-          "--faults has no --runs and no --scale: leave them out");
+      throw wrong("--faults has no --runs and no --scale: leave them out");
     }
     int times = runs == null ? 1 : runs;
     double size = scale == null ? 1 : scale;
