@@ -46,6 +46,17 @@ record Draining(Bench bench, BenchDatabase database) {
   private static final int A_TRANSACTION = 50;
   private static final int CLIENTS = 2;
 
+  /** Takes everything at once. */
+  static final MessagePublisher NO_OP =
+      messages -> Collections.nCopies(messages.size(), Result.delivered());
+
+  /** The same, with an answer to each, which becomes a text only where it is asked for. */
+  private static final MessagePublisher ANSWERING =
+      messages ->
+          messages.stream()
+              .map(message -> Result.delivered(() -> "order-3@" + message.sequence()))
+              .toList();
+
   /** Takes nothing. */
   private static final MessagePublisher FAILING =
       messages -> Collections.nCopies(messages.size(), Result.failed("this key always fails"));
@@ -108,8 +119,8 @@ record Draining(Bench bench, BenchDatabase database) {
             by(
                 workers,
                 archive.name().toLowerCase(Locale.ROOT),
-                byRelay(load, workers, archive, Meter.ANSWERING),
-                byRelay(load, workers, Archive.NONE, Meter.ANSWERING)));
+                byRelay(load, workers, archive, ANSWERING),
+                byRelay(load, workers, Archive.NONE, ANSWERING)));
       }
     }
     Throughput.measure(bench, cases, Part.WHOLE);
@@ -158,10 +169,10 @@ record Draining(Bench bench, BenchDatabase database) {
         () -> block(load),
         // The head has failed more often than the default policy allows.
         place ->
-            Meter.relay(
+            Meter.ofRelay(
                 place.store(),
                 load.messages(),
-                Meter.NO_OP,
+                NO_OP,
                 relay -> relay.workers(1).retryPolicy(SOON)));
   }
 
@@ -182,20 +193,20 @@ record Draining(Bench bench, BenchDatabase database) {
   }
 
   private Round ours(Backlog load, int workers) {
-    return byRelay(load, workers, Archive.NONE, Meter.NO_OP);
+    return byRelay(load, workers, Archive.NONE, NO_OP);
   }
 
   private Round byRelay(Backlog load, int workers, Archive archive, MessagePublisher publisher) {
     return new Round(
         () -> refill(Side.OURS, load),
         place ->
-            Meter.relay(
+            Meter.ofRelay(
                 place.store(archive), load.messages(), publisher, relay -> relay.workers(workers)));
   }
 
   private Round limit(Backlog load, int workers) {
     return new Round(
-        () -> refill(Side.LIMIT, load), place -> Meter.limit(place, workers, load.messages()));
+        () -> refill(Side.LIMIT, load), place -> Meter.ofLimit(place, workers, load.messages()));
   }
 
   /**
@@ -231,7 +242,7 @@ record Draining(Bench bench, BenchDatabase database) {
     try (MessagePublisher publisher = topic.publisher(null);
         Load load = new Load("a client", clients.stream().map(Draining::appending).toList())) {
       Meter pace =
-          Meter.relay(
+          Meter.ofRelay(
               place.store(),
               messages,
               publisher,

@@ -6,12 +6,10 @@ import dev.outbox.relay.Relay;
 import dev.outbox.relay.RelayEvent;
 import dev.outbox.relay.RelayListener;
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -23,17 +21,16 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
-/**
- * Takes the pace of some messages, in tenths of them. Safe for use by many threads. It drains them
- * too: by a relay, as users run it, or by the limit's loop. The time begins before the relay is
- * built and ends when the last message is known to be settled; that a worker of the relay checks
- * the schema and starts is included.
- */
+/** Takes the pace of some messages, in tenths of them. Safe for use by many threads. */
 final class Meter {
   static final int TENTHS = 10;
 
   /** So long without a message is not slow but stuck. */
   private static final Duration STUCK = Duration.ofMinutes(2);
+
+  private static final String NO_TROUBLE = "no error was reported";
+
+  private static final Duration NOTHING_LEFT = Duration.ofNanos(200_000);
 
   private final long messages;
   private final LongSupplier clock;
@@ -107,28 +104,15 @@ final class Meter {
     return messages * (to - from) * 1e9 / TENTHS / Math.max(1, time);
   }
 
-  /** Takes everything at once. */
-  static final MessagePublisher NO_OP =
-      messages -> Collections.nCopies(messages.size(), Result.delivered());
-
-  /** The same, with an answer to each, which becomes a text only where it is asked for. */
-  static final MessagePublisher ANSWERING =
-      messages ->
-          messages.stream()
-              .map(message -> Result.delivered(() -> "order-3@" + message.sequence()))
-              .toList();
-
-  private static final String NO_TROUBLE = "no error was reported";
-
-  private static final Duration NOTHING_LEFT = Duration.ofNanos(200_000);
-
   /**
-   * A relay, until so many messages are delivered; then it is closed.
+   * Of a relay, as users run it, until so many messages are delivered; then it is closed. The time
+   * begins before it is built and ends when the last message is known to be settled; that a worker
+   * of it checks the schema and starts is included.
    *
    * @throws IllegalStateException when the store failed or a lease was lost on the way: such a run
    *     says nothing about speed
    */
-  static Meter relay(
+  static Meter ofRelay(
       JdbcOutboxStore store,
       long messages,
       MessagePublisher publisher,
@@ -158,8 +142,8 @@ final class Meter {
     return meter;
   }
 
-  /** So many workers of the limit, until so many messages are deleted. */
-  static Meter limit(JdbcPlace place, int workers, long messages) throws InterruptedException {
+  /** Of so many workers of the limit, until so many messages are deleted. */
+  static Meter ofLimit(JdbcPlace place, int workers, long messages) throws InterruptedException {
     Meter meter = new Meter(messages);
     List<Limit> loops = new ArrayList<>();
     try {

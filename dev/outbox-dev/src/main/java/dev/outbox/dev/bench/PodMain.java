@@ -60,7 +60,7 @@ public final class PodMain {
     publisher =
         parent.settings().containsKey("broker")
             ? Broker.open(parent, List.of(BenchClient.ORDER)).publisher(null)
-            : Meter.NO_OP;
+            : Draining.NO_OP;
     relays =
         Stream.generate(() -> Relay.builder(place.store(), this::publish).build())
             .limit(setting("relays"))
