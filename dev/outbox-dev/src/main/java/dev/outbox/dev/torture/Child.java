@@ -27,21 +27,15 @@ final class Child implements AutoCloseable {
   /** "long 5000": a transaction stays open for so many milliseconds after it has appended. */
   static final String LONG = "long";
 
-  final ParentJvm parent;
-  final Journal journal;
+  final ParentJvm parent = ParentJvm.connect();
+  final Journal journal = Journal.open(directory(), name());
 
   /** Whether it makes no trouble of its own. */
   volatile boolean calm;
 
-  private Child(ParentJvm parent) {
-    this.parent = parent;
-    journal = Journal.open(directory(), name());
-  }
-
-  static Child connect() throws IOException {
+  Child() throws IOException {
     System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "warn");
     System.setProperty("org.slf4j.simpleLogger.showDateTime", "true");
-    return new Child(ParentJvm.connect());
   }
 
   String name() {

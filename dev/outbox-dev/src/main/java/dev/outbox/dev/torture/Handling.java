@@ -94,15 +94,14 @@ final class Handling<T> implements AutoCloseable {
     forgetful = place.inbox(RETENTION);
     twice = new Random(child.seed() - 1);
     for (int i = 0; i < THREADS; i++) {
-      Worker worker = new Worker(new Random(child.seed() + i));
-      Thread thread = new Thread(worker::run, "handling-" + i);
+      Thread thread = new Thread(new Worker()::run, "handling-" + i);
       thread.start();
       threads.add(thread);
     }
   }
 
   public static void main(String[] args) throws Exception {
-    try (Child child = Child.connect();
+    try (Child child = new Child();
         Handling<?> handling = new Handling<>(child, child.place(THREADS))) {
       Thread thread = new Thread(handling::consume, "consumer");
       thread.start();
@@ -152,11 +151,7 @@ final class Handling<T> implements AutoCloseable {
   }
 
   private final class Worker {
-    private final Random random;
-
-    Worker(Random random) {
-      this.random = random;
-    }
+    private final Random random = new Random(child.seed() + threads.size());
 
     void run() {
       try {

@@ -116,7 +116,7 @@ record JournalingStore(
   }
 
   private Claim begun(Claim claim, long asked, Claim.Request request) {
-    Journaled journaled = new Journaled(claim, numbers.incrementAndGet());
+    Journaled journaled = new Journaled(claim);
     if (!claim.messages().isEmpty()) {
       Stream<String> messages = claim.messages().stream().map(m -> m.sequence() + "|" + m.key());
       journal.write(
@@ -127,11 +127,10 @@ record JournalingStore(
 
   private final class Journaled implements Claim {
     private final Claim claim;
-    private final long number;
+    private final long number = numbers.incrementAndGet();
 
-    private Journaled(Claim claim, long number) {
+    private Journaled(Claim claim) {
       this.claim = claim;
-      this.number = number;
     }
 
     @Override

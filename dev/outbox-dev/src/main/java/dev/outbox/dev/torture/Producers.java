@@ -88,7 +88,7 @@ final class Producers<T> {
 
   /** A process that only produces, until it is told to end or killed. */
   public static void main(String[] args) throws Exception {
-    try (Child child = Child.connect();
+    try (Child child = new Child();
         Tortured<?> place = child.place(ALONE)) {
       run(child, place);
     }

@@ -58,7 +58,7 @@ final class RelayMain {
   }
 
   public static void main(String[] args) throws Exception {
-    try (Child child = Child.connect();
+    try (Child child = new Child();
         Tortured<?> place = child.place(WORKERS + 1 + PRODUCERS)) {
       new RelayMain(child).run(place);
     }

@@ -48,17 +48,12 @@ final class TroubledPublisher implements MessagePublisher {
 
   @Override
   public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
-    return new Call(calls.incrementAndGet()).publish(messages);
+    return new Call().publish(messages);
   }
 
   private final class Call {
-    private final long number;
-    private final Random random;
-
-    private Call(long number) {
-      this.number = number;
-      random = new Random(child.seed() + number);
-    }
+    private final long number = calls.incrementAndGet();
+    private final Random random = new Random(child.seed() + number);
 
     List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
       journal.write(
