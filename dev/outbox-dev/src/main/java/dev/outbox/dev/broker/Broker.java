@@ -57,7 +57,7 @@ public abstract class Broker implements AutoCloseable {
 
   private final Kind kind;
   private final String name;
-  private final String prefix;
+  final String prefix;
   private final List<String> types;
   private volatile @Nullable String address;
   private volatile Optional<EmbeddedServer> server = Optional.empty();
@@ -88,11 +88,6 @@ public abstract class Broker implements AutoCloseable {
     return requireNonNull(address, "it is not there yet");
   }
 
-  /** Of what is made there. */
-  public final String name() {
-    return name;
-  }
-
   /** What a process of its own needs to {@link #open} it. */
   public final Map<String, String> settings() {
     return Map.of("broker", kind.name(), "broker-address", address(), "broker-name", name);
@@ -107,10 +102,6 @@ public abstract class Broker implements AutoCloseable {
   /** Where it is, for people: without who may go there. */
   public final String place() {
     return address().replaceFirst(".*@", "");
-  }
-
-  final String prefix() {
-    return prefix;
   }
 
   /** Where a message goes, as our publishers and relays read it. */
@@ -168,15 +159,6 @@ public abstract class Broker implements AutoCloseable {
   /** Whether it is ours to stop. */
   public final boolean canStop() {
     return server.isPresent();
-  }
-
-  public final void stop() {
-    server().stop();
-  }
-
-  /** Starts it again, with all that it has acknowledged. */
-  public final void restart() {
-    server().restart();
   }
 
   /** Ends it; removes what was made where it is the user's. */

@@ -123,7 +123,7 @@ public final class KafkaBroker extends Broker {
   public ProducerRecord<byte[], byte[]> record(StoredMessage message) {
     ProducerRecord<byte[], byte[]> record =
         new ProducerRecord<>(
-            prefix() + message.message().aggregateType(),
+            prefix + message.message().aggregateType(),
             message.message().recordKey().getBytes(UTF_8),
             message.message().payload());
     Attributes.forEach(message, (name, value) -> record.headers().add(name, value.getBytes(UTF_8)));
@@ -137,7 +137,7 @@ public final class KafkaBroker extends Broker {
     } else if (hasTopics) {
       try (Admin admin = admin()) {
         tried(
-            "the topics %s* could not be removed from %s".formatted(prefix(), address()),
+            "the topics %s* could not be removed from %s".formatted(prefix, address()),
             () -> admin.deleteTopics(topics()).all().get());
         tried(
             "the group %s could not be removed from %s".formatted(group(), address()),
@@ -159,7 +159,7 @@ public final class KafkaBroker extends Broker {
   }
 
   private String group() {
-    return prefix() + "consumers";
+    return prefix + "consumers";
   }
 
   @Override

@@ -41,10 +41,10 @@ final class Account {
    */
   private record Arrival(UUID id, String key, long at) {}
 
-  private final Ledger<String> ledger = new Ledger<>();
+  final Ledger<String> ledger = new Ledger<>();
   private final Map<UUID, Work> works = new ConcurrentHashMap<>();
   private final Queue<Arrival> arrivals = new ConcurrentLinkedQueue<>();
-  private final AtomicInteger commits = new AtomicInteger();
+  final AtomicInteger commits = new AtomicInteger();
   private final AtomicInteger rollbacks = new AtomicInteger();
   private volatile @Nullable Long quietSince;
 
@@ -71,23 +71,9 @@ final class Account {
     ledger.published(BROKER, List.of(id), at, at);
   }
 
-  /** How many different messages arrived so far. */
-  int arrived() {
-    return ledger.published();
-  }
-
-  /** How many committed messages did not arrive yet. */
-  long outstanding() {
-    return ledger.outstanding();
-  }
-
   /** From now on times are quiet: nothing that was committed before is on its way. */
   void quietFromNow() {
     quietSince = System.nanoTime();
-  }
-
-  int commits() {
-    return commits.get();
   }
 
   /**

@@ -178,8 +178,7 @@ final class Demo {
     }
     return "All that was committed is in %s, nothing that was rolled back is, the messages of each key came in order, and the consumer did what each asks for once, although a relay and the consumer were killed%s. Next: README.md shows an application, ./outbox tck checks a database of yours."
         .formatted(
-            servers.broker().label(),
-            servers.broker().canStop() ? " and the broker was stopped" : "");
+            servers.broker.label(), servers.broker.canStop() ? " and the broker was stopped" : "");
   }
 
   private Verdict produceAndConsume() throws InterruptedException {
@@ -196,7 +195,7 @@ final class Demo {
     BucketStore<?> store = (BucketStore<?>) place.store();
     ChildJvm a = relay("A");
     ChildJvm b = relay("B");
-    Source source = servers.broker().source(Source.Reading.WHOLE);
+    Source source = servers.broker.source(Source.Reading.WHOLE);
     CompletableFuture<Void> reading = background("reader", () -> read(source));
     CompletableFuture<Void> showing = background("progress", this::show);
     ChildJvm first = startShipping();
@@ -232,7 +231,7 @@ final class Demo {
           place.deadLetters(),
           consumers.effects(),
           settings,
-          servers.broker().canStop() ? "the kill and the outage are in it" : "the kill is in it");
+          servers.broker.canStop() ? "the kill and the outage are in it" : "the kill is in it");
     }
   }
 
@@ -309,12 +308,12 @@ final class Demo {
 
     allow(customers, 0.64);
     awaitDone(customers, random.nextDouble(0.48, 0.6));
-    if (servers.broker().canStop()) {
-      servers.broker().stop();
+    if (servers.broker.canStop()) {
+      servers.broker.server().stop();
       progress.event("the broker was stopped");
       allow(customers, 0.8);
       Thread.sleep(random.nextInt(2_000, 4_000));
-      servers.broker().restart();
+      servers.broker.server().restart();
       progress.event("the broker is back");
     } else {
       progress.event("the broker is yours: it is not stopped");
@@ -336,7 +335,7 @@ final class Demo {
 
   /** Until this part of the transactions is committed, 0 to 1. */
   private void awaitDone(Load customers, double part) throws InterruptedException {
-    while (account.commits() < part * settings.transactions() && !customers.done()) {
+    while (account.commits.get() < part * settings.transactions() && !customers.done()) {
       Thread.sleep(20);
     }
   }
@@ -347,9 +346,9 @@ final class Demo {
           String.format(
               Locale.ROOT,
               "%,d of %,d transactions, %,d messages delivered",
-              account.commits(),
+              account.commits.get(),
               settings.transactions(),
-              account.arrived()));
+              account.ledger.published()));
       LockSupport.parkNanos(LOOK.toNanos());
     }
   }
@@ -364,18 +363,18 @@ final class Demo {
     while (true) {
       StatisticsStore.Statistics now = store.statistics(Integer.MAX_VALUE);
       if (now.pending() + now.scheduled() + now.blocked() == 0
-          && account.outstanding() <= now.dead()) {
+          && account.ledger.outstanding() <= now.dead()) {
         return;
       }
-      if (account.arrived() != lastArrived) {
-        lastArrived = account.arrived();
+      if (account.ledger.published() != lastArrived) {
+        lastArrived = account.ledger.published();
         lastChange = System.nanoTime();
       } else if (System.nanoTime() - lastChange > PATIENCE.toNanos()) {
         progress.event(
             "nothing was delivered for %s s; %s committed messages are missing, and the outbox has %s pending, %s scheduled and %s blocked ones"
                 .formatted(
                     PATIENCE.toSeconds(),
-                    account.outstanding(),
+                    account.ledger.outstanding(),
                     now.pending(),
                     now.scheduled(),
                     now.blocked()));
@@ -394,8 +393,8 @@ final class Demo {
     if (outbox.schema() != null) {
       properties.put("store.schema", outbox.schema());
     }
-    properties.putAll(servers.broker().relayProperties());
-    properties.put("destination", servers.broker().destination());
+    properties.putAll(servers.broker.relayProperties());
+    properties.put("destination", servers.broker.destination());
     properties.put("relay.name", name);
     properties.put("relay.lease", Texts.time(LEASE));
     return resources.add(
@@ -411,7 +410,7 @@ final class Demo {
         resources.add(
             ChildJvm.start(
                 DemoShipping.class,
-                DemoShipping.settings(servers.inbox(), servers.broker()),
+                DemoShipping.settings(servers.inbox(), servers.broker),
                 Map.of(),
                 logs.resolve("shipping-" + consumers++ + ".log")));
     shipping = started;

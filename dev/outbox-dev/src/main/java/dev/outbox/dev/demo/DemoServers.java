@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 final class DemoServers implements AutoCloseable {
   private final String name = "outbox_demo_" + UUID.randomUUID().toString().substring(0, 8);
   private final Demo.Settings settings;
-  private final Broker broker;
+  final Broker broker;
   private volatile @Nullable StartedServer server;
   private volatile @Nullable Place<?> database;
 
@@ -95,10 +95,6 @@ final class DemoServers implements AutoCloseable {
 
   private String consumer() {
     return name + "_shipping";
-  }
-
-  Broker broker() {
-    return broker;
   }
 
   /** Saves what our own servers logged. */

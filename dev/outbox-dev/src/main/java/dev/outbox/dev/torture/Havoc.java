@@ -46,7 +46,7 @@ final class Havoc {
     this.clocks = clocks;
     this.journal = journal;
     database = new Server("database", servers.database());
-    broker = new Server("broker", servers.broker());
+    broker = new Server("broker", servers.broker.server());
   }
 
   long count() {

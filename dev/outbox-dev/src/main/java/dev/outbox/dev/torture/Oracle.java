@@ -68,7 +68,9 @@ public final class Oracle {
   /** Dedup keys of those that were refused. */
   private final Set<String> refused = new HashSet<>();
 
-  private final List<String> violations = new ArrayList<>();
+  /** What is wrong, a sentence each. */
+  final List<String> violations = new ArrayList<>();
+
   private final Map<Wrong, Integer> counts = new EnumMap<>(Wrong.class);
 
   /** What a producer and a consumer see, beside what only journals tell. */
@@ -104,11 +106,6 @@ public final class Oracle {
   /** How often something of a kind is wrong. */
   public int count(Wrong kind) {
     return counts.getOrDefault(kind, 0);
-  }
-
-  /** What is wrong, a sentence each. */
-  List<String> violations() {
-    return violations;
   }
 
   /**

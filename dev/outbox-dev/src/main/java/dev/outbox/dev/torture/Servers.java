@@ -46,7 +46,7 @@ final class Servers {
   /** The database, asked directly; it may be away. */
   final Tortured<?> place;
 
-  private final Broker broker;
+  final Broker broker;
 
   /**
    * With an outbox, an inbox, and what producers and consumers need beside them.
@@ -112,13 +112,9 @@ final class Servers {
     return requireNonNull(database.embedded());
   }
 
-  EmbeddedServer broker() {
-    return broker.server();
-  }
-
   /** Saves what the servers logged. */
   void copyLogs(Path directory) throws IOException {
     database().copyLog(directory.resolve("database.log"));
-    broker().copyLog(directory.resolve("broker.log"));
+    broker.server().copyLog(directory.resolve("broker.log"));
   }
 }

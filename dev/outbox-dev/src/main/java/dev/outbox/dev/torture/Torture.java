@@ -374,7 +374,7 @@ final class Torture {
                 inbox.count("repeated"),
                 inbox.count("locked")));
     did.put("standstill", longestStandstill.toMillis() + " ms at most, once all faults were over");
-    Summary summary = new Summary(did, havoc.count(), oracle.violations());
+    Summary summary = new Summary(did, havoc.count(), oracle.violations);
     write(summary, lines);
     return summary;
   }
@@ -390,7 +390,7 @@ final class Torture {
     while (until - System.nanoTime() > 0) {
       Oracle oracle = new Oracle(List.of());
       oracle.compareConsumers(Journal.readAll(directory), log);
-      if (oracle.violations().isEmpty()) {
+      if (oracle.violations.isEmpty()) {
         return;
       }
       Thread.sleep(LOOK.toMillis());

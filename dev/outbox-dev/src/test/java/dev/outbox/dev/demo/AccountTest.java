@@ -157,10 +157,10 @@ class AccountTest {
     UUID first = commit(1);
     UUID second = commit(2);
     account.rolledBack();
-    assertThat(account.outstanding()).isEqualTo(2);
+    assertThat(account.ledger.outstanding()).isEqualTo(2);
     deliver(second, second);
-    assertThat(account.outstanding()).isEqualTo(1);
+    assertThat(account.ledger.outstanding()).isEqualTo(1);
     deliver(first);
-    assertThat(account.outstanding()).isZero();
+    assertThat(account.ledger.outstanding()).isZero();
   }
 }

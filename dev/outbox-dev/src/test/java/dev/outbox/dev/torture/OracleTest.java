@@ -46,7 +46,7 @@ class OracleTest {
   }
 
   private static AbstractStringAssert<?> assertOnly(Oracle oracle) {
-    return assertThat(oracle.violations()).singleElement().asString();
+    return assertThat(oracle.violations).singleElement().asString();
   }
 
   private void line(String process, long at, String what, Object... details) {
@@ -67,7 +67,7 @@ class OracleTest {
                 delivery(4, fourth),
                 delivery(5, delayed)));
     oracle.compareLost(delivered, List.of(), Set.of());
-    assertThat(oracle.violations()).isEmpty();
+    assertThat(oracle.violations).isEmpty();
   }
 
   @Test
@@ -83,7 +83,7 @@ class OracleTest {
     Appended stranger = committed("k", 9, Kind.PLAIN, null);
     Delivery other = new Delivery("t-0", 1, id(first), "other", 1);
     Set<UUID> ignored = oracle.compareDeliveries(List.of(delivery(0, stranger), other));
-    assertThat(oracle.violations())
+    assertThat(oracle.violations)
         .satisfiesExactly(
             one -> assertThat(one).startsWith("delivered, but never committed"),
             two -> assertThat(two).startsWith("delivered with another key"));
@@ -94,7 +94,7 @@ class OracleTest {
   void lost() {
     oracle.compareLost(
         Set.of(id(first)), List.of(new DeadLetter(id(second), 2)), Set.of(id(delayed)));
-    assertThat(oracle.violations()).containsExactly("lost: " + fourth.work());
+    assertThat(oracle.violations).containsExactly("lost: " + fourth.work());
   }
 
   @Test
@@ -105,9 +105,9 @@ class OracleTest {
     one.compareLost(Set.of(), List.of(), Set.of());
     one.compareArchive(
         List.of(new Archived(id(over), Outcome.EXPIRED)), List.of(), Set.of(), Set.of());
-    assertThat(one.violations()).isEmpty();
+    assertThat(one.violations).isEmpty();
     one.compareLost(Set.of(id(over)), List.of(new DeadLetter(id(over), 1)), Set.of());
-    assertThat(one.violations())
+    assertThat(one.violations)
         .containsExactly(
             "delivered, though it had expired: " + over.work(),
             "dead, though it had expired: " + over.work());
@@ -134,7 +134,7 @@ class OracleTest {
         List.of(id(second)),
         Set.of(id(first), id(second), id(delayed)),
         Set.of());
-    assertThat(oracle.violations())
+    assertThat(oracle.violations)
         .satisfiesExactly(
             one -> assertThat(one).startsWith("archived twice").contains("" + id(first)),
             two -> assertThat(two).startsWith("archived, but still").contains("" + id(second)),
@@ -156,7 +156,7 @@ class OracleTest {
         List.of(id(second)),
         Set.of(id(first), id(fourth)),
         Set.of(id(delayed)));
-    assertThat(oracle.violations()).isEmpty();
+    assertThat(oracle.violations).isEmpty();
   }
 
   @Test
@@ -205,7 +205,7 @@ class OracleTest {
                 refused("d2"),
                 refused("d3")));
     twice.compareDuplicates();
-    assertThat(twice.violations())
+    assertThat(twice.violations)
         .containsExactly(
             "stored twice: dedup key d1",
             "refused as a duplicate, but the first is not there: dedup key d3");
@@ -239,7 +239,7 @@ class OracleTest {
     line("relay-1", SECOND / 2, "renewed", 1, SECOND / 2, SECOND, "1");
     line("relay-2", SECOND + SECOND / 4, "claim", 1, SECOND, SECOND, "1|k");
     assertThat(oracle.compareClaims(lines)).isEqualTo(2);
-    assertThat(oracle.violations()).hasSize(1);
+    assertThat(oracle.violations).hasSize(1);
   }
 
   @Test
@@ -248,10 +248,10 @@ class OracleTest {
     line("relay-1", 1, "claim", 1, 0, 60 * SECOND, "1|k");
     line("relay-2", 5 * SECOND, "claim", 1, 5 * SECOND, SECOND, "1|k");
     assertThat(oracle.compareClaims(lines)).isEqualTo(2);
-    assertThat(oracle.violations()).isEmpty();
+    assertThat(oracle.violations).isEmpty();
     line("relay-1", 9 * SECOND, "trouble", "settles-late");
     assertThat(oracle.compareClaims(lines)).isEqualTo(2);
-    assertThat(oracle.violations()).hasSize(1);
+    assertThat(oracle.violations).hasSize(1);
   }
 
   @Test
@@ -262,12 +262,12 @@ class OracleTest {
     line("relay-2", 5 * SECOND, "claim", 1, 5 * SECOND, SECOND, "1|k");
     line("relay-1", 9 * SECOND, "trouble", "settles-late");
     assertThat(oracle.compareClaims(lines)).isEqualTo(2);
-    assertThat(oracle.violations()).isEmpty();
+    assertThat(oracle.violations).isEmpty();
     line("relay-1", 10 * SECOND, "claim", 2, 10 * SECOND, 60 * SECOND, "2|k");
     line("relay-2", 11 * SECOND, "claim", 2, 11 * SECOND, SECOND, "2|k");
     line("relay-1", 12 * SECOND, "trouble", "settles-late");
     assertThat(oracle.compareClaims(lines)).isEqualTo(4);
-    assertThat(oracle.violations()).hasSize(1);
+    assertThat(oracle.violations).hasSize(1);
   }
 
   @Test
@@ -278,7 +278,7 @@ class OracleTest {
     line("relay-1", 6 * SECOND, "session-lost");
     line("relay-2", 4 * SECOND, "claim", 1, 4 * SECOND, SECOND, "1|k");
     assertThat(oracle.compareClaims(lines)).isEqualTo(2);
-    assertThat(oracle.violations()).hasSize(1);
+    assertThat(oracle.violations).hasSize(1);
   }
 
   @Test
@@ -290,7 +290,7 @@ class OracleTest {
     line("relay-1", 8 * SECOND, "trouble", "settles-late");
     line("relay-1", 8 * SECOND + 1, "session-lost");
     assertThat(oracle.compareClaims(lines)).isEqualTo(2);
-    assertThat(oracle.violations()).isEmpty();
+    assertThat(oracle.violations).isEmpty();
   }
 
   @Test
@@ -304,7 +304,7 @@ class OracleTest {
     line("relay-2", SECOND + 4, "settle", 1);
     line("relay-2", SECOND + 5, "settled", 1, "-");
     assertThat(oracle.compareClaims(lines)).isEqualTo(3);
-    assertThat(oracle.violations()).isEmpty();
+    assertThat(oracle.violations).isEmpty();
   }
 
   @Test
@@ -315,11 +315,11 @@ class OracleTest {
     line("relay-1", 3, "delivered", 1, "1");
     line("relay-2", 6, "claim", 2, 5, SECOND, "2|k");
     oracle.compareSettled(lines);
-    assertThat(oracle.violations()).isEmpty();
+    assertThat(oracle.violations).isEmpty();
     line("relay-2", 6, "claim", 3, 5, SECOND, "1|k");
     line("relay-2", 7, "delivered", 3, "1");
     oracle.compareSettled(lines);
-    assertThat(oracle.violations())
+    assertThat(oracle.violations)
         .containsExactly("claimed by relay-2#3 after it was settled as delivered: sequence 1");
   }
 
@@ -330,7 +330,7 @@ class OracleTest {
     line("relay-1", 3 * SECOND, "claim", 1, 0, SECOND, "1|k");
     line("relay-2", 2 * SECOND, "claim", 1, 2 * SECOND, 5 * SECOND, "1|k");
     assertThat(oracle.compareClaims(lines)).isEqualTo(2);
-    assertThat(oracle.violations()).isEmpty();
+    assertThat(oracle.violations).isEmpty();
   }
 
   @Test
@@ -346,7 +346,7 @@ class OracleTest {
       line("relay-1", call, "results", call, "1|Unavailable,2|Failed");
     }
     one.compareReasons(lines, letters);
-    assertThat(one.violations())
+    assertThat(one.violations)
         .satisfiesExactlyInAnyOrder(
             plain -> assertThat(plain).startsWith("dead after 0 failures, of 30: sequence 1"),
             other -> assertThat(other).startsWith("dead after 2 failures, of 3: sequence 2"));
