@@ -9,8 +9,8 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Random;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
@@ -53,7 +53,9 @@ final class TroubledPublisher implements MessagePublisher {
 
   private final class Call {
     private final long number = calls.incrementAndGet();
-    private final Random random = new Random(child.seed() + number);
+
+    /** Random's first numbers for seeds beside each other are almost the same. */
+    private final SplittableRandom random = new SplittableRandom(child.seed() + number);
 
     List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
       journal.write(
