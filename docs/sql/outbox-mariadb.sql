@@ -48,7 +48,7 @@ create table if not exists outbox_message (
   -- The limits of OutboxMessage, so that no row by plain SQL can break a later step. What headers
   -- hold is not looked at here: such a row is claimed as a message that cannot be decoded.
   constraint outbox_message_status_known check (status in ('PENDING', 'SCHEDULED', 'BLOCKED', 'DEAD')),
-  constraint outbox_message_id_length check (char_length(id) = 36),
+  constraint outbox_message_id_length check (char_length(id) = 36 and trim(id) <> ''),
   constraint outbox_message_aggregate_type_length check (char_length(aggregate_type) <= 255 and trim(aggregate_type) <> ''),
   constraint outbox_message_aggregate_id_length check (char_length(aggregate_id) <= 255 and trim(aggregate_id) <> ''),
   constraint outbox_message_event_type_length check (char_length(event_type) <= 255 and trim(event_type) <> ''),
