@@ -153,6 +153,19 @@ abstract class PublisherResultTests extends PublisherTests {
         });
   }
 
+  @Rule("P1")
+  @Sentence("what was delivered is still there after the broker has crashed")
+  void survivesCrash() {
+    BrokerCrashes broker = tck.fixture(BrokerCrashes.class);
+    Published published =
+        tck.publish(
+            "before the broker crashed",
+            tck.batch(tck.message("a"), tck.message("b"), tck.message("a")));
+    broker.killBroker();
+    broker.startBroker();
+    check(published.inTime().notThere(PatientPublisher.ids(tck.receive())));
+  }
+
   @Rule({"P1", "P2"})
   @Sentence("when the broker crashes during a call, nothing delivered is lost, and keys in order")
   void crashDuringCall() {

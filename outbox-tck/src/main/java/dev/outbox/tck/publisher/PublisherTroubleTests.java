@@ -93,6 +93,13 @@ abstract class PublisherTroubleTests extends PublisherTests {
         Patience.seconds(without));
   }
 
+  @Rule("P5")
+  @Sentence("close returns in time after a call with a destination that hangs, and throws nothing")
+  void closesAfterHanging() {
+    Beside ignored = besideHanging(tck.fixture(DestinationHangs.class));
+    check(tck.close(tck.publisher()));
+  }
+
   /** The middle one of three times until a message was delivered beside others. */
   private Duration median(MessagePublisher to, IntFunction<List<StoredMessage>> others) {
     List<Duration> times = new ArrayList<>();

@@ -28,6 +28,7 @@ import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.PauseStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.BreaksConnections;
+import dev.outbox.tck.LosesReplies;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.InThread;
 import dev.outbox.tck.internal.Sentence;
@@ -297,6 +298,22 @@ abstract class ArchiveTests<T> extends StoreTests<T> {
     }
   }
 
+  @Sentence("a settle whose reply was lost, repeated, archives nothing twice")
+  void archiveLostReply() {
+    LosesReplies fixture = tck.fixture(LosesReplies.class);
+    with(Archive.FULL);
+    List<UUID> ids = idsOf(committed("k", 3));
+    Claim claim = claimAtLeast(3, LONG);
+    Map<Long, Decision> decisions = all(claim, Decision.delivered());
+    fixture.losingTheReply(
+        () ->
+            assertThat(store().settleAndClaim(claim, decisions, request(1, soon())).lost())
+                .as("lost, though nobody took over")
+                .isEmpty());
+    claim.settle(decisions);
+    assertArchived("after the settle was repeated", ids);
+  }
+
   @Sentence("a settle after another took over archives nothing; the other's does")
   void archiveStale() {
     with(Archive.FULL);
@@ -310,6 +327,24 @@ abstract class ArchiveTests<T> extends StoreTests<T> {
     settle(again, Decision.delivered(() -> "current"));
     settle(claims.stale(), Decision.delivered(() -> "stale"));
     expect("whose answer", one(ALL.id(message.id())).answer()).isEqualTo("current");
+  }
+
+  @Sentence("a settle of messages that are gone archives none that was given their sequences")
+  void archiveSequencesGivenAgain() {
+    RestartsSequences fixture = tck.fixture(RestartsSequences.class);
+    with(Archive.FULL);
+    fixture.restartSequences();
+    committed("k", 3);
+    Claim claim = claim(3, LONG);
+    fixture.restartSequences();
+    List<UUID> others = idsOf(committed("k", 3));
+    settle(claim, Decision.delivered());
+    Claim after = claim(3, LONG);
+    requires("S1", () -> assertThat(id(first(after))).isEqualTo(others.get(0)));
+    assertArchived("after a settle of messages that are gone");
+    settle(after, Decision.delivered());
+    requires("S3", () -> assertCame(drain()).hasSize(others.size() - after.messages().size()));
+    assertArchived("after the others were delivered", others);
   }
 
   @Sentence("a settle whose connection breaks has archived what is gone, and nothing else")

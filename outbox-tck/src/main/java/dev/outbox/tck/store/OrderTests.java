@@ -285,6 +285,23 @@ abstract class OrderTests<T> extends StoreTests<T> {
   }
 
   @Rule("O3")
+  @Sentence("a requeued dead letter that dies again halts its key again")
+  void diesAgain() {
+    committed("k", 1);
+    mustRequeue(die(true));
+    long again = die(true);
+    OutboxMessage next = committed(message("k"));
+    assertNothingDue("behind a dead letter that halts its key again");
+    mustDiscard(again);
+    assertCame("what came in the end", awaitDrained(1)).inOrder(next);
+    committed("k", 1);
+    mustDiscard(die(true));
+    assertNothingDue("the only message of its key was discarded");
+    OutboxMessage last = committed(message("k"));
+    assertCame("due after that", drain()).inOrder(last);
+  }
+
+  @Rule("O3")
   @Sentence("a dead letter that does not block is requeued while its key is claimed or waits")
   void requeueWhileBusy() {
     List<OutboxMessage> messages = committed("k", 3);
