@@ -9,9 +9,12 @@ import java.sql.Statement;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.WeakHashMap;
 import org.postgresql.PGConnection;
 import org.postgresql.PGStatement;
+import org.postgresql.core.BaseConnection;
+import org.postgresql.core.TransactionState;
 
 /**
  * Refuses a connection whose prepared statements a pooler would mix up: docs/design/postgresql.md
@@ -91,6 +94,20 @@ final class Pooler {
       return connection.isWrapperFor(PGConnection.class);
     } catch (NoClassDefFoundError e) {
       return false; // another driver
+    }
+  }
+
+  /**
+   * What the driver knows of the connection's transaction, without a round trip; empty where it is
+   * another driver's.
+   */
+  static Optional<TransactionState> transactionState(Connection connection) {
+    try {
+      return isDriver(connection)
+          ? Optional.of(connection.unwrap(BaseConnection.class).getTransactionState())
+          : Optional.empty();
+    } catch (SQLException e) {
+      return Optional.empty();
     }
   }
 

@@ -3,9 +3,7 @@ package dev.outbox.store.postgres;
 import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.internal.TableKind;
 import java.sql.Connection;
-import java.sql.SQLException;
 import javax.sql.DataSource;
-import org.postgresql.core.BaseConnection;
 import org.postgresql.core.TransactionState;
 
 /**
@@ -36,12 +34,9 @@ public final class PostgresInboxStore extends JdbcInboxStore {
 
   @Override
   public boolean hasFailed(Connection transaction) {
-    try {
-      return transaction.unwrap(BaseConnection.class).getTransactionState()
-          == TransactionState.FAILED;
-    } catch (SQLException e) { // it is none of the driver's
-      return false;
-    }
+    return Pooler.transactionState(transaction)
+        .filter(state -> state == TransactionState.FAILED)
+        .isPresent();
   }
 
   /** Not safe for use by many threads. */

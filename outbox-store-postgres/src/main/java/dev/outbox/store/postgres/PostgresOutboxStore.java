@@ -4,11 +4,9 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import javax.sql.DataSource;
-import org.postgresql.core.BaseConnection;
 import org.postgresql.core.TransactionState;
 
 /**
@@ -95,12 +93,9 @@ public final class PostgresOutboxStore extends JdbcOutboxStore implements Keepin
 
   @Override
   public boolean canCommit(Connection transaction) {
-    try {
-      return transaction.unwrap(BaseConnection.class).getTransactionState()
-          == TransactionState.OPEN;
-    } catch (SQLException e) {
-      return false;
-    }
+    return Pooler.transactionState(transaction)
+        .filter(state -> state == TransactionState.OPEN)
+        .isPresent();
   }
 
   /** Not safe for use by many threads. */
