@@ -1,10 +1,11 @@
 package dev.outbox.store.sqlserver;
 
+import dev.outbox.store.jdbc.internal.JdbcTransactions;
 import dev.outbox.store.jdbc.internal.Server.Trouble;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientConnectionException;
-import java.util.Locale;
+import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 
 /** What error numbers mean. Those without one are the driver's own. */
@@ -25,14 +26,13 @@ final class Errors {
       case 1205, 3960, 3961, 1204, 1222, 601, 3958, 3966, 701, 8645 -> Trouble.CONFLICT;
       // The same row added by two at once; of a message never.
       case 2601, 2627 -> isMessage(failure) ? Trouble.OTHER : Trouble.CONFLICT;
-      // No such column, index, schema; table.
-      case 207, 308, 2760 -> Trouble.MISSING_SCHEMA;
-      case 208 -> isOpenJson(failure) ? Trouble.OTHER : Trouble.MISSING_SCHEMA;
+      // No such column, table, index, schema.
+      case 207, 208, 308, 2760 -> Trouble.MISSING_SCHEMA;
       case 3906 -> Trouble.READ_ONLY;
       // Time limits, for a page in memory and for the optimizer.
       case 845, 8628 -> Trouble.CUT_OFF;
-      // No room in the log, in the files.
-      case 9002, 1105 -> Trouble.EXHAUSTED;
+      // No room in the log, in the files: for an object, for a page.
+      case 9002, 1105, 1101 -> Trouble.EXHAUSTED;
       // Cannot be committed, at a write and at the batch's end; gone, as after XACT_ABORT.
       case 3930, 3998, 3971 -> Trouble.FAILED_BEFORE;
       // No right to the database; login refused: password, untrusted, locked, expired.
@@ -54,7 +54,10 @@ final class Errors {
     };
   }
 
-  /** The driver says 08S01 both where it cannot connect and where a connection breaks. */
+  /**
+   * The driver says 08S01 both where it cannot connect and where a connection breaks, and the rest
+   * in the language of the JVM.
+   */
   private static Trouble withoutNumber(SQLException failure) {
     String state = failure.getSQLState() == null ? "" : failure.getSQLState();
     if (state.equals("HY008")) {
@@ -63,14 +66,11 @@ final class Errors {
     if (!state.startsWith("08")) {
       return Trouble.OTHER;
     }
-    String message = String.valueOf(failure.getMessage());
-    return message.startsWith("The TCP/IP connection to the host") || state.equals("08001")
+    return String.valueOf(failure.getMessage()).contains("TCP/IP")
+            || JdbcTransactions.cause(failure, SSLHandshakeException.class) != null
+            || state.equals("08001")
         ? Trouble.UNREACHABLE
         : Trouble.LOST;
-  }
-
-  private static boolean isOpenJson(SQLException failure) {
-    return String.valueOf(failure.getMessage()).toLowerCase(Locale.ROOT).contains("openjson");
   }
 
   private static boolean isMessage(SQLException failure) {
@@ -79,8 +79,9 @@ final class Errors {
 
   static @Nullable String advice(SQLException failure) {
     return switch (failure.getErrorCode()) {
-      case 208 ->
-          isOpenJson(failure) ? "the database's compatibility level must be at least 130" : null;
+      // Syntax, near a text or a keyword: the columns behind OPENJSON.
+      case 102, 156, 319 ->
+          "the database's compatibility level must be at least 130 (alter database current set compatibility_level = 150)";
       case 2601, 2627 ->
           isMessage(failure)
               ? "the sequence was set back and meets messages that are there: set it above all of them (dbcc checkident ('<message table>', reseed, <highest seq>))"
@@ -89,7 +90,7 @@ final class Errors {
           "no plan has the seeks that it asks for: is an index of the outbox missing (compare with ddl()), or has the database PARAMETERIZATION FORCED?";
       case 9002 ->
           "the transaction log is full: log_reuse_wait_desc in sys.databases says what keeps it from being reused";
-      case 1105 -> "the database's files are full: give them room";
+      case 1105, 1101 -> "the database's files are full: give them room";
       case 650 ->
           "the session's isolation level was changed by SQL, where the driver cannot see it: use setTransactionIsolation";
       case 1934 ->

@@ -1,9 +1,11 @@
 package dev.outbox.store.sqlserver;
 
+import static java.util.ResourceBundle.Control.getNoFallbackControl;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.microsoft.sqlserver.jdbc.SQLServerDataSource;
+import com.microsoft.sqlserver.jdbc.SQLServerResource;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
@@ -18,14 +20,22 @@ import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
+import java.util.ResourceBundle;
+import javax.net.ssl.SSLServerSocketFactory;
+import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("Errors")
 class ErrorsTest {
   private static final String PASSWORD = "s3cret-Passw0rd";
+
+  private static final ResourceBundle.Control ROOT_OR_ITSELF =
+      getNoFallbackControl(ResourceBundle.Control.FORMAT_CLASS);
 
   private static SQLException error(int number, String state, String message) {
     return new SQLException(message, state, number);
@@ -37,7 +47,7 @@ class ErrorsTest {
     "MISSING_SCHEMA, 207 208 308 2760",
     "READ_ONLY, 3906",
     "CUT_OFF, 845 8628",
-    "EXHAUSTED, 9002 1105",
+    "EXHAUSTED, 9002 1105 1101",
     "FORBIDDEN, 229 230 262",
     "FAILED_BEFORE, 3930 3998 3971",
     "REFUSED, 916 18456 18452 18486 18487 18488",
@@ -45,7 +55,7 @@ class ErrorsTest {
     "UNREACHABLE, 10928 10929 40197 40020 40143 40166 40540 40501 40613 49918 49919",
     "UNREACHABLE, 49920",
     "LOST, 596",
-    "OTHER, 547 650 1934 8622 8115"
+    "OTHER, 102 156 319 547 650 1934 8622 8115"
   })
   @DisplayName("have numbers that say what they mean")
   void numbers(Trouble trouble, String numbers) {
@@ -71,15 +81,31 @@ class ErrorsTest {
     assertThat(Errors.trouble(error(0, null, "other"))).isEqualTo(Trouble.OTHER);
   }
 
-  @Test
-  @DisplayName(
-      "a database of an old compatibility level has no OPENJSON, which is no missing table")
-  void openJson() {
-    SQLException error = error(208, "S0002", "Invalid object name 'OPENJSON'.");
-    assertThat(Errors.trouble(error)).isEqualTo(Trouble.OTHER);
-    assertThat(Errors.advice(error)).contains("compatibility level must be at least 130");
-    assertThat(Errors.advice(error(208, "S0002", "Invalid object name 'outbox_message'.")))
-        .isNull();
+  @ParameterizedTest
+  @ValueSource(strings = {"", "de", "es", "fr", "it", "ja", "ko", "pt-BR", "ru", "zh-CN", "zh-TW"})
+  @DisplayName("of the driver are in the JVM's language")
+  void languages(String language) {
+    ResourceBundle texts =
+        ResourceBundle.getBundle(
+            SQLServerResource.class.getName(), Locale.forLanguageTag(language), ROOT_OR_ITSELF);
+    assertThat(Errors.trouble(error(0, "08S01", texts.getString("R_tcpipConnectionFailed"))))
+        .isEqualTo(Trouble.UNREACHABLE);
+    assertThat(Errors.trouble(error(0, "08S01", texts.getString("R_connectionIsClosed"))))
+        .isEqualTo(Trouble.LOST);
+  }
+
+  @ParameterizedTest(name = "{0}: {1}")
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "102 | Incorrect syntax near '$'.",
+        "156 | Incorrect syntax near the keyword 'with'.",
+        "319 | Incorrect syntax near the keyword 'with'. If this statement is a common table expression, …"
+      })
+  @DisplayName("of a database of an old compatibility level, which has no OPENJSON, are of syntax")
+  void openJson(int number, String message) {
+    assertThat(Errors.advice(error(number, "S0001", message)))
+        .contains("compatibility level must be at least 130");
   }
 
   @Test
@@ -108,6 +134,8 @@ class ErrorsTest {
     assertThat(Errors.advice(error(9002, "S0004", "The transaction log for database 'x' is full")))
         .contains("log_reuse_wait_desc");
     assertThat(Errors.advice(error(1105, "S0002", "Could not allocate space for object")))
+        .contains("files are full");
+    assertThat(Errors.advice(error(1101, "S0012", "Could not allocate a new page for database")))
         .contains("files are full");
   }
 
@@ -184,5 +212,36 @@ class ErrorsTest {
         .isInstanceOf(TransientOutboxException.class)
         .hasMessageStartingWith("no connection to SQL Server: is it running, is the URL right")
         .hasMessageNotContaining(PASSWORD);
+  }
+
+  @Test
+  @DisplayName("of a server that cannot be trusted are no lost connection")
+  void untrusted() throws Exception {
+    SQLServerDataSource dataSource = new SQLServerDataSource();
+    try (ServerSocket socket =
+        SSLServerSocketFactory.getDefault()
+            .createServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      Thread server = new Thread(() -> shakeHands(socket));
+      server.start();
+      dataSource.setURL(
+          "jdbc:sqlserver://127.0.0.1:%s;encrypt=strict;loginTimeout=5;connectRetryCount=0"
+              .formatted(socket.getLocalPort()));
+      dataSource.setUser("sa");
+      dataSource.setPassword(PASSWORD);
+      assertThatThrownBy(() -> SqlServerOutboxStore.of(dataSource).verify())
+          .isInstanceOf(TransientOutboxException.class)
+          .hasMessageStartingWith("no connection to SQL Server");
+      server.join();
+    }
+  }
+
+  /** Has no certificate to show. */
+  @SuppressWarnings("EmptyCatch")
+  private static void shakeHands(ServerSocket socket) {
+    try (SSLSocket client = (SSLSocket) socket.accept()) {
+      client.startHandshake();
+    } catch (IOException ignored) {
+      // The client is told.
+    }
   }
 }
