@@ -233,7 +233,8 @@ public abstract class JdbcStoreProvider implements StoreProvider {
     }
 
     private boolean hasSchema(Connection connection, String schema) throws SQLException {
-      String sql = "select schema_name from information_schema.schemata where schema_name = ?";
+      // In capitals, or SQL Server does not find it in a database whose collation minds case.
+      String sql = "select SCHEMA_NAME from INFORMATION_SCHEMA.SCHEMATA where SCHEMA_NAME = ?";
       try (PreparedStatement statement = connection.prepareStatement(sql)) {
         statement.setString(1, schema);
         try (ResultSet rows = statement.executeQuery()) {

@@ -15,6 +15,8 @@ import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.Driver;
 import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Map;
 import java.util.Properties;
@@ -60,11 +62,32 @@ class JdbcStoreProviderTest {
     return proxy(
         Connection.class,
         (proxy, method, a) ->
-            method.getName().equals("isClosed")
-                ? (Object) false
-                : method.getReturnType() == boolean.class
-                    ? (Object) true
-                    : method.getReturnType() == int.class ? (Object) 0 : null);
+            switch (method.getName()) {
+              case "isClosed" -> false;
+              case "prepareStatement" -> schemata((String) a[0]);
+              default -> something(method);
+            });
+  }
+
+  private static Object something(Method method) {
+    return method.getReturnType() == boolean.class
+        ? (Object) true
+        : method.getReturnType() == int.class ? (Object) 0 : null;
+  }
+
+  /** As SQL Server in a database whose collation minds case. */
+  private static PreparedStatement schemata(String sql) throws SQLException {
+    if (!sql.contains("SCHEMA_NAME from INFORMATION_SCHEMA.SCHEMATA where SCHEMA_NAME")) {
+      throw new SQLException("Invalid object name", "S0002", 208);
+    }
+    ResultSet rows =
+        proxy(
+            ResultSet.class,
+            (proxy, method, a) ->
+                method.getName().equals("getString") ? "shop" : something(method));
+    return proxy(
+        PreparedStatement.class,
+        (proxy, method, a) -> method.getName().equals("executeQuery") ? rows : something(method));
   }
 
   private static <T> T proxy(Class<T> type, InvocationHandler handler) {
@@ -142,6 +165,16 @@ class JdbcStoreProviderTest {
       opened.check();
       opened.check();
       assertThat(connected).as("connections").hasValue(1);
+    }
+  }
+
+  @Test
+  @DisplayName("finds the schema in a database that minds the case of names")
+  void schema() {
+    Settings settings =
+        new Settings(URL, "", "", "shop", Settings.DEFAULT_PREFIX, null, 1, History.NONE);
+    try (Opened opened = new Provider().open(settings)) {
+      opened.check();
     }
   }
 
