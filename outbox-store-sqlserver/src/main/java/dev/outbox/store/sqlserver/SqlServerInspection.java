@@ -15,11 +15,15 @@ import java.util.Locale;
  */
 final class SqlServerInspection extends InspectionTexts {
 
-  /** Of these parts there are 128, which read half of what a page may. */
+  /**
+   * Of these parts there are 128, which read half of what a page may. The list of values has the
+   * column's collation: "any column reference" is implicit, and two of these with different
+   * collations are an error.
+   */
   private static final String OF_BUCKETS =
       """
       ${buckets} n
-      cross join (values (N'PENDING'), (N'SCHEDULED')) s (status)
+      cross join (values (N'PENDING' collate Latin1_General_100_BIN2), (N'SCHEDULED')) s (status)
       cross apply (
         select top (%s) ${columns} from ${q}${p}message m ${dirtyKey}
         where m.bucket = n.bucket and m.status = s.status and m.place = 0x00 and m.seq > :after%s
@@ -73,7 +77,7 @@ final class SqlServerInspection extends InspectionTexts {
       from (
         select n.bucket, s.status, 0x00 as place
         from ${buckets} n
-        cross join (values (N'PENDING'), (N'SCHEDULED'), (N'DEAD')) s (status)
+        cross join (values (N'PENDING' collate Latin1_General_100_BIN2), (N'SCHEDULED'), (N'DEAD')) s (status)
         union all
         select m.bucket, m.status, m.place from ${q}${p}message m
         with (nolock, forceseek, index (${p}message_blocked))

@@ -121,4 +121,11 @@ class HintsTest {
             table ->
                 assertThat(hints(table)).as("%s of %s", table.group(), name).contains("nolock"));
   }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("statements")
+  @DisplayName("lists texts under the tables' collation, with which the database's is in conflict")
+  void collations(String name, String sql) {
+    assertThat(sql).doesNotContainPattern("\\(values \\(N?'\\w+'\\)");
+  }
 }
