@@ -65,11 +65,10 @@ final class SqlServerArchive extends ArchiveTexts {
     return "select top (:limit) " + columns + rest;
   }
 
-  /** Of the bytes, because T-SQL says that 'a' = 'a '. */
+  /** With something behind them, because T-SQL says that 'a' = 'a '. */
   @Override
-  protected String key() {
-    return "convert(varbinary(2042), ${messageKey})"
-        + " = convert(varbinary(2042), convert(nvarchar(1021), :key))";
+  protected String is(String text, String parameter) {
+    return "%s + N'.' = :%s + N'.'".formatted(text, parameter);
   }
 
   @Override

@@ -171,13 +171,6 @@ final class SqlServerInspection extends InspectionTexts {
     return isOneRange(query) ? super.messages(query) : MESSAGES.replace("${listed}", listed());
   }
 
-  /** Of the bytes, because T-SQL says that 'a' = 'a '. */
-  @Override
-  protected String dedupKey() {
-    return "convert(varbinary(1020), m.dedup_key)"
-        + " = convert(varbinary(1020), convert(nvarchar(510), :dedup))";
-  }
-
   @Override
   protected String error() {
     return "charindex(:error, m.last_error) > 0";

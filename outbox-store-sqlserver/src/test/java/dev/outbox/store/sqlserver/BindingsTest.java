@@ -656,6 +656,31 @@ class BindingsTest {
   }
 
   @Test
+  @DisplayName("to filter by is compared with its trailing spaces")
+  void filters() {
+    answerClaims();
+    store = builder(driver).archive(Archive.FULL).build();
+    Query some =
+        new Query(Status.DEAD, "order", "order/k", "Placed", null, "d", null, null, null, 10);
+    assertThat(store.messages(some).found()).isEmpty();
+    Search all = Search.between(Instant.EPOCH, Instant.parse("2100-01-01T00:00:00Z"));
+    Search more = all.key("k").aggregateType("order").aggregateId("k").eventType("Placed");
+    assertThat(store.archived(more, 10)).isEmpty();
+    for (String column : List.of("m.aggregate_type", "m.event_type", "aggregate_id)")) {
+      assertThat(driver.executions)
+          .filteredOn(e -> e.sql().contains(column + " + N'.' = ? + N'.'"))
+          .as(column)
+          .hasSize(2);
+    }
+    for (String column : List.of("m.aggregate_id", "m.dedup_key")) {
+      assertThat(driver.executions)
+          .filteredOn(e -> e.sql().contains(column + " + N'.' = ? + N'.'"))
+          .as(column)
+          .hasSize(1);
+    }
+  }
+
+  @Test
   @DisplayName("to the session is READ COMMITTED, and afterwards what it had")
   void isolation() {
     answerClaims();

@@ -63,7 +63,11 @@ final class Texts {
     statements.put("FIND", archive.archived().replace("${and}", ""));
     statements.put(
         "FIND_MORE",
-        archive.archived().replace("${and}", " and " + archive.key() + " and " + archive.after()));
+        archive
+            .archived()
+            .replace(
+                "${and}",
+                " and " + archive.is("${messageKey}", "key") + " and " + archive.after()));
     statements.put("DEAD_LETTER", archive.archiveDeadLetter());
     statements.put("NOTE_DEAD_LETTER", archive.noteDeadLetter());
     statements.put("NOTE", archive.note());

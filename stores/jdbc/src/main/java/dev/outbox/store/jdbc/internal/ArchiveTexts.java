@@ -67,9 +67,14 @@ public abstract class ArchiveTexts {
     return "select " + columns + rest + " limit :limit";
   }
 
-  /** A condition on {@code m} with {@code :key}. */
-  protected String key() {
-    return "${messageKey} = :key";
+  /** A condition: a text is the parameter's. */
+  protected String is(String text, String parameter) {
+    return text + " = :" + parameter;
+  }
+
+  /** The same of the key, with {@code :key}. */
+  final String key() {
+    return is("${messageKey}", "key");
   }
 
   /** A condition on {@code m} with {@code :afterTime} and {@code :afterSeq}: it comes later. */

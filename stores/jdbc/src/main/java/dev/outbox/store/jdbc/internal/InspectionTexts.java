@@ -91,11 +91,6 @@ public abstract class InspectionTexts {
     return range(query).sequence() + " <= :end";
   }
 
-  /** A condition on {@code m} with {@code :dedup}: it is its dedup key. */
-  protected String dedupKey() {
-    return "m.dedup_key = :dedup";
-  }
-
   /** A condition on {@code m} with {@code :error}: its last one has this text in it. */
   protected abstract String error();
 

@@ -47,9 +47,9 @@ abstract class SqlArchive implements Administration<Handle> {
     Map<String, Object> values = new LinkedHashMap<>();
     StringBuilder and = new StringBuilder();
     add(and, values, texts.key(), "key", search.key());
-    add(and, values, "m.aggregate_type = :aggregateType", "aggregateType", search.aggregateType());
-    add(and, values, "m.aggregate_id = :aggregateId", "aggregateId", search.aggregateId());
-    add(and, values, "m.event_type = :eventType", "eventType", search.eventType());
+    is(texts, and, values, "aggregate_type", search.aggregateType());
+    is(texts, and, values, "aggregate_id", search.aggregateId());
+    is(texts, and, values, "event_type", search.eventType());
     add(and, values, "m.id = :id", "id", search.id() == null ? null : texts.id(search.id()));
     Outcome outcome = search.outcome();
     add(and, values, "m.outcome = :outcome", "outcome", outcome == null ? null : outcome.name());
@@ -65,6 +65,16 @@ abstract class SqlArchive implements Administration<Handle> {
         .bindMap(values)
         .map((row, context) -> archived(row))
         .list();
+  }
+
+  /** Adds a condition on a column of texts. */
+  static void is(
+      ArchiveTexts says,
+      StringBuilder and,
+      Map<String, Object> values,
+      String column,
+      @Nullable String value) {
+    add(and, values, says.is("m." + column, column), column, value);
   }
 
   static void add(

@@ -74,12 +74,12 @@ public record SqlInspection(InspectionTexts texts, MessageRows rows) implements 
     if (status != null && !range.ofStatus()) { // a literal, as in all statements
       and.append(" and m.status = '").append(status).append('\'');
     }
-    SqlArchive.add(and, values, "m.aggregate_type = :type", "type", query.aggregateType());
+    SqlArchive.is(says, and, values, "aggregate_type", query.aggregateType());
     SqlArchive.add(and, values, says.key(), "key", range.ofKey() ? null : query.key());
-    SqlArchive.add(and, values, "m.event_type = :event", "event", query.eventType());
+    SqlArchive.is(says, and, values, "event_type", query.eventType());
     SqlArchive.add(
         and, values, "m.id = :id", "id", query.id() == null ? null : says.id(query.id()));
-    SqlArchive.add(and, values, texts.dedupKey(), "dedup", query.dedupKey());
+    SqlArchive.is(says, and, values, "dedup_key", query.dedupKey());
     SqlArchive.add(and, values, texts.error(), "error", query.error());
     SqlArchive.add(
         and,
