@@ -103,23 +103,27 @@ final class PostgresLeases implements Leases<Handle> {
               .replace("${due}", PostgresText.due("f.bucket"))
           + TAKE;
 
+  private static final String LOCK =
+      """
+      select b.bucket
+      from ${q}${p}bucket b join unnest(?::int[], ?::bigint[]) h (bucket, token)
+        on h.bucket = b.bucket and h.token = b.token
+      where b.claim_id = ?
+      order by b.bucket
+      for no key update of b
+      """;
+
   /** By the number, and not by the place: a row that changed while this waited has another. */
   private static final String EXTEND =
       """
       update ${q}${p}bucket b set
         leased_at = statement_timestamp(),
         lease_until = statement_timestamp() + ? * interval '1 millisecond'${more}
-      from (
-        select b.bucket
-        from ${q}${p}bucket b join unnest(?::int[], ?::bigint[]) h (bucket, token)
-          on h.bucket = b.bucket and h.token = b.token
-        where b.claim_id = ?
-        order by b.bucket
-        for no key update of b
-      ) held
+      from (${held}) held
       where b.bucket = held.bucket
       returning b.bucket
-      """;
+      """
+          .replace("${held}", LOCK);
 
   private static final String RENEW = EXTEND.replace("${more}", "");
 
@@ -336,13 +340,28 @@ final class PostgresLeases implements Leases<Handle> {
         handle,
         sql,
         parameters -> bind(parameters.add(lease.toMillis()), claimId, leases),
-        row -> {
-          Set<Integer> buckets = new HashSet<>();
-          while (row.next()) {
-            buckets.add(row.getInt(1));
-          }
-          return buckets;
-        });
+        PostgresLeases::buckets);
+  }
+
+  private static Set<Integer> buckets(ResultSet rows) throws SQLException {
+    Set<Integer> buckets = new HashSet<>();
+    while (rows.next()) {
+      buckets.add(rows.getInt(1));
+    }
+    return buckets;
+  }
+
+  /** A row lock is in the log, and makes no version of the row that vacuum would have to remove. */
+  @Override
+  public boolean makeDurable(Handle handle, UUID claimId, Collection<Lease> read, Duration lease) {
+    return statements
+            .query(
+                handle,
+                LOCK,
+                parameters -> bind(parameters, claimId, read),
+                PostgresLeases::buckets)
+            .size()
+        == read.size();
   }
 
   @Override

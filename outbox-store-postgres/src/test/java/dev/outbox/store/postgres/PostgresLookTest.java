@@ -9,6 +9,7 @@ import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.store.jdbc.Intercepted;
 import java.lang.reflect.Method;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -29,6 +30,7 @@ class PostgresLookTest extends DatabaseTest {
   private boolean asksAnother;
   private int questions;
   private int transactions;
+  private boolean isOnDisk;
 
   private record Cost(int questions, int transactions) {}
 
@@ -87,15 +89,25 @@ class PostgresLookTest extends DatabaseTest {
               deliver(claim()); // what it finds is durable, so the next look asks
               append("a");
               write();
+              String written = ask("select pg_current_wal_insert_lsn()");
               questions = 0;
               transactions = 0;
               Claim claim = claim();
               Cost cost = new Cost(questions, transactions);
+              isOnDisk = ask("select pg_current_wal_flush_lsn() >= '" + written + "'").equals("t");
               producer.commit();
               deliver(claim);
               return cost;
             },
             isMeant);
+  }
+
+  private String ask(String sql) throws SQLException {
+    try (Statement statement = asked.createStatement();
+        ResultSet answer = statement.executeQuery(sql)) {
+      answer.next();
+      return answer.getString(1);
+    }
   }
 
   private void write() throws SQLException {
@@ -115,6 +127,23 @@ class PostgresLookTest extends DatabaseTest {
   void notFlushed() {
     flushes = false;
     assertThat(cost(cost -> cost.transactions > 0)).isEqualTo(new Cost(3, 1));
+    assertThat(isOnDisk).isTrue();
+  }
+
+  @Test
+  @DisplayName(
+      "waits for it without a new version of the bucket's row, which vacuum may not remove")
+  void locks() {
+    flushes = false;
+    await() // meanwhile the holder may prolong its leases
+        .atMost(Duration.ofMinutes(1))
+        .until(
+            () -> {
+              String rows = "select string_agg(ctid::text, ' ' order by bucket) from outbox_bucket";
+              String before = ask(rows);
+              assertThat(cost(cost -> cost.transactions > 0)).isEqualTo(new Cost(3, 1));
+              return ask(rows).equals(before);
+            });
   }
 
   @Test

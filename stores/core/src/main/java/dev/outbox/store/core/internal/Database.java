@@ -86,6 +86,15 @@ public record Database<H>(
     /** Extends the leases that the claim still holds; locks buckets in ascending order. */
     Set<Integer> renew(H handle, UUID claimId, Collection<Lease> leases, Duration lease);
 
+    /**
+     * Writes something to the log, so that the commit of what was read waits for the disk (A1).
+     *
+     * @return whether the claim still holds all of these
+     */
+    default boolean makeDurable(H handle, UUID claimId, Collection<Lease> read, Duration lease) {
+      return renew(handle, claimId, read, lease).size() == read.size();
+    }
+
     /** Null where relays cannot hold buckets: then each claim leases for itself. */
     default @Nullable Holding<H> holding() {
       return null;

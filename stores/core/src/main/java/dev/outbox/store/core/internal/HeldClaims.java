@@ -190,8 +190,8 @@ final class HeldClaims<H> {
   }
 
   /**
-   * A look writes nothing, so its commit waits for no disk. Prolonging the leases in its
-   * transaction makes it wait, for all that the look has read (A1).
+   * A look writes nothing, so its commit waits for no disk. What is written in its transaction
+   * makes it wait, for all that the look has read (A1).
    */
   private Optional<Batch> lookDurably(Taken taken, Claim.Request request) {
     return transactions.run(
@@ -207,8 +207,7 @@ final class HeldClaims<H> {
 
   /** Returns false when a lease was lost meanwhile. */
   private boolean makeDurable(H handle, List<Lease> read, Claim.Request request) {
-    Duration left = Claims.withSlack(request.lease());
-    return leases.renew(handle, claimId, read, left).size() == read.size();
+    return leases.makeDurable(handle, claimId, read, Claims.withSlack(request.lease()));
   }
 
   // ---- lock and read
