@@ -324,11 +324,10 @@ class HandOverTest {
     awaitDelivered("OuterCommitted");
   }
 
-  /** Nobody can tell it from the one above; the relay is woken. */
   @Test
-  void norIsACommitInsideAnothersTransaction() {
+  void aCommitInsideAnothersTransactionIsItsOwn() {
     commit(orders(), () -> commit(billing(), () -> append("InnerCommitted")));
-    assertThat(commits()).isEmpty();
+    assertThat(commits()).containsExactly("InnerCommitted");
     awaitDelivered("InnerCommitted");
   }
 
@@ -380,11 +379,19 @@ class HandOverTest {
   }
 
   @Test
-  void besideAManagerThatBindsNothingNothingIs(Servers servers) throws SQLException {
+  void aManagerThatBindsNothingIsAnotherToo(Servers servers) throws SQLException {
     try (Application unseen = withoutJpa(servers, App.class, Unseen.class)) {
-      commit(unseen.transaction("billingTransactions"), () -> append(unseen, "Billed"));
-      await().until(() -> unseen.delivered().size() == 1);
+      TransactionTemplate billing = unseen.transaction("billingTransactions");
+      TransactionTemplate other = unseen.transaction("bindsNothing");
+      rollBack(billing, () -> commit(other, () -> append(unseen, "OuterRolledBack")));
+      commit(billing, () -> commit(other, () -> append(unseen, "OuterCommitted")));
       assertThat(unseen.bean(Told.class).commits).isEmpty();
+      commit(other, () -> commit(billing, () -> append(unseen, "InnerCommitted")));
+      assertThat(unseen.bean(Told.class).commits).containsExactly("InnerCommitted");
+      await().until(() -> unseen.delivered().size() == 2);
+      assertThat(unseen.delivered())
+          .containsExactlyInAnyOrder(
+              "OuterCommitted OuterCommitted", "InnerCommitted InnerCommitted");
     }
   }
 }

@@ -8,7 +8,6 @@ import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spring.OutboxRelay;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
@@ -17,12 +16,11 @@ import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.core.Ordered;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.ConnectionProxy;
+import org.springframework.jdbc.datasource.JdbcTransactionObjectSupport;
 import org.springframework.transaction.ConfigurableTransactionManager;
-import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
-import org.springframework.transaction.support.ResourceHolderSupport;
-import org.springframework.transaction.support.ResourceTransactionManager;
+import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -34,17 +32,14 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  *
  * <p>The commit after which Spring calls need not be the outbox's. With two managers, an append may
  * join the outer transaction while the inner one is Spring's current, and what it registers is
- * called when the inner one has committed. So the relay is told only if the append's connection is
- * still bound after the commit (its manager unbinds it later), and if no second transaction has
- * anything bound. A manager that binds nothing, as JTA's, would not be seen; where there is one,
- * nothing is handed over. Nor is it where a statement of the transaction has failed: its commit may
- * be a rollback of which Spring hears nothing. (Spring's JDBC is in no signature, because it may be
+ * called when the inner one has committed. So the relay is told only if the transaction that
+ * commits has the append's connection, and if no statement of it has failed: its commit would be a
+ * rollback of which Spring hears nothing. (Spring's JDBC is in no signature, because it may be
  * missing.)
  */
 final class HandOver
     implements TransactionSynchronization, ApplicationListener<ContextRefreshedEvent> {
   private final ObjectProvider<OutboxRelay> relays;
-  private final ObjectProvider<PlatformTransactionManager> managers;
   private volatile Runnable wake = () -> {};
   private volatile @Nullable Target target;
 
@@ -53,16 +48,11 @@ final class HandOver
    */
   private record Target(Relay relay, KeepingStore<Object> store) {}
 
-  /**
-   * @param managers all, also those that are injected only by name
-   */
-  HandOver(
-      ObjectProvider<OutboxRelay> relays, ObjectProvider<PlatformTransactionManager> managers) {
+  HandOver(ObjectProvider<OutboxRelay> relays) {
     this.relays = relays;
-    this.managers = managers;
   }
 
-  /** Looks at the manager's transactions before their commits; others hand over nothing. */
+  /** Looks at the manager's transactions right before their commits; others hand over nothing. */
   static void listenTo(ConfigurableTransactionManager manager) {
     List<TransactionExecutionListener> all =
         new ArrayList<>(manager.getTransactionExecutionListeners()); // that one may be immutable
@@ -85,16 +75,14 @@ final class HandOver
   }
 
   /**
-   * From now on, where the store can hand over and every manager shows what it has begun.
+   * From now on, where the store can hand over.
    *
    * @param store the relay's
    */
   @SuppressWarnings("unchecked") // of the same type of transaction as the application's store
   void to(Relay relay, OutboxStore<?> store) {
     target =
-        store instanceof KeepingStore<?> able
-                && able.handsOver()
-                && managers.stream().allMatch(ResourceTransactionManager.class::isInstance)
+        store instanceof KeepingStore<?> able && able.handsOver()
             ? new Target(relay, (KeepingStore<Object>) store)
             : null;
   }
@@ -143,19 +131,6 @@ final class HandOver
                 && holder.getConnection() == proxy.getTargetConnection());
   }
 
-  /** Whether what has just committed is the transaction of this connection. */
-  private static boolean isOf(Object holder) {
-    Collection<Object> bound = TransactionSynchronizationManager.getResourceMap().values();
-    return bound.contains(holder)
-        && bound.stream().allMatch(ResourceHolderSupport.class::isInstance)
-        && bound.stream().filter(HandOver::isOfATransaction).count() == 1;
-  }
-
-  /** Of a manager's: JPA's counts by its entity manager, and not by its connection as well. */
-  private static boolean isOfATransaction(Object resource) {
-    return ((ResourceHolderSupport) resource).isSynchronizedWithTransaction();
-  }
-
   /** Of one append. Before those of the application, which may take their time, or fail. */
   private static final class AfterCommit implements TransactionSynchronization {
     private final Uncommitted uncommitted;
@@ -163,8 +138,8 @@ final class HandOver
     private final Object holder;
     private final HandOver otherwise;
 
-    /** Whether what commits next is no rollback in disguise. */
-    private boolean canCommit;
+    /** Whether what commits next is the append's transaction, and no rollback in disguise. */
+    private boolean isCommitting;
 
     AfterCommit(
         Uncommitted uncommitted, KeepingStore<Object> store, Object holder, HandOver otherwise) {
@@ -174,11 +149,16 @@ final class HandOver
       this.otherwise = otherwise;
     }
 
-    void look() {
+    void look(TransactionExecution next) {
       try {
-        canCommit = store.canCommit(((ConnectionHolder) holder).getConnection());
+        isCommitting =
+            next instanceof DefaultTransactionStatus status
+                && status.getTransaction() instanceof JdbcTransactionObjectSupport transaction
+                && transaction.hasConnectionHolder()
+                && transaction.getConnectionHolder() == holder
+                && store.canCommit(transaction.getConnectionHolder().getConnection());
       } catch (RuntimeException e) { // of a proxy: the commit goes on
-        canCommit = false;
+        isCommitting = false;
       }
     }
 
@@ -189,7 +169,7 @@ final class HandOver
 
     @Override
     public void afterCommit() {
-      if (canCommit && isOf(holder)) {
+      if (isCommitting) {
         uncommitted.committed();
       } else {
         otherwise.afterCommit();
@@ -205,7 +185,7 @@ final class HandOver
         for (TransactionSynchronization one :
             TransactionSynchronizationManager.getSynchronizations()) {
           if (one instanceof AfterCommit append) {
-            append.look();
+            append.look(transaction);
           }
         }
       }

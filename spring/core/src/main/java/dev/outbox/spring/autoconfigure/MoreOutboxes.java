@@ -18,7 +18,6 @@ import java.util.List;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.transaction.PlatformTransactionManager;
 
 /** Makes the outboxes of further data sources from what the first is made of. */
 record MoreOutboxes(
@@ -29,10 +28,7 @@ record MoreOutboxes(
   public DataSourceOutbox of(DataSource dataSource, RelayCustomizer... customizers) {
     String name = stores.name(dataSource);
     OutboxStore<Connection> store = properties.schemaMode().applyTo(stores.store(dataSource));
-    HandOver handOver =
-        new HandOver(
-            beans.getBeanProvider(OutboxRelay.class),
-            beans.getBeanProvider(PlatformTransactionManager.class));
+    HandOver handOver = new HandOver(beans.getBeanProvider(OutboxRelay.class));
     JoinedOutbox outbox =
         relays.traced(
             handOver

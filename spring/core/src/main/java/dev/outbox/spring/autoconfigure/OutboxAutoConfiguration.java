@@ -32,7 +32,6 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
-import org.springframework.transaction.PlatformTransactionManager;
 
 /** The outbox that applications append to, and the relay, on whichever store and publisher. */
 @AutoConfiguration(
@@ -83,8 +82,8 @@ final class OutboxAutoConfiguration {
   }
 
   @Bean
-  HandOver outboxHandOver(ObjectProvider<OutboxRelay> relay, ListableBeanFactory beans) {
-    return new HandOver(relay, beans.getBeanProvider(PlatformTransactionManager.class));
+  HandOver outboxHandOver(ObjectProvider<OutboxRelay> relay) {
+    return new HandOver(relay);
   }
 
   @Bean

@@ -15,16 +15,12 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
-import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 class WakeAfterCommitTest {
   private final AtomicInteger wakes = new AtomicInteger();
-  private final StaticListableBeanFactory noBeans = new StaticListableBeanFactory();
   private final HandOver handOver =
-      new HandOver(
-          noBeans.getBeanProvider(OutboxRelay.class),
-          noBeans.getBeanProvider(PlatformTransactionManager.class));
+      new HandOver(new StaticListableBeanFactory().getBeanProvider(OutboxRelay.class));
   private final TransactionTemplate transaction = new TransactionTemplate(new Others());
   private final JoinedOutbox outbox =
       handOver.outbox(new Store()).joining(append -> append.apply("current"));
