@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.embedded.EmbeddedKafka;
 import dev.outbox.inbox.JoinedInbox;
 import dev.outbox.spring.Servers.Schema;
+import java.io.IOException;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -28,6 +29,8 @@ import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.backoff.FixedBackOff;
 
 /** An application that only consumes: it has an inbox and no outbox. */
@@ -49,7 +52,8 @@ class InboxTest {
   }
 
   /**
-   * Fails once for each message whose text says so, when its effect is there, or in a statement.
+   * Fails once for each message whose text says so, before its effect is there or after, or in a
+   * statement.
    */
   static class Shipping {
     private final JoinedInbox inbox;
@@ -62,17 +66,33 @@ class InboxTest {
     }
 
     @KafkaListener(topics = "${shipping.topic}", groupId = "shipping")
-    @Transactional
-    public void handle(ConsumerRecord<String, String> record) {
+    @Transactional(rollbackFor = Exception.class) // after a checked one Spring would commit
+    public void handle(ConsumerRecord<String, String> record) throws IOException {
       if (inbox.firstTime("shipping", Topic.header(record, "outbox-id"))) {
+        if (record.value().startsWith("checked") && failed.add(record.value())) {
+          throw new IOException("no label");
+        }
         jdbc.update("insert into shipped (what) values (?)", record.value());
         if (record.value().startsWith("fragile") && failed.add(record.value())) {
           throw new IllegalStateException("out of boxes");
         }
         if (record.value().startsWith("caught") && failed.add(record.value())) {
-          assertThatThrownBy(() -> jdbc.execute("select 1 / 0")).isNotNull();
+          failAndCatch();
+        }
+        if (record.value().startsWith("late") && failed.add(record.value())) {
+          TransactionSynchronizationManager.registerSynchronization(
+              new TransactionSynchronization() {
+                @Override
+                public void beforeCommit(boolean readOnly) {
+                  failAndCatch();
+                }
+              });
         }
       }
+    }
+
+    private void failAndCatch() {
+      assertThatThrownBy(() -> jdbc.execute("select 1 / 0")).isNotNull();
     }
   }
 
@@ -113,10 +133,10 @@ class InboxTest {
   @Test
   void aRecordThatComesTwiceHasOneEffect() throws Exception {
     send("m-1", "a book", "m-1", "a book", "m-2", "fragile glass", "m-2", "fragile glass");
-    send("m-3", "the last");
+    send("m-7", "checked luggage", "m-3", "the last");
     await().until(() -> shipped().contains("the last"));
     assertThat(shipped())
-        .containsSubsequence("a book", "fragile glass", "the last")
+        .containsSubsequence("a book", "fragile glass", "checked luggage", "the last")
         .doesNotHaveDuplicates();
   }
 
@@ -124,7 +144,9 @@ class InboxTest {
   @Test
   void aRecordIsNotLostWhoseListenerCatchesWhatAStatementThrows() throws Exception {
     send("m-4", "caught in the rain", "m-5", "behind it");
-    await().until(() -> shipped().containsAll(List.of("caught in the rain", "behind it")));
+    send("m-6", "late by a day"); // as in a @TransactionalEventListener before the commit
+    List<String> sent = List.of("caught in the rain", "behind it", "late by a day");
+    await().until(() -> shipped().containsAll(sent));
   }
 
   @Test

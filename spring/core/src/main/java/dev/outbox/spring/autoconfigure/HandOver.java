@@ -186,6 +186,8 @@ final class HandOver
             TransactionSynchronizationManager.getSynchronizations()) {
           if (one instanceof AfterCommit append) {
             append.look(transaction);
+          } else if (one instanceof SpringInbox.BeforeCommit<?> handled) {
+            handled.beforeCommit(transaction.isReadOnly());
           }
         }
       }

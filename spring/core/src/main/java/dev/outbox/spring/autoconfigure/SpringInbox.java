@@ -43,8 +43,8 @@ class SpringInbox<T> implements JoinedInbox {
     }
   }
 
-  private record BeforeCommit<T>(Inbox<T> inbox, T transaction)
-      implements TransactionSynchronization {
+  /** Is called once more when all synchronizations were, by {@link HandOver#listenTo}. */
+  record BeforeCommit<T>(Inbox<T> inbox, T transaction) implements TransactionSynchronization {
 
     /** Throws no TransactionException, after which Spring would not roll back. */
     @Override
