@@ -6,8 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.NoTransactionException;
+import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.InboxKey;
 import dev.outbox.relay.RelayEvent;
 import dev.outbox.relay.RelayListener;
+import dev.outbox.spi.store.InboxStore;
 import dev.outbox.testing.RecordingPublisher;
 import java.sql.SQLException;
 import java.util.List;
@@ -27,6 +30,7 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -232,5 +236,36 @@ class DataSourcesTest {
     assertThat(manager.getTransactionExecutionListeners()).hasSize(1);
     transaction.executeWithoutResult(status -> append("bill-7"));
     awaitDelivered("Billed bill-7");
+  }
+
+  /** Whoever asks it has the connection of the thread's transaction. */
+  @SpringBootConfiguration
+  @EnableAutoConfiguration
+  static class Aware {
+    @Bean
+    DataSource orders(Environment environment) {
+      return new TransactionAwareDataSourceProxy(pool("orders", environment, 3));
+    }
+  }
+
+  @Test
+  void aStoreCommitsNoTransactionButItsOwn(Servers servers) throws SQLException {
+    try (Application aware =
+        Application.start(
+            servers.schema(),
+            List.of(Aware.class),
+            Application.WITHOUT_JPA,
+            "--outbox.relay.enabled=false",
+            "--outbox.inbox.enabled=true")) {
+      InboxKey key = new InboxKey("shipping", "m-1");
+      Application.rollBack(
+          aware.transaction(),
+          () -> {
+            aware.append(Application.message("bill-8", "Billed"));
+            assertThat(aware.bean(InboxStore.class).begin(key, Patience.LIMIT))
+                .isInstanceOf(Begin.Started.class);
+          });
+      assertThat(aware.messages()).isZero();
+    }
   }
 }

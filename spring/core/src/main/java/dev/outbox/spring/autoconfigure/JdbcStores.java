@@ -1,5 +1,7 @@
 package dev.outbox.spring.autoconfigure;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.OutboxStore;
@@ -15,6 +17,7 @@ import javax.sql.DataSource;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.SingletonBeanRegistry;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 
 /**
  * The application's data sources, and what is in them: the store of the kind that is named, or the
@@ -65,14 +68,24 @@ record JdbcStores(
             1,
             properties.history());
     JdbcStoreProvider provider = provider(dataSource);
-    return OutboxConfigurationException.ofProperties(() -> provider.store(dataSource, settings));
+    return OutboxConfigurationException.ofProperties(
+        () -> provider.store(target(dataSource), settings));
   }
 
   InboxStore<Connection> inbox(DataSource dataSource) {
     JdbcStoreProvider provider = provider(dataSource);
     OutboxProperties.Inbox inbox = properties.inbox();
     return OutboxConfigurationException.ofProperties(
-        () -> provider.inbox(dataSource, properties.schema(), inbox.prefix(), inbox.retention()));
+        () ->
+            provider.inbox(
+                target(dataSource), properties.schema(), inbox.prefix(), inbox.retention()));
+  }
+
+  /** A store has transactions of its own, and would commit that of the thread. */
+  private static DataSource target(DataSource dataSource) {
+    return dataSource instanceof TransactionAwareDataSourceProxy proxy
+        ? requireNonNull(proxy.getTargetDataSource())
+        : dataSource;
   }
 
   private JdbcStoreProvider provider(DataSource dataSource) {
