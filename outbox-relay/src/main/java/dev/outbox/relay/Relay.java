@@ -263,7 +263,8 @@ public final class Relay implements AutoCloseable {
         store instanceof KeepingStore<T> able
             ? able.append(keeper, transaction, messages)
             : Uncommitted.of(store.append(transaction, messages));
-    return Uncommitted.of(uncommitted.appended(), () -> committed(uncommitted, messages.size()));
+    int count = messages.size(); // or a long transaction would keep all its payloads
+    return Uncommitted.of(uncommitted.appended(), () -> committed(uncommitted, count));
   }
 
   private Committed committed(Uncommitted uncommitted, int messages) {

@@ -15,6 +15,7 @@ import dev.outbox.spi.store.KeepingStore.Uncommitted.Committed;
 import dev.outbox.spring.shop.ShopApplication;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import dev.outbox.testing.RecordingPublisher;
+import java.lang.ref.WeakReference;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -122,10 +123,10 @@ class HandOverTest {
     @Override
     public Uncommitted append(Keeper keeper, Connection transaction, List<OutboxMessage> messages) {
       Uncommitted uncommitted = store.append(keeper, transaction, messages);
+      List<String> types = messages.stream().map(OutboxMessage::eventType).toList();
       return Uncommitted.of(
           uncommitted.appended(),
           () -> {
-            List<String> types = messages.stream().map(OutboxMessage::eventType).toList();
             commits.addAll(types);
             Committed committed = uncommitted.committed();
             if (committed == Committed.HANDED_OVER) {
@@ -393,5 +394,29 @@ class HandOverTest {
           .containsExactlyInAnyOrder(
               "OuterCommitted OuterCommitted", "InnerCommitted InnerCommitted");
     }
+  }
+
+  /** Or a long transaction would need memory for all that it appends. */
+  @Test
+  void noPayloadIsKeptUntilTheCommit() {
+    rollBack(
+        billing(),
+        () -> {
+          WeakReference<OutboxMessage> appended = appendLarge();
+          await()
+              .until(
+                  () -> {
+                    System.gc();
+                    return appended.refersTo(null);
+                  });
+        });
+  }
+
+  /** Larger than what is handed over. */
+  private static WeakReference<OutboxMessage> appendLarge() {
+    OutboxMessage message =
+        Application.message("Billed", "Billed").toBuilder().payload(new byte[1 << 17]).build();
+    app.append(message);
+    return new WeakReference<>(message);
   }
 }

@@ -116,8 +116,9 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> {
                   ? Set.of()
                   : dialect.append().append(transaction, messages, dedupWindow());
             });
-    return Uncommitted.of(
-        appended, () -> claims.committed(messages.size(), requireNonNull(report.get())));
+    int count = messages.size();
+    AppendReport said = requireNonNull(report.get());
+    return Uncommitted.of(appended, () -> claims.committed(count, said));
   }
 
   private interface Work {
