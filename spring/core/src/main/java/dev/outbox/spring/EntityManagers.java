@@ -38,12 +38,18 @@ final class EntityManagers {
     for (Map.Entry<Object, Object> bound :
         Map.copyOf(TransactionSynchronizationManager.getResourceMap()).entrySet()) {
       if (bound.getValue() instanceof EntityManagerHolder holder) {
-        flush(bound.getKey(), holder.getEntityManager());
+        flush(bound.getKey(), holder);
       }
     }
   }
 
-  private static void flush(Object factory, EntityManager entities) {
+  private static void flush(Object factory, EntityManagerHolder holder) {
+    EntityManager entities;
+    try {
+      entities = holder.getEntityManager();
+    } catch (IllegalStateException e) {
+      return; // there is a StatelessSession alone, which writes at once
+    }
     if (!entities.isJoinedToTransaction()) {
       return;
     }

@@ -8,6 +8,8 @@ import java.sql.SQLException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.orm.jpa.EntityManagerHolder;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** What the server did first: JPA's update of the aggregate, or the insert of the message. */
 @ExtendWith(Servers.Resolver.class)
@@ -60,5 +62,23 @@ class JpaOrderTest {
             """);
     shop.shop().pay("order-1");
     return shop.jdbc().queryForList("select statement from seen order by n", String.class);
+  }
+
+  /** As Spring 7 binds a StatelessSession. */
+  @Test
+  void whereThereIsNoEntityManagerNothingIsFlushed(Servers servers) throws SQLException {
+    try (Application shop = start(servers, true)) {
+      Application.commit(
+          shop.transaction(),
+          () -> {
+            TransactionSynchronizationManager.bindResource(this, new EntityManagerHolder(null));
+            try {
+              shop.append(Application.message("order-3", "OrderPlaced"));
+            } finally {
+              TransactionSynchronizationManager.unbindResource(this);
+            }
+          });
+      assertThat(shop.messages()).isEqualTo(3);
+    }
   }
 }
