@@ -16,6 +16,7 @@ import org.springframework.aot.hint.ExecutableHint;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.aot.hint.TypeReference;
 import org.springframework.aot.hint.annotation.ReflectiveRuntimeHintsRegistrar;
 import org.springframework.aot.test.generate.TestGenerationContext;
 import org.springframework.beans.factory.aot.AotServices;
@@ -36,11 +37,28 @@ class HintsTest {
         "dev/outbox/store/mongo/grants.js"
       })
   void resourcesOfStores(String name) {
+    register();
+    assertThat(resource().forResource(name)).accepts(hints);
+    assertThat(resource().forResource("application.properties")).rejects(hints);
+  }
+
+  /** Or an append would not flush. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "jakarta.persistence.EntityManager",
+        "org.springframework.orm.jpa.EntityManagerHolder",
+        "org.springframework.messaging.Message"
+      })
+  void typesThatAreLookedFor(String name) {
+    register();
+    assertThat(reflection().onType(TypeReference.of(name))).accepts(hints);
+  }
+
+  private void register() {
     AotServices.factories().load(RuntimeHintsRegistrar.class).stream()
         .filter(OutboxRuntimeHints.class::isInstance)
         .forEach(ours -> ours.registerHints(hints, null));
-    assertThat(resource().forResource(name)).accepts(hints);
-    assertThat(resource().forResource("application.properties")).rejects(hints);
   }
 
   /** A key that is no property of a bean. */
