@@ -52,18 +52,20 @@ record Relays(
     int outboxes = outboxes(beans);
     return new OutboxRelay(
         () -> {
-          Relay.Builder builder = Relay.builder(store, traced);
-          if (outboxes > 1) {
-            builder.oneOfSeveral(name, outboxes);
-          }
-          listeners.get().forEach(builder::listener);
-          Stream.concat(customizers.orderedStream(), Stream.of(own))
-              .forEach(customizer -> customizer.customize(builder));
           Relay relay =
               OutboxConfigurationException.whereRefused(
                   "The relay's settings are refused",
                   "Correct outbox.relay.*, or what a RelayCustomizer sets.",
-                  builder::build);
+                  () -> {
+                    Relay.Builder builder = Relay.builder(store, traced);
+                    if (outboxes > 1) {
+                      builder.oneOfSeveral(name, outboxes);
+                    }
+                    listeners.get().forEach(builder::listener);
+                    Stream.concat(customizers.orderedStream(), Stream.of(own))
+                        .forEach(customizer -> customizer.customize(builder));
+                    return builder.build();
+                  });
           handOver.to(relay, store);
           return relay;
         });

@@ -202,6 +202,10 @@ class ConditionsTest {
         "The relay's settings are refused: workers is 0",
         "Correct outbox.relay.*");
     refused(
+        relaying.withPropertyValues("outbox.relay.retry.max-attempts=0"),
+        "The relay's settings are refused: maxAttempts is 0",
+        "Correct outbox.relay.*");
+    refused(
         relaying.withPropertyValues("outbox.metrics.interval=0s"),
         "A property outbox.* is refused: interval is 0s",
         "Correct the property.");
