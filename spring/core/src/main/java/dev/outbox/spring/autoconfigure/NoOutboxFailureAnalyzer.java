@@ -36,6 +36,9 @@ final class NoOutboxFailureAnalyzer extends AbstractFailureAnalyzer<NoSuchBeanDe
           "Put @Primary on one of them, which takes all messages; or make one of them by RoutingPublisher, and let that be the bean.",
           cause);
     }
+    if (cause instanceof NoUniqueBeanDefinitionException) {
+      return null; // Boot names them
+    }
     if (type != null && (type == JoinedInbox.class || Inbox.class.isAssignableFrom(type))) {
       return new FailureAnalysis(
           "There is no %s to inject.".formatted(type.getSimpleName()),

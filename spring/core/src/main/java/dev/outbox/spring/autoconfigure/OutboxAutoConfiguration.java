@@ -10,6 +10,7 @@ import dev.outbox.relay.RelayState;
 import dev.outbox.relay.SchemaProbe;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spring.DataSourceOutbox;
 import dev.outbox.spring.OutboxRelay;
 import dev.outbox.spring.RelayCustomizer;
 import dev.outbox.tracing.OutboxTracing;
@@ -86,8 +87,9 @@ final class OutboxAutoConfiguration {
     return new HandOver(relay);
   }
 
+  /** Also beside one of a further data source that everybody gets. */
   @Bean
-  @ConditionalOnMissingBean
+  @ConditionalOnMissingBean(ignored = DataSourceOutbox.class)
   @ConditionalOnBean({OutboxStore.class, CurrentTransaction.class})
   JoinedOutbox outbox(
       OutboxStore<?> store, CurrentTransaction<?> transaction, HandOver handOver, Relays relays) {

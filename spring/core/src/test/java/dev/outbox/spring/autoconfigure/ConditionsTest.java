@@ -2,6 +2,7 @@ package dev.outbox.spring.autoconfigure;
 
 import static dev.outbox.spring.autoconfigure.Refused.refused;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.outbox.Appended;
 import dev.outbox.JoinedOutbox;
@@ -37,6 +38,8 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.kafka.core.ProducerFactory;
 
@@ -92,6 +95,31 @@ class ConditionsTest {
         .withPropertyValues("outbox.relay.enabled=false")
         .withBean(JoinedOutbox.class, () -> own)
         .run(context -> assertThat(context.getBean(JoinedOutbox.class)).isSameAs(own));
+  }
+
+  /** Whose bean method forgets {@code defaultCandidate = false}. */
+  @Configuration(proxyBeanMethods = false)
+  static class Further {
+    @Bean
+    DataSourceOutbox billing(OutboxFactory outboxes) {
+      return outboxes.of(new DriverManagerDataSource());
+    }
+  }
+
+  @Test
+  void oneOfAFurtherDataSourceDoesNotStandInItsPlace() {
+    runner
+        .withPropertyValues("outbox.relay.enabled=false")
+        .withUserConfiguration(Further.class)
+        .run(
+            context -> {
+              assertThat(context.getBeanNamesForType(JoinedOutbox.class))
+                  .containsExactlyInAnyOrder("outbox", "billing");
+              Throwable several = catchThrowable(() -> context.getBean(JoinedOutbox.class));
+              assertThat(new NoOutboxFailureAnalyzer().analyze(several))
+                  .as("Boot says which there are")
+                  .isNull();
+            });
   }
 
   /** As Boot makes aspects: by a subclass. */
