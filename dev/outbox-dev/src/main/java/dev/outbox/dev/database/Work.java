@@ -111,14 +111,6 @@ public record Work(UUID id, String key, int nth, Kind kind) {
     return TOPICS.get(Math.floorMod(key.hashCode(), TOPICS.size()));
   }
 
-  public static Work of(OutboxMessage message) {
-    return new Work(
-        message.id(),
-        message.recordKey(),
-        nth(message.payload()),
-        Kind.valueOf(message.eventType()));
-  }
-
   /** The payload begins with the number, and a space. */
   public static int nth(byte[] payload) {
     String text = new String(payload, 0, Math.min(payload.length, 12), UTF_8);

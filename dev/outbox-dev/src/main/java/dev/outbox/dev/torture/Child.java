@@ -66,6 +66,14 @@ final class Child implements AutoCloseable {
                 Place.PATIENCE);
   }
 
+  static void pause(long millis) {
+    try {
+      Thread.sleep(millis);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
   @Override
   public void close() throws IOException {
     journal.close();

@@ -12,12 +12,11 @@ import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.spi.store.InboxStore;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -80,24 +79,24 @@ final class Handling<T> implements AutoCloseable {
   private final Place<T> place;
   private final InboxStore<T> remembering;
   private final InboxStore<T> forgetful;
-  private final BlockingQueue<UUID> waiting = new ArrayBlockingQueue<>(MOST_WAITING);
+  private final ExecutorService workers =
+      new ThreadPoolExecutor(
+          THREADS,
+          THREADS,
+          0,
+          TimeUnit.SECONDS,
+          new ArrayBlockingQueue<>(MOST_WAITING),
+          new ThreadPoolExecutor.DiscardPolicy());
   private final AtomicLong numbers = new AtomicLong();
-  private final List<Thread> threads = new ArrayList<>();
-  private final Random twice;
+  private final Random random;
   private volatile boolean consuming = true;
-  private volatile boolean ending;
 
   private Handling(Child child, Place<T> place) {
     this.child = child;
     this.place = place;
     remembering = place.inbox(null);
     forgetful = place.inbox(RETENTION);
-    twice = new Random(child.seed() - 1);
-    for (int i = 0; i < THREADS; i++) {
-      Thread thread = new Thread(new Worker()::run, "handling-" + i);
-      thread.start();
-      threads.add(thread);
-    }
+    random = new Random(child.seed());
   }
 
   public static void main(String[] args) throws Exception {
@@ -134,130 +133,110 @@ final class Handling<T> implements AutoCloseable {
 
   private void got(Source.Received message) {
     write("got", message.partition(), message.offset(), message.id(), message.key());
-    int times = twice.nextDouble() < AT_ONCE ? 2 : 1;
+    int times = random.nextDouble() < AT_ONCE ? 2 : 1;
     for (int i = 0; i < times; i++) {
-      boolean ignored = waiting.offer(message.id());
+      workers.execute(() -> handle(message.id()));
     }
   }
 
   /** Returns when all that waits is handled. */
   @Override
   public void close() throws InterruptedException {
-    ending = true;
-    for (Thread thread : threads) {
-      thread.join();
-    }
+    workers.shutdown();
+    boolean unused = workers.awaitTermination(Long.MAX_VALUE, TimeUnit.NANOSECONDS);
     place.close();
   }
 
-  private final class Worker {
-    private final Random random = new Random(child.seed() + threads.size());
-
-    void run() {
+  /** What fails again and again is given up, as by a consumer that crashes. */
+  private void handle(UUID message) {
+    for (int i = 0; i < TRIES; i++) {
       try {
-        while (!ending || !waiting.isEmpty()) {
-          UUID message = waiting.poll(WORK_MILLIS, TimeUnit.MILLISECONDS);
-          if (message != null) {
-            handle(message);
-          }
+        if (random.nextDouble() < PURGES) {
+          forgetful.housekeep();
         }
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
+        switch (Way.of(message)) {
+          case RECORDED -> record(message);
+          case LOCKED -> lock(remembering, Way.LOCKED, message);
+          case RESULT -> lock(forgetful, Way.RESULT, message);
+        }
+        return;
+      } catch (Inbox.InProgressException e) {
+        Child.pause(Math.min(e.left().toMillis(), LOCK_MILLIS));
+      } catch (TransientOutboxException e) {
+        Child.pause(WORK_MILLIS);
+      } catch (RuntimeException e) {
+        e.printStackTrace();
+        String error = String.valueOf(e).replaceAll("\\s+", "_");
+        write("failed", Way.of(message), message, error);
+        return;
       }
     }
+  }
 
-    /** What fails again and again is given up, as by a consumer that crashes. */
-    private void handle(UUID message) throws InterruptedException {
-      for (int i = 0; i < TRIES; i++) {
-        try {
-          if (random.nextDouble() < PURGES) {
-            forgetful.housekeep();
-          }
-          switch (Way.of(message)) {
-            case RECORDED -> record(message);
-            case LOCKED -> lock(remembering, Way.LOCKED, message);
-            case RESULT -> lock(forgetful, Way.RESULT, message);
-          }
-          return;
-        } catch (Inbox.InProgressException e) {
-          Thread.sleep(Math.min(e.left().toMillis(), LOCK_MILLIS));
-        } catch (TransientOutboxException e) {
-          Thread.sleep(WORK_MILLIS);
-        } catch (RuntimeException e) {
-          e.printStackTrace();
-          String error = String.valueOf(e).replaceAll("\\s+", "_");
-          write("failed", Way.of(message), message, error);
-          return;
-        }
+  private void record(UUID message) {
+    boolean first =
+        place.run(
+            transaction -> {
+              boolean isFirst = remembering.firstTime(transaction, key(Way.RECORDED, message));
+              if (isFirst) {
+                place.effect(transaction, Way.RECORDED, message);
+              }
+              return isFirst;
+            });
+    write(first ? "handled" : "repeated", Way.RECORDED, message);
+  }
+
+  private void lock(Inbox<T> inbox, Way way, UUID message) {
+    Duration time = Duration.ofMillis(1 + random.nextInt(LOCK_MILLIS));
+    long asked = System.nanoTime();
+    Begin<T> begin = inbox.begin(key(way, message), time, fingerprint(message));
+    if (begin instanceof Begin.Started<T> started) {
+      long number = numbers.incrementAndGet();
+      write("locked", number, way, message, asked, time.toMillis());
+      work(number, started.lock(), time);
+      complete(way, message, number, started.lock());
+    } else if (begin instanceof Begin.Done<T> done) {
+      write("repeated", way, message);
+      if (way == Way.RESULT) {
+        write("given", message, text(done.result()), asked);
+      }
+    } else if (begin instanceof Begin.InProgress<T> other) {
+      throw new Inbox.InProgressException(key(way, message), other.left());
+    } else {
+      write("mismatch", way, message);
+    }
+  }
+
+  /** Now and then for longer than the lock lasts. */
+  private void work(long number, Begin.Lock<T> lock, Duration time) {
+    if (random.nextDouble() < RENEWS) {
+      long asked = System.nanoTime();
+      if (lock.renew(time)) {
+        write("renewed-lock", number, asked, time.toMillis());
       }
     }
+    Child.pause(random.nextDouble() < SLOW ? time.toMillis() * 5 / 4 : random.nextInt(WORK_MILLIS));
+  }
 
-    private void record(UUID message) {
-      boolean first =
+  private void complete(Way way, UUID message, long number, Begin.Lock<T> lock) {
+    write("unlocks", number);
+    if (random.nextDouble() < FAILS) {
+      boolean ignored = lock.release("by chance");
+    } else if (way == Way.LOCKED) {
+      boolean completed =
           place.run(
               transaction -> {
-                boolean isFirst = remembering.firstTime(transaction, key(Way.RECORDED, message));
-                if (isFirst) {
-                  place.effect(transaction, Way.RECORDED, message);
-                }
-                return isFirst;
+                place.effect(transaction, way, message);
+                return lock.complete(transaction, InboxResult.none());
               });
-      write(first ? "handled" : "repeated", Way.RECORDED, message);
-    }
-
-    private void lock(Inbox<T> inbox, Way way, UUID message) throws InterruptedException {
-      Duration time = Duration.ofMillis(1 + random.nextInt(LOCK_MILLIS));
+      if (completed) {
+        write("handled", way, message);
+      }
+    } else {
+      InboxResult result = InboxResult.of((child.name() + "/" + number).getBytes(UTF_8), null);
       long asked = System.nanoTime();
-      Begin<T> begin = inbox.begin(key(way, message), time, fingerprint(message));
-      if (begin instanceof Begin.Started<T> started) {
-        long number = numbers.incrementAndGet();
-        write("locked", number, way, message, asked, time.toMillis());
-        work(number, started.lock(), time);
-        complete(way, message, number, started.lock());
-      } else if (begin instanceof Begin.Done<T> done) {
-        write("repeated", way, message);
-        if (way == Way.RESULT) {
-          write("given", message, text(done.result()), asked);
-        }
-      } else if (begin instanceof Begin.InProgress<T> other) {
-        throw new Inbox.InProgressException(key(way, message), other.left());
-      } else {
-        write("mismatch", way, message);
-      }
-    }
-
-    /** Now and then for longer than the lock lasts. */
-    private void work(long number, Begin.Lock<T> lock, Duration time) throws InterruptedException {
-      if (random.nextDouble() < RENEWS) {
-        long asked = System.nanoTime();
-        if (lock.renew(time)) {
-          write("renewed-lock", number, asked, time.toMillis());
-        }
-      }
-      Thread.sleep(
-          random.nextDouble() < SLOW ? time.toMillis() * 5 / 4 : random.nextInt(WORK_MILLIS));
-    }
-
-    private void complete(Way way, UUID message, long number, Begin.Lock<T> lock) {
-      write("unlocks", number);
-      if (random.nextDouble() < FAILS) {
-        boolean ignored = lock.release("by chance");
-      } else if (way == Way.LOCKED) {
-        boolean completed =
-            place.run(
-                transaction -> {
-                  place.effect(transaction, way, message);
-                  return lock.complete(transaction, InboxResult.none());
-                });
-        if (completed) {
-          write("handled", way, message);
-        }
-      } else {
-        InboxResult result = InboxResult.of((child.name() + "/" + number).getBytes(UTF_8), null);
-        long asked = System.nanoTime();
-        if (lock.complete(result)) {
-          write("completed", message, text(result), asked);
-        }
+      if (lock.complete(result)) {
+        write("completed", message, text(result), asked);
       }
     }
   }

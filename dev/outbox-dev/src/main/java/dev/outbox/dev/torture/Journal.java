@@ -29,12 +29,8 @@ record Journal(FileOutputStream file) implements AutoCloseable {
   /**
    * @param process names the file
    */
-  static Journal open(Path directory, String process) {
-    try {
-      return new Journal(new FileOutputStream(directory.resolve(process + SUFFIX).toFile(), true));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+  static Journal open(Path directory, String process) throws IOException {
+    return new Journal(new FileOutputStream(directory.resolve(process + SUFFIX).toFile(), true));
   }
 
   /**
@@ -97,9 +93,13 @@ record Journal(FileOutputStream file) implements AutoCloseable {
   }
 
   /** The lines of all processes, each process's in their order. */
-  static List<Line> readAll(Path directory) {
+  static List<Line> readAll(Path directory) throws IOException {
+    List<Path> files;
+    try (Stream<Path> all = Files.list(directory)) {
+      files = all.filter(file -> file.toString().endsWith(SUFFIX)).sorted().toList();
+    }
     List<Line> lines = new ArrayList<>();
-    for (Path file : files(directory)) {
+    for (Path file : files) {
       String name = file.getFileName().toString();
       String process = name.substring(0, name.length() - SUFFIX.length());
       try (Stream<String> all = Files.lines(file, UTF_8)) {
@@ -113,18 +113,8 @@ record Journal(FileOutputStream file) implements AutoCloseable {
                             Long.parseLong(part[0]),
                             part[1],
                             List.of(part).subList(2, part.length))));
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
       }
     }
     return lines;
-  }
-
-  private static List<Path> files(Path directory) {
-    try (Stream<Path> all = Files.list(directory)) {
-      return all.filter(file -> file.toString().endsWith(SUFFIX)).sorted().toList();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 }

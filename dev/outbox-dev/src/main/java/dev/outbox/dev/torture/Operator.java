@@ -1,6 +1,5 @@
 package dev.outbox.dev.torture;
 
-import dev.outbox.OutboxException;
 import dev.outbox.dev.database.Work;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore;
@@ -58,41 +57,37 @@ record Operator(
 
   /** Looks at some dead letters and what is not due, or at all dead letters. */
   void look(boolean all) {
-    try {
-      long after = 0;
-      List<DeadLetter> letters;
-      do {
-        letters = store.deadLetters(after, MOST);
-        for (DeadLetter letter : letters) {
-          after = letter.message().sequence();
-          decide(letter, all);
-        }
-      } while (letters.size() == MOST);
-      if (!all) {
-        for (InspectionStore.Listed one : ((InspectionStore) store).messages(SCHEDULED).found()) {
-          if (random.nextInt(4) == 0) {
-            take(one.sequence(), UUID.fromString(one.id()), "cancel", store::cancel);
-          }
+    long after = 0;
+    List<DeadLetter> letters;
+    do {
+      letters = store.deadLetters(after, MOST);
+      for (DeadLetter letter : letters) {
+        after = letter.message().sequence();
+        decide(letter, all);
+      }
+    } while (letters.size() == MOST);
+    if (!all) {
+      for (InspectionStore.Listed one : ((InspectionStore) store).messages(SCHEDULED).found()) {
+        if (random.nextInt(4) == 0) {
+          take(one.sequence(), UUID.fromString(one.id()), "cancel", store::cancel);
         }
       }
-    } catch (OutboxException e) {
-      // the database is away
     }
   }
 
   private void decide(DeadLetter letter, boolean all) {
-    Work work = Work.of(letter.message().message());
-    if (work.kind() == Work.Kind.EXPIRED || !(all || random.nextInt(4) == 0)) {
+    UUID id = letter.message().message().id();
+    Work.Kind kind = Work.Kind.valueOf(letter.message().message().eventType());
+    if (kind == Work.Kind.EXPIRED || !(all || random.nextInt(4) == 0)) {
       return; // one that had expired is left for the oracle: it cannot be dead
     }
     long sequence = letter.message().sequence();
-    journal.write("letter", sequence, work.id());
-    if (!work.kind().repairable() || random.nextInt(3) == 0) {
-      take(sequence, work.id(), "discard", store::discard);
+    journal.write("letter", sequence, id);
+    if (!kind.repairable() || random.nextInt(3) == 0) {
+      take(sequence, id, "discard", store::discard);
     } else {
-      repairs.add(work.id());
-      journal.write(
-          "requeue", sequence, work.id(), !store.requeue(Set.of(sequence), who).isEmpty());
+      repairs.add(id);
+      journal.write("requeue", sequence, id, !store.requeue(Set.of(sequence), who).isEmpty());
     }
   }
 

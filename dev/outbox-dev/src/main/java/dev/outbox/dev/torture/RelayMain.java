@@ -45,16 +45,14 @@ final class RelayMain {
   private static final double LATE = 0.01;
 
   private final Child child;
-  private final Random late;
-  private final Random slow;
+  private final Random random;
 
   /** Of what was delivered last: if any key is kept here, it is this one. */
   private volatile @Nullable String lastKey;
 
   private RelayMain(Child child) {
     this.child = child;
-    late = new Random(child.seed() + 1);
-    slow = new Random(child.seed() + 2);
+    random = new Random(child.seed() + 1);
   }
 
   public static void main(String[] args) throws Exception {
@@ -106,8 +104,8 @@ final class RelayMain {
     return Uncommitted.of(
         uncommitted.appended(),
         () -> {
-          if (slow.nextInt(4) == 0) { // workers may read what was committed before they are told
-            pause(slow.nextInt(SLOW_TO_TELL_MILLIS));
+          if (random.nextInt(4) == 0) { // workers may read what was committed before they are told
+            Child.pause(random.nextInt(SLOW_TO_TELL_MILLIS));
           }
           Committed committed = uncommitted.committed();
           if (committed == Committed.HANDED_OVER) {
@@ -115,14 +113,6 @@ final class RelayMain {
           }
           return committed;
         });
-  }
-
-  private static void pause(long millis) {
-    try {
-      Thread.sleep(millis);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
   }
 
   /**
@@ -136,7 +126,7 @@ final class RelayMain {
         return;
       } catch (OutboxException e) {
         System.err.println("not started yet: " + e.getMessage());
-        pause(IDLE_PAUSE.toMillis());
+        Child.pause(IDLE_PAUSE.toMillis());
       } catch (IllegalStateException e) {
         return; // closed before the database came back
       }
@@ -144,9 +134,9 @@ final class RelayMain {
   }
 
   private void perhapsLate() {
-    if (!child.calm && late.nextDouble() < LATE) {
+    if (!child.calm && random.nextDouble() < LATE) {
       child.journal.write("trouble", "settles-late");
-      pause((long) (LEASE.toMillis() * (0.8 + late.nextDouble())));
+      Child.pause((long) (LEASE.toMillis() * (0.8 + random.nextDouble())));
     }
   }
 }

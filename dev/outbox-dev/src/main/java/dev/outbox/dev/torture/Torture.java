@@ -22,7 +22,6 @@ import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.KeepingStore;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -55,7 +54,7 @@ final class Torture {
    * @param seed of all that is random in the plan and in the processes
    * @param faultsPerMinute on average
    * @param archive what the outbox keeps of messages that leave it
-   * @param history an empty directory for what happened
+   * @param history an empty directory for what happened; its path is absolute
    */
   record Settings(
       StoreKind database,
@@ -118,7 +117,6 @@ final class Torture {
 
   private final Settings settings;
   private final Consumer<String> progress;
-  private final Path directory;
   private final Journal journal;
   private final Fault.Plan plan;
   private final Clocks clocks;
@@ -136,7 +134,7 @@ final class Torture {
       throws IOException, InterruptedException {
     this.settings = settings;
     this.progress = progress;
-    directory = Files.createDirectories(settings.history()).toAbsolutePath();
+    Path directory = settings.history();
     journal = resources.add(Journal.open(directory, "torture"));
     Random random = new Random(settings.seed());
     plan = new Fault.Plan(random.nextLong(), settings.faultsPerMinute());
@@ -194,7 +192,7 @@ final class Torture {
       }
       return judge();
     } finally {
-      servers.copyLogs(directory);
+      servers.copyLogs(settings.history());
     }
   }
 
@@ -298,7 +296,7 @@ final class Torture {
     List<Oracle.Delivery> log = servers.log();
     awaitConsumers(log);
     saw(fleet.end(Role.CONSUMER));
-    List<Line> lines = Journal.readAll(directory);
+    List<Line> lines = Journal.readAll(settings.history());
     Oracle oracle = new Oracle(servers.place.appended());
     seen.forEach(oracle::saw);
     List<DeadLetter> letters = servers.place.deadLetters();
@@ -385,11 +383,11 @@ final class Torture {
         .collect(joining(", "));
   }
 
-  private void awaitConsumers(List<Oracle.Delivery> log) throws InterruptedException {
+  private void awaitConsumers(List<Oracle.Delivery> log) throws IOException, InterruptedException {
     long until = System.nanoTime() + CONSUMERS.toNanos();
     while (until - System.nanoTime() > 0) {
       Oracle oracle = new Oracle(List.of());
-      oracle.compareConsumers(Journal.readAll(directory), log);
+      oracle.compareConsumers(Journal.readAll(settings.history()), log);
       if (oracle.violations.isEmpty()) {
         return;
       }
@@ -416,7 +414,7 @@ final class Torture {
   }
 
   /** The summary, and all journals as one, in the order of time. */
-  private void write(Summary summary, List<Line> lines) {
+  private void write(Summary summary, List<Line> lines) throws IOException {
     long begin = lines.stream().mapToLong(Line::at).min().orElse(0);
     Stream<String> history =
         lines.stream()
@@ -430,11 +428,7 @@ final class Torture {
                         line.process(),
                         line.what(),
                         String.join(" ", line.details())));
-    try {
-      Files.writeString(directory.resolve("summary.txt"), summary.text());
-      Files.write(directory.resolve("history.txt"), (Iterable<String>) history::iterator);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    Files.writeString(settings.history().resolve("summary.txt"), summary.text());
+    Files.write(settings.history().resolve("history.txt"), (Iterable<String>) history::iterator);
   }
 }

@@ -35,14 +35,12 @@ final class TroubledPublisher implements MessagePublisher {
 
   private final MessagePublisher publisher;
   private final Child child;
-  private final Journal journal;
   private final Operator.Repairs repairs;
   private final AtomicLong calls = new AtomicLong();
 
   TroubledPublisher(MessagePublisher publisher, Child child) {
     this.publisher = publisher;
     this.child = child;
-    journal = child.journal;
     repairs = new Operator.Repairs(child.directory());
   }
 
@@ -58,7 +56,7 @@ final class TroubledPublisher implements MessagePublisher {
     private final SplittableRandom random = new SplittableRandom(child.seed() + number);
 
     List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
-      journal.write(
+      child.journal.write(
           "publish", number, Journal.list(messages.stream().map(StoredMessage::sequence)));
       if (chance(0.02, "throws")) {
         throw new IllegalStateException("thrown before anything was delivered");
@@ -72,7 +70,7 @@ final class TroubledPublisher implements MessagePublisher {
       if (chance(0.02, "throws-late")) {
         throw new IllegalStateException("thrown after some were delivered");
       }
-      journal.write(
+      child.journal.write(
           "results",
           number,
           Journal.list(
@@ -125,7 +123,7 @@ final class TroubledPublisher implements MessagePublisher {
     private boolean chance(double probability, String trouble) {
       boolean happens = !child.calm && random.nextDouble() < probability;
       if (happens) {
-        journal.write("trouble", trouble);
+        child.journal.write("trouble", trouble);
       }
       return happens;
     }

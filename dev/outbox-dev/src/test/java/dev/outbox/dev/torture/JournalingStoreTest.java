@@ -13,6 +13,7 @@ import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StoredMessage;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -101,7 +102,7 @@ class JournalingStoreTest {
     }
   }
 
-  private static List<String> told(Path directory) {
+  private static List<String> told(Path directory) throws IOException {
     return Journal.readAll(directory).stream().map(Line::what).toList();
   }
 
