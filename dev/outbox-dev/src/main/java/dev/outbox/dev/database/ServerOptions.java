@@ -71,6 +71,9 @@ public final class ServerOptions {
   }
 
   private StoreKind kind() {
-    return database != null ? StoreKind.of(database.address().url()) : StoreKind.orDefault(store);
+    if (database != null) {
+      return StoreKind.of(database.address().url());
+    }
+    return store != null ? store : StoreKind.POSTGRES;
   }
 }

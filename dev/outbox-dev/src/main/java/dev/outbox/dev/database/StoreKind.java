@@ -20,7 +20,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.opentest4j.TestAbortedException;
 
@@ -30,51 +29,24 @@ import org.opentest4j.TestAbortedException;
  * MySQL, "schema" means those. The statements of each are in a file, by name.
  */
 public enum StoreKind {
-  POSTGRES(
-      "PostgreSQL",
-      "postgres.sql",
-      "",
-      "ApplicationName=",
-      settings -> StartedServer.of(EmbeddedPostgres.builder().settings(settings).start())),
-  MYSQL(
-      "MySQL",
-      "mysql.sql",
-      "utf8mb4_0900_bin",
-      null,
-      settings -> StartedServer.of(started(EmbeddedMysql.builder(), settings))),
-  MARIADB(
-      "MariaDB",
-      "mysql.sql",
-      "utf8mb4_nopad_bin",
-      null,
-      settings -> StartedServer.of(started(EmbeddedMysql.mariadb(), settings))),
-  SQLSERVER("SQL Server", "sqlserver.sql", "", ";applicationName=", null),
-  MONGO("MongoDB", null, "", null, settings -> mongo()),
-  REDIS("Redis", null, "", null, settings -> redis());
+  POSTGRES("PostgreSQL", "postgres.sql"),
+  MYSQL("MySQL", "mysql.sql"),
+  MARIADB("MariaDB", "mysql.sql"),
+  SQLSERVER("SQL Server", "sqlserver.sql"),
+  MONGO("MongoDB", null),
+  REDIS("Redis", null);
 
   final String label;
   private final Map<String, String> statements = new HashMap<>();
-  private final @Nullable String naming;
-  private final @Nullable Function<Map<String, String>, StartedServer> server;
 
   /**
    * @param label for people, as {@code SQL Server}
    * @param file with the statements; null: it is not relational
-   * @param naming the URL's option that gives a session a name; null: sessions have none, and are
-   *     found by their database
-   * @param server starts one with settings of its own; null: there is none
    */
-  StoreKind(
-      String label,
-      @Nullable String file,
-      String collation,
-      @Nullable String naming,
-      @Nullable Function<Map<String, String>, StartedServer> server) {
+  StoreKind(String label, @Nullable String file) {
     this.label = label;
-    this.naming = naming;
-    this.server = server;
     if (file != null) {
-      for (String part : resource(file).replace("${collation}", collation).split("(?m)^--: ")) {
+      for (String part : resource(file).split("(?m)^--: ")) {
         int end = part.indexOf('\n');
         statements.put(part.substring(0, end), part.substring(end).strip());
       }
@@ -91,9 +63,8 @@ public enum StoreKind {
   }
 
   /** With what counts row writes, for the benchmarks; on MySQL it is on by default. */
-  private static EmbeddedMysql started(
-      EmbeddedMysql.Builder builder, Map<String, String> settings) {
-    return builder.settings(settings).setting("performance_schema", "ON").start();
+  private static StartedServer mysql(EmbeddedMysql.Builder builder, Map<String, String> settings) {
+    return StartedServer.of(builder.settings(settings).setting("performance_schema", "ON").start());
   }
 
   /** Only a torture starts one. */
@@ -134,11 +105,6 @@ public enum StoreKind {
     return Stores.named(toString()).exampleUrl();
   }
 
-  /** What is meant where nothing is said. */
-  public static StoreKind orDefault(@Nullable StoreKind chosen) {
-    return chosen != null ? chosen : POSTGRES;
-  }
-
   /** As in options and in the properties of tests: postgres. */
   @Override
   public String toString() {
@@ -176,11 +142,11 @@ public enum StoreKind {
    * @param session a plain name
    */
   public String named(String url, String session) {
-    if (naming == null) {
-      return url;
-    }
-    String between = naming.startsWith(";") ? "" : url.contains("?") ? "&" : "?";
-    return (between.isEmpty() ? url.replaceFirst(";$", "") : url + between) + naming + session;
+    return switch (this) {
+      case POSTGRES -> url + (url.contains("?") ? "&" : "?") + "ApplicationName=" + session;
+      case SQLSERVER -> url.replaceFirst(";$", "") + ";applicationName=" + session;
+      default -> url; // they are found by their database
+    };
   }
 
   /** A session's first statement, by which it is found where it has no name of its own; or null. */
@@ -247,11 +213,16 @@ public enum StoreKind {
    * @throws UnsupportedOperationException when it cannot be started on this machine
    */
   public StartedServer start(Map<String, String> settings) {
-    if (server == null) {
-      throw new Failure(
-          "%s cannot be started from here: give your own with --url %s"
-              .formatted(label, exampleUrl()));
-    }
-    return server.apply(settings);
+    return switch (this) {
+      case POSTGRES -> StartedServer.of(EmbeddedPostgres.builder().settings(settings).start());
+      case MYSQL -> mysql(EmbeddedMysql.builder(), settings);
+      case MARIADB -> mysql(EmbeddedMysql.mariadb(), settings);
+      case SQLSERVER ->
+          throw new Failure(
+              "%s cannot be started from here: give your own with --url %s"
+                  .formatted(label, exampleUrl()));
+      case MONGO -> mongo();
+      case REDIS -> redis();
+    };
   }
 }

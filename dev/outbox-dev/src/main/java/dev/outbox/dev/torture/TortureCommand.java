@@ -40,7 +40,7 @@ public final class TortureCommand extends CliCommand implements Callable<Integer
       names = "--store",
       paramLabel = "STORE",
       description = "postgres, mysql, mariadb or redis; default: postgres.")
-  private @Nullable StoreKind store;
+  private StoreKind store = StoreKind.POSTGRES;
 
   @Option(
       names = "--broker",
@@ -91,20 +91,12 @@ public final class TortureCommand extends CliCommand implements Callable<Integer
   @Override
   public Integer call() throws Exception {
     Logs.off();
-    StoreKind database = database();
     check();
     Path directory = Files.createTempDirectory("outbox-torture-");
     long ofRun = seed != null ? seed : ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE);
     Settings settings =
         new Settings(
-            database,
-            broker,
-            relays,
-            time,
-            ofRun,
-            faultsPerMinute,
-            archive(database, ofRun),
-            directory);
+            store, broker, relays, time, ofRun, faultsPerMinute, archive(ofRun), directory);
     say("seed " + settings.seed() + ", history in " + directory);
     try (Cleanup ignored = Cleanup.atEnd(() -> delete(directory))) {
       return run(settings);
@@ -112,17 +104,14 @@ public final class TortureCommand extends CliCommand implements Callable<Integer
   }
 
   /** Each is tortured now and then where nobody says which. */
-  private Archive archive(StoreKind ofDatabase, long ofRun) {
-    if (ofDatabase == StoreKind.REDIS) {
-      if (archive != null && archive != Archive.NONE) {
-        throw wrong(
-            "--archive is %s, but %s keeps no archive: leave it out"
-                .formatted(archive, ofDatabase));
-      }
-      return Archive.NONE;
+  private Archive archive(long ofRun) {
+    if (archive != null) {
+      return archive;
     }
     Archive[] all = Archive.values();
-    return archive != null ? archive : all[(int) Math.floorMod(ofRun, (long) all.length)];
+    return store == StoreKind.REDIS
+        ? Archive.NONE
+        : all[(int) Math.floorMod(ofRun, (long) all.length)];
   }
 
   private int run(Settings settings) throws Exception {
@@ -151,19 +140,18 @@ public final class TortureCommand extends CliCommand implements Callable<Integer
     return 0;
   }
 
-  private StoreKind database() {
-    StoreKind chosen = StoreKind.orDefault(store);
-    if (!Servers.DATABASES.contains(chosen)) {
+  private void check() {
+    if (!Servers.DATABASES.contains(store)) {
       throw wrong(
           "--store is %s, but it takes a database that can be started and killed here: one of %s"
               .formatted(
-                  chosen,
+                  store,
                   Servers.DATABASES.stream().map(StoreKind::toString).collect(joining(", "))));
     }
-    return chosen;
-  }
-
-  private void check() {
+    if (store == StoreKind.REDIS && archive != null && archive != Archive.NONE) {
+      throw wrong(
+          "--archive is %s, but %s keeps no archive: leave it out".formatted(archive, store));
+    }
     if (relays < 1 || relays > MOST_RELAYS) {
       throw wrong("--relays is %s, allowed are 1 to %s".formatted(relays, MOST_RELAYS));
     }

@@ -1,5 +1,5 @@
-Statements for MySQL and MariaDB, by name. ${s} is a schema, ${collation} one that
-tells all texts apart, ${q} stands before a table of a schema, %s for what the program fills in.
+Statements for MySQL and MariaDB, by name. ${s} is a schema, ${q} stands before a
+table of a schema, %s for what the program fills in.
 
 --: enter
 use ${s}
@@ -53,7 +53,7 @@ create table ${q}like_message (
   attempts        integer not null default 0,
   last_error      text,
   last_failed_at  datetime(6)
-) engine = InnoDB default character set utf8mb4 collate ${collation}
+) engine = InnoDB default character set utf8mb4 collate utf8mb4_bin
 
 --: limit row
 (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
