@@ -10,7 +10,6 @@ import dev.outbox.dev.torture.Oracle;
 import dev.outbox.dev.torture.Oracle.Wrong;
 import java.io.PrintWriter;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -167,17 +166,11 @@ final class Account {
   /** What the demo's table shows, row by row. */
   static final class Verdict {
     private final List<String> rows = new ArrayList<>();
-    private final Map<String, Long> values = new LinkedHashMap<>();
     private boolean good = true;
 
     /** Whether no row is one that must be zero, and is not. */
     boolean good() {
       return good;
-    }
-
-    /** Of a row with one. */
-    long value(String name) {
-      return values.getOrDefault(name, -1L);
     }
 
     void print(PrintWriter out) {
@@ -186,7 +179,6 @@ final class Account {
     }
 
     void row(String name, long value, String remark, Object... numbers) {
-      values.put(name, value);
       line(name, String.format(Locale.ROOT, "%,12d", value), remark, numbers);
     }
 

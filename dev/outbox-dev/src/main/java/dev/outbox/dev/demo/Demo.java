@@ -52,6 +52,11 @@ final class Demo {
   /** How the directories of this process begin. */
   static final String LOGS = "outbox-demo-%s-".formatted(ProcessHandle.current().pid());
 
+  /** What a relay and the consumer say, and what is said to them. */
+  static final String STARTED = "started";
+
+  static final String STOP = "stop";
+
   static final String ORDER = "order";
   static final String SHIPMENT = "shipment";
 
@@ -98,9 +103,6 @@ final class Demo {
 
   /** A relay, in a process of its own: the relay that operators run. */
   static final class RelayMain {
-    static final String STARTED = "started";
-    static final String STOP = "stop";
-
     private RelayMain() {}
 
     public static void main(String[] args) throws Exception {
@@ -132,20 +134,17 @@ final class Demo {
   private String page = "";
 
   private int consumers;
-  private volatile boolean allPublished;
   private volatile boolean keepLogs;
+
+  /** All is published, or the demo ends. */
   private volatile boolean ended;
 
-  Demo(Settings settings, PrintWriter out) {
+  Demo(Settings settings, PrintWriter out) throws IOException {
     this.settings = settings;
     this.out = out;
     progress = new Progress(out, Terminal.isThere(), BETWEEN_LINES);
-    servers = new DemoServers(settings);
-    try {
-      logs = Files.createTempDirectory(LOGS);
-    } catch (IOException e) {
-      throw new UncheckedIOException("no directory for the logs", e);
-    }
+    servers = new DemoServers(settings, resources);
+    logs = Files.createTempDirectory(LOGS);
   }
 
   /** Returns the exit code. */
@@ -160,7 +159,7 @@ final class Demo {
       out.flush();
       if (pageStays()) {
         String unused = Terminal.ask("The page stays at %s. Enter ends it. ".formatted(page), out);
-        relays.forEach(Demo::stop);
+        stopRelays();
       }
       keepLogs = !verdict.good();
       return verdict.good() ? 0 : Main.CHECK_FAILED;
@@ -183,7 +182,6 @@ final class Demo {
 
   private Verdict produceAndConsume() throws InterruptedException {
     progress.event("seed " + settings.seed() + "; the servers start");
-    resources.add(servers);
     servers.start();
     progress.event(servers.names());
     if (settings.ui()) {
@@ -196,12 +194,10 @@ final class Demo {
     ChildJvm a = relay("A");
     ChildJvm b = relay("B");
     Source source = servers.broker.source(Source.Reading.WHOLE);
-    CompletableFuture<Void> reading = background("reader", () -> read(source));
-    CompletableFuture<Void> showing = background("progress", this::show);
+    CompletableFuture<Void> reading = CompletableFuture.runAsync(() -> read(source));
+    CompletableFuture<Void> showing = CompletableFuture.runAsync(this::show);
     ChildJvm first = startShipping();
-    a.await(RelayMain.STARTED);
-    b.await(RelayMain.STARTED);
-    first.await(DemoShipping.STARTED);
+    List.of(a, b, first).forEach(process -> process.await(STARTED));
     progress.event("relays A and B and a consumer run; the order service starts");
     Load customers = resources.add(new Load("the order service", customers(place)));
     ChildJvm c = incidents(a, customers);
@@ -217,13 +213,11 @@ final class Demo {
     awaitDelivered(store);
     relays = List.of(b, c);
     if (!pageStays()) {
-      relays.forEach(Demo::stop);
+      stopRelays();
     }
-    allPublished = true;
+    ended = true;
     awaitEnd("the consumer", reading);
-    ChildJvm last = requireNonNull(shipping);
-    last.send(DemoShipping.END);
-    stopped(last, "the consumer failed; it said: ");
+    stop(requireNonNull(shipping), "the consumer");
     awaitEnd("what is shown meanwhile", showing);
     progress.wipe();
     try (Place<?> consumers = StoreKind.at(servers.inbox())) {
@@ -253,17 +247,6 @@ final class Demo {
         .toList();
   }
 
-  /** Ends when all is published, or the demo ends. */
-  private static CompletableFuture<Void> background(String name, Runnable work) {
-    return CompletableFuture.runAsync(
-        work,
-        task -> {
-          Thread thread = new Thread(task, name);
-          thread.setDaemon(true);
-          thread.start();
-        });
-  }
-
   private static void awaitEnd(String what, CompletableFuture<Void> background) {
     try {
       background.join();
@@ -277,7 +260,7 @@ final class Demo {
   private void read(Source source) {
     try (source) {
       source.read(
-          () -> allPublished || ended,
+          () -> ended,
           message -> account.delivered(message.id(), message.key(), System.nanoTime()));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -303,7 +286,7 @@ final class Demo {
 
     awaitDone(customers, random.nextDouble(0.36, 0.44));
     ChildJvm newcomer = relay("C");
-    newcomer.await(RelayMain.STARTED);
+    newcomer.await(STARTED);
     progress.event("relay C was started");
 
     allow(customers, 0.64);
@@ -341,7 +324,7 @@ final class Demo {
   }
 
   private void show() {
-    while (!allPublished && !ended) {
+    while (!ended) {
       progress.show(
           String.format(
               Locale.ROOT,
@@ -406,25 +389,22 @@ final class Demo {
   }
 
   private ChildJvm startShipping() {
-    ChildJvm started =
-        resources.add(
-            ChildJvm.start(
-                DemoShipping.class,
-                DemoShipping.settings(servers.inbox(), servers.broker),
-                Map.of(),
-                logs.resolve("shipping-" + consumers++ + ".log")));
+    Map<String, String> settings = new LinkedHashMap<>(Place.settings(servers.inbox()));
+    settings.putAll(servers.broker.settings());
+    Path log = logs.resolve("shipping-" + consumers++ + ".log");
+    ChildJvm started = resources.add(ChildJvm.start(DemoShipping.class, settings, Map.of(), log));
     shipping = started;
     return started;
   }
 
-  private static void stop(ChildJvm relay) {
-    relay.send(RelayMain.STOP);
-    stopped(relay, "a relay did not stop in good order; it said: ");
+  private void stopRelays() {
+    relays.forEach(relay -> stop(relay, "a relay"));
   }
 
-  private static void stopped(ChildJvm process, String otherwise) {
+  private static void stop(ChildJvm process, String what) {
+    process.send(STOP);
     if (process.exitCode() != 0) {
-      throw new Failure(otherwise + process.said());
+      throw new Failure(what + " did not stop in good order; it said: " + process.said());
     }
   }
 

@@ -55,7 +55,7 @@ public final class DemoCommand extends CliCommand implements Callable<Integer> {
   private boolean ui;
 
   @Override
-  public Integer call() throws InterruptedException {
+  public Integer call() throws Exception {
     server.check();
     Demo.Settings settings =
         new Demo.Settings(

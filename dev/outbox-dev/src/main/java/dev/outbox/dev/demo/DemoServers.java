@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Failure;
 import dev.outbox.dev.broker.Broker;
+import dev.outbox.dev.common.Resources;
 import dev.outbox.dev.database.Place;
 import dev.outbox.dev.database.StartedServer;
 import dev.outbox.dev.database.StoreKind;
@@ -20,21 +21,27 @@ import org.jspecify.annotations.Nullable;
  * A database and a broker, embedded or the user's own, with a schema and places that only this demo
  * uses.
  */
-final class DemoServers implements AutoCloseable {
+final class DemoServers {
   private final String name = "outbox_demo_" + UUID.randomUUID().toString().substring(0, 8);
   private final Demo.Settings settings;
+  private final Resources resources;
   final Broker broker;
   private volatile @Nullable StartedServer server;
   private volatile @Nullable Place<?> database;
 
-  DemoServers(Demo.Settings settings) {
+  /**
+   * @param resources end our own servers; on the user's they remove what was made
+   */
+  DemoServers(Demo.Settings settings, Resources resources) {
     this.settings = settings;
+    this.resources = resources;
     broker =
         settings.broker().open(settings.bootstrapServers(), name.replace('_', '-'), Demo.TYPES);
   }
 
   /** Starts what is not the user's, and makes the schema, the orders and the places. */
   void start() {
+    resources.add(broker);
     CompletableFuture<Void> starting = CompletableFuture.runAsync(this::startBroker);
     try {
       startDatabase();
@@ -60,10 +67,13 @@ final class DemoServers implements AutoCloseable {
   }
 
   private void startDatabase() {
-    StartedServer started = settings.database().get();
+    StartedServer started = resources.add(settings.database().get());
     server = started;
-    Place<?> connected = StoreKind.at(started.address());
+    Place<?> connected = resources.add(StoreKind.at(started.address()));
     database = connected;
+    if (started.embedded() == null) {
+      resources.add(() -> connected.removeSchemas(name));
+    }
     connected.createSchema(name);
     connected.createSchema(consumer());
     try (Place<?> demo = StoreKind.at(outbox());
@@ -105,18 +115,6 @@ final class DemoServers implements AutoCloseable {
     }
     if (broker.canStop()) {
       broker.server().copyLog(logs.resolve("broker.log"));
-    }
-  }
-
-  /** Ends our own servers; on the user's removes what was made. */
-  @Override
-  public void close() {
-    try (StartedServer own = server;
-        Place<?> connected = database;
-        Broker ending = broker) {
-      if (connected != null && own != null && own.embedded() == null) {
-        connected.removeSchemas(name);
-      }
     }
   }
 }

@@ -1,7 +1,6 @@
 package dev.outbox.dev.demo;
 
 import dev.outbox.TransientOutboxException;
-import dev.outbox.cli.Address;
 import dev.outbox.dev.broker.Broker;
 import dev.outbox.dev.broker.Source;
 import dev.outbox.dev.database.Place;
@@ -11,9 +10,7 @@ import dev.outbox.inbox.InboxKey;
 import dev.outbox.spi.store.InboxStore;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
 
 /**
@@ -25,11 +22,6 @@ import java.util.UUID;
  */
 record DemoShipping<T>(Place<T> place, InboxStore<T> inbox, List<UUID> received)
     implements Source.Sink {
-  static final String STARTED = "started";
-
-  /** To be sent when nothing more is published: it ships what there is, and ends. */
-  static final String END = "end";
-
   /** Of one transaction. */
   private static final int MOST = 200;
 
@@ -43,20 +35,14 @@ record DemoShipping<T>(Place<T> place, InboxStore<T> inbox, List<UUID> received)
     this(place, place.inbox(null), new ArrayList<>());
   }
 
-  static Map<String, String> settings(Address database, Broker broker) {
-    Map<String, String> all = new HashMap<>(Place.settings(database));
-    all.putAll(broker.settings());
-    return all;
-  }
-
+  /** It is told to stop when nothing more is published: it ships what there is, and ends. */
   public static void main(String[] args) throws Exception {
     ParentJvm parent = ParentJvm.connect();
-    Address address = Place.address(parent);
-    try (Place<?> place = StoreKind.at(address);
+    try (Place<?> place = StoreKind.at(Place.address(parent));
         Source source = Broker.open(parent, Demo.TYPES).source(Source.Reading.ALONE)) {
       Source.Sink shipping = new DemoShipping<>(place);
-      parent.say(STARTED);
-      source.read(() -> END.equals(parent.next()), shipping);
+      parent.say(Demo.STARTED);
+      source.read(() -> Demo.STOP.equals(parent.next()), shipping);
     }
   }
 
