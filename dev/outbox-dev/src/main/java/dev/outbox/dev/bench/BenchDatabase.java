@@ -4,7 +4,6 @@ import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.cli.Address;
-import dev.outbox.dev.common.Percentiles;
 import dev.outbox.dev.database.Jdbc;
 import dev.outbox.dev.database.JdbcPlace;
 import dev.outbox.dev.database.Place;
@@ -14,7 +13,6 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -135,17 +133,11 @@ final class BenchDatabase implements AutoCloseable {
 
   /** In microseconds; the median of some hundreds. */
   private static String roundTrip(Connection connection) throws SQLException {
-    List<Double> micros = new ArrayList<>();
     try (PreparedStatement select = connection.prepareStatement("select 1")) {
-      for (int i = -ROUND_TRIPS; i < ROUND_TRIPS; i++) {
-        long before = System.nanoTime();
-        select.executeQuery().close();
-        if (i >= 0) {
-          micros.add((System.nanoTime() - before) / 1e3);
-        }
-      }
+      Runnable trip = () -> JdbcPlace.tried(connection, ignored -> select.executeQuery().close());
+      List<Double> unused = Transactions.medians(ROUND_TRIPS, i -> List.of(trip)); // a warm-up
+      return Math.round(Transactions.medians(ROUND_TRIPS, i -> List.of(trip)).get(0)) + " µs";
     }
-    return Math.round(Percentiles.of(micros, 50)) + " µs";
   }
 
   /**

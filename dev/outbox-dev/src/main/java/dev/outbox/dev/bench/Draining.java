@@ -31,7 +31,7 @@ import org.apache.kafka.clients.producer.KafkaProducer;
  * The rate at which messages go through: scenarios, and rounds that fill tables and drain them, or
  * append meanwhile.
  */
-record Draining(Bench bench, BenchDatabase database) {
+record Draining(Bench bench) {
   private static final int MESSAGES = 200_000;
   private static final int MANY_KEYS = 10_000;
 
@@ -70,10 +70,6 @@ record Draining(Bench bench, BenchDatabase database) {
 
   private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final Duration LOOK = Duration.ofMillis(200);
-
-  Draining(Bench bench) {
-    this(bench, bench.database);
-  }
 
   void drain() throws Exception {
     Throughput.measure(bench, drains(), Part.WHOLE);
@@ -148,7 +144,7 @@ record Draining(Bench bench, BenchDatabase database) {
     Deque<AutoCloseable> held = new ArrayDeque<>();
     return new Round(
         () -> {
-          held.push(database.snapshot());
+          held.push(bench.database.snapshot());
           try {
             round.prepare().run();
           } catch (Exception e) {
@@ -179,7 +175,7 @@ record Draining(Bench bench, BenchDatabase database) {
   /** Runs a relay until no message is left that was not found out to be blocked. */
   private void block(Backlog load) throws InterruptedException {
     refill(Side.OURS, load);
-    try (JdbcPlace place = database.open(BenchDatabase.connections(1));
+    try (JdbcPlace place = bench.database.open(BenchDatabase.connections(1));
         Relay relay = Relay.builder(place.store(), FAILING).workers(1).retryPolicy(SOON).build()) {
       long end = System.nanoTime() + PATIENCE.toNanos();
       relay.start();
@@ -214,16 +210,16 @@ record Draining(Bench bench, BenchDatabase database) {
    * messages that live for seconds are.
    */
   private void refill(Side side, Backlog load) {
-    database.empty(side);
-    database.checkpoint();
-    database.fill(side, load);
-    database.tidy(side);
+    bench.database.empty(side);
+    bench.database.checkpoint();
+    bench.database.fill(side, load);
+    bench.database.tidy(side);
   }
 
   /** Appending and relaying to Kafka at once, beside a producer that only sends. */
   void endToEnd() throws Exception {
     long messages = bench.scaled(END_TO_END) / A_TRANSACTION * A_TRANSACTION;
-    Throughput.Step renew = () -> database.renew(Side.OURS);
+    Throughput.Step renew = () -> bench.database.renew(Side.OURS);
     try (KafkaBroker topic = bench.topic()) {
       Case one =
           new Case(

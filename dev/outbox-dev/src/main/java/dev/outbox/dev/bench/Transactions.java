@@ -94,7 +94,7 @@ final class Transactions {
    *
    * @param kinds the nth transaction of each, made ready outside the measured time
    */
-  private static List<Double> medians(int transactions, IntFunction<List<Runnable>> kinds) {
+  static List<Double> medians(int transactions, IntFunction<List<Runnable>> kinds) {
     Map<Integer, List<Double>> micros = new TreeMap<>();
     for (int i = 0; i < transactions; i++) {
       List<Runnable> each = kinds.apply(i);

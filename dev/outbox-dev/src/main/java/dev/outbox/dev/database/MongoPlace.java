@@ -205,21 +205,19 @@ final class MongoPlace implements Place<ClientSession> {
     return session;
   }
 
+  /** Where nobody knows whether it is, it is asked for again, which the server understands. */
   @Override
   public void commit(ClientSession session) {
-    for (int i = 1; !committed(session, i == TRIES); i++) {}
-  }
-
-  /** Whether that is known: else it is asked for again, which the server understands. */
-  private static boolean committed(ClientSession session, boolean last) {
-    try {
-      session.commitTransaction();
-      return true;
-    } catch (MongoException e) {
-      if (!last && e.hasErrorLabel(MongoException.UNKNOWN_TRANSACTION_COMMIT_RESULT_LABEL)) {
-        return false;
+    for (int tries = 1; ; tries++) {
+      try {
+        session.commitTransaction();
+        return;
+      } catch (MongoException e) {
+        if (tries == TRIES
+            || !e.hasErrorLabel(MongoException.UNKNOWN_TRANSACTION_COMMIT_RESULT_LABEL)) {
+          throw new TransientOutboxException(String.valueOf(e.getMessage()), e);
+        }
       }
-      throw new TransientOutboxException(String.valueOf(e.getMessage()), e);
     }
   }
 
