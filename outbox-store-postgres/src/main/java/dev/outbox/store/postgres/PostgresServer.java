@@ -14,6 +14,8 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.jdbi.v3.core.Handle;
 import org.jspecify.annotations.Nullable;
@@ -94,6 +96,13 @@ final class PostgresServer extends Server {
           and case when role = 0 then true else pg_has_role(role, 'usage') end)
       """;
 
+  /** Where a policy refuses a row, or to hide rows: no grant would help. */
+  private static final Set<String> BY_POLICY = Set.of("ExecWithCheckOptions", "check_enable_rls");
+
+  /** Where a standby refuses what our transactions begin with, and what a look asks. */
+  private static final Set<String> BY_STANDBY =
+      Set.of("call_bool_check_hook", "pg_current_wal_insert_lsn", "pg_current_wal_flush_lsn");
+
   private final Pooler pooler;
 
   /** Runs the statements of each batch. */
@@ -117,9 +126,10 @@ final class PostgresServer extends Server {
       case "23514" -> isWithoutPartition(failure) ? Trouble.CONFLICT : Trouble.OTHER;
       case "42P01", "42703", "3F000" -> Trouble.MISSING_SCHEMA;
       case "25006" -> Trouble.READ_ONLY;
+      case "0A000", "55000" -> isIn(BY_STANDBY, failure) ? Trouble.READ_ONLY : Trouble.OTHER;
       case "25P02" -> Trouble.FAILED_BEFORE;
       case "28000", "28P01", "3D000" -> Trouble.REFUSED;
-      case "42501" -> isByPolicy(failure) ? Trouble.OTHER : Trouble.FORBIDDEN;
+      case "42501" -> isIn(BY_POLICY, failure) ? Trouble.OTHER : Trouble.FORBIDDEN;
       // Starting up or shutting down, no connection left.
       case "57P03", "53300", "08001", "08004" -> Trouble.UNREACHABLE;
       // No disk space, no memory, a limit of the configuration.
@@ -139,9 +149,16 @@ final class PostgresServer extends Server {
     };
   }
 
-  /** Whether a policy refused a row: no grant would help. */
-  private static boolean isByPolicy(SQLException failure) {
-    return String.valueOf(failure.getMessage()).contains("row-level security");
+  /** What the server says of an error besides its text, which is in the server's language. */
+  private static Optional<ServerErrorMessage> said(SQLException failure) {
+    return failure instanceof PSQLException refused
+        ? Optional.ofNullable(refused.getServerErrorMessage())
+        : Optional.empty();
+  }
+
+  /** Whether it is one of these functions of the server that has failed. */
+  private static boolean isIn(Set<String> routines, SQLException failure) {
+    return said(failure).map(ServerErrorMessage::getRoutine).filter(routines::contains).isPresent();
   }
 
   /**
@@ -150,11 +167,8 @@ final class PostgresServer extends Server {
    * of a message: tried again, the row has the partition that was made meanwhile.
    */
   private static boolean isWithoutPartition(SQLException failure) {
-    if (!"23514".equals(failure.getSQLState()) || !(failure instanceof PSQLException refused)) {
-      return false;
-    }
-    ServerErrorMessage said = refused.getServerErrorMessage();
-    return said != null && said.getConstraint() == null;
+    return "23514".equals(failure.getSQLState())
+        && said(failure).filter(error -> error.getConstraint() == null).isPresent();
   }
 
   @Override
@@ -169,7 +183,7 @@ final class PostgresServer extends Server {
     if (Pooler.isMixedUp(failure)) {
       return "is there a pooler between, as PgBouncer in transaction mode? then " + Pooler.REMEDY;
     }
-    if (isByPolicy(failure)) {
+    if (isIn(BY_POLICY, failure)) {
       return "let the table's policies pass all rows of this user, or disable row level security on the table";
     }
     // Wrong syntax: of our statements only the names are not ours.

@@ -1,10 +1,14 @@
 package dev.outbox.store.postgres;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.OutboxException;
 import dev.outbox.TransientOutboxException;
+import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.jdbc.ErrorsTests;
+import dev.outbox.store.jdbc.internal.Server.Trouble;
+import dev.outbox.store.jdbc.internal.TableKind;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -12,6 +16,8 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.postgresql.util.PSQLException;
+import org.postgresql.util.ServerErrorMessage;
 
 @DisplayName("One sentence each, and no password, for")
 class ErrorsTest extends ErrorsTests {
@@ -66,5 +72,18 @@ class ErrorsTest extends ErrorsTests {
           .hasMessageStartingWith("the transaction has failed already, roll it back:");
       connection.rollback();
     }
+  }
+
+  @Test
+  @DisplayName("a row that a policy refuses, in whatever language the server says so")
+  void refusedInGerman() {
+    PostgresServer server =
+        new PostgresServer(new PrefixedNames(null, "outbox_"), TableKind.OUTBOX, new Pooler(false));
+    PSQLException refused =
+        new PSQLException(
+            new ServerErrorMessage(
+                "SFEHLER\0C42501\0Mneue Zeile verletzt Policy für Sicherheit auf Zeilenebene für Tabelle »outbox_message«\0RExecWithCheckOptions\0"));
+    assertThat(server.trouble(refused)).isEqualTo(Trouble.OTHER);
+    assertThat(server.advice(refused)).startsWith("let the table's policies pass all rows");
   }
 }

@@ -2,16 +2,21 @@ package dev.outbox.store.postgres;
 
 import static dev.outbox.tck.internal.Decisions.all;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.PermanentOutboxException;
 import dev.outbox.embedded.EmbeddedPostgres;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.jdbc.DatabaseTests;
+import dev.outbox.store.jdbc.Intercepted;
+import dev.outbox.tck.internal.HoldingThread;
 import dev.outbox.tck.internal.Jdbc;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -23,6 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.stream.IntStream;
+import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -42,6 +48,7 @@ class FailoverTest {
 
   private final VariantStore store =
       new VariantStore(primary, new KeepsLeases().of(VariantStore.right()));
+  private Connection pooled;
   private EmbeddedPostgres first;
   private EmbeddedPostgres second;
 
@@ -216,5 +223,61 @@ class FailoverTest {
     query("update outbox_bucket set low_water = 18 where low_water_history <> ''");
     Claim rest = store.claim(ALL);
     assertThat(sequences(rest)).isEqualTo(List.of(16L, 17L, 18L, 19L, 20L));
+  }
+
+  /** A pool of one connection, which it opens anew when that is closed. */
+  private DataSource pool() {
+    return Intercepted.source(
+        () -> {
+          if (Thread.currentThread().getName().equals(HoldingThread.NAME)) {
+            return primary.getConnection();
+          }
+          if (pooled == null || pooled.isClosed()) {
+            pooled = primary.getConnection();
+          }
+          return Intercepted.of(
+              pooled,
+              (target, method, arguments) ->
+                  target == pooled && method.getName().equals("close")
+                      ? null
+                      : method.invoke(target, arguments));
+        });
+  }
+
+  private void assertComesBackFromStandby(Claim.Source source) throws SQLException {
+    pooled.close();
+    use(second);
+    pooled = primary.getConnection();
+    use(first);
+    assertThatThrownBy(() -> source.claim(ALL))
+        .isInstanceOf(PermanentOutboxException.class)
+        .hasMessageStartingWith("the transaction is read-only");
+    assertThat(pooled.isClosed()).as("whether the connection to the standby is ended").isTrue();
+    List<UUID> appended = append(1);
+    Claim claim = source.claim(ALL);
+    assertThat(ids(claim)).isEqualTo(appended);
+    assertThat(claim.settle(delivered(claim))).isEmpty();
+  }
+
+  @Test
+  @DisplayName("a connection that came to a standby is ended, and the next comes to the primary")
+  void comesToStandby() throws SQLException {
+    first.stop();
+    second = EmbeddedPostgres.builder().standbyOf(first).start();
+    first.restart();
+    PostgresOutboxStore claims = PostgresOutboxStore.of(pool());
+    try (Keeper looks = claims.keeper(PATIENCE)) {
+      HoldingThread.start(looks);
+      await()
+          .atMost(PATIENCE)
+          .until(
+              () -> {
+                assertThat(looks.claim(ALL).messages()).isEmpty();
+                return query("select count(*) from outbox_bucket where claim_id is not null");
+              },
+              "64"::equals);
+      assertComesBackFromStandby(looks);
+    }
+    assertComesBackFromStandby(claims);
   }
 }
