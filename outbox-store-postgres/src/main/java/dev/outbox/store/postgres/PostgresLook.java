@@ -110,7 +110,6 @@ record PostgresLook(MessageRows rows, Snapshots snapshots) {
   Optional<Look> at(
       Handle handle, UUID claimId, List<Lease> kept, Limits limits, Set<Long> durable) {
     Sample known = snapshots.certified().known();
-    snapshots.ask(handle, known);
     List<Lease> leases =
         kept.stream().map(lease -> lease.with(LowWaterMark.of(lease).knowing(known))).toList();
     try {
@@ -150,6 +149,8 @@ record PostgresLook(MessageRows rows, Snapshots snapshots) {
     List<Lease> after =
         LowWaterMark.afterRead(
             leases, found.rows, lease -> limits.messages(), snapshots.certified(), moment.horizon);
+    // Behind the look, which is sent with the settings that it needs.
+    snapshots.ask(handle, snapshots.certified().known());
     boolean areDurable =
         moment.flushed
             || found.rows.stream().allMatch(row -> durable.contains(row.sequence()))

@@ -31,6 +31,10 @@ class PostgresLookTest extends DatabaseTest {
   private int questions;
   private int transactions;
   private boolean isOnDisk;
+  private int snapshots;
+
+  /** Looks that were not sent together with the settings that they are planned with. */
+  private int bareLooks;
 
   private record Cost(int questions, int transactions) {}
 
@@ -58,6 +62,11 @@ class PostgresLookTest extends DatabaseTest {
   private Object call(Object target, Method method, Object[] arguments) throws Exception {
     if (method.getName().equals("commit")) {
       transactions++;
+    }
+    if (method.getName().equals("prepareStatement")) {
+      String sql = (String) arguments[0];
+      snapshots += sql.contains("pg_snapshot_xip") ? 1 : 0;
+      bareLooks += sql.contains("w.written") && !sql.contains("enable_seqscan") ? 1 : 0;
     }
     boolean asks = arguments != null && PostgresLook.IS_FLUSHED.equals(arguments[0]);
     if (asks) {
@@ -151,5 +160,22 @@ class PostgresLookTest extends DatabaseTest {
   void anotherProcess() {
     asksAnother = true;
     assertThat(cost(cost -> cost.questions > 0)).isEqualTo(new Cost(3, 1));
+  }
+
+  @Test
+  @DisplayName(
+      "has its settings, also while it is asked again and again which transactions are open")
+  void asksWhatIsOpen() throws SQLException {
+    write();
+    flushes = false;
+    await()
+        .atMost(PATIENCE)
+        .until(
+            () -> {
+              append("a");
+              deliver(claim());
+              return snapshots > 1;
+            });
+    assertThat(bareLooks).isZero();
   }
 }
