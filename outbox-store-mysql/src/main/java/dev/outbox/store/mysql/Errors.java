@@ -16,8 +16,9 @@ final class Errors {
 
   static Trouble trouble(SQLException failure) {
     return switch (failure.getErrorCode()) {
-      // Deadlock; lock wait timeout; NOWAIT; MariaDB: changed since the snapshot.
-      case 1213, 1205, 3572, 1020 -> Trouble.CONFLICT;
+      // Deadlock; lock wait timeout; NOWAIT; MariaDB: changed since the snapshot; group
+      // replication: another server has changed the same, so the commit fails.
+      case 1213, 1205, 3572, 1020, 1180, 3101 -> Trouble.CONFLICT;
       // No table, column, schema.
       case 1146, 1054, 1109 -> Trouble.MISSING_SCHEMA;
       // Read-only transaction, server.
