@@ -141,7 +141,7 @@ final class MysqlAdministration extends SqlAdministration {
 
   private static final String WITHDRAW =
       """
-      update ${q}${p}message force index (${p}message_seq) set status = 'DEAD', place = default
+      update ${q}${p}message force index (${p}message_seq) set status = 'DEAD', place = ''
       where bucket = :bucket and seq = :seq and\
       """
           + " "
@@ -157,9 +157,10 @@ final class MysqlAdministration extends SqlAdministration {
 
   private static final String REQUEUE =
       """
-    update ${q}${p}message set
+    update ${q}${p}message m set
       status = if(:unhalted, 'BLOCKED', 'SCHEDULED'), available_at = utc_timestamp(6),
-      place = default, attempts = 0, last_failed_at = null
+      place = if(:unhalted, ${messageKey}, cast(utc_timestamp(6) as char(26))),
+      attempts = 0, last_failed_at = null
     """
           + DEAD;
 

@@ -26,7 +26,7 @@ final class MysqlServer extends Server {
 
   /** A proxy or a setting may name another version; the comment stays. */
   private static final String IDENTITY =
-      "select version(), @@version_comment, convert('%s' using utf8mb4), concat_ws(', ', @@character_set_client, @@character_set_connection, @@character_set_results)"
+      "select version(), @@version_comment, convert('%s' using utf8mb4), concat_ws(', ', @@character_set_client, @@character_set_connection, @@character_set_results), '' is null"
           .formatted(FAR_CHARACTER);
 
   private static final String PLACE =
@@ -61,17 +61,17 @@ final class MysqlServer extends Server {
       """
       set @outbox_idle = @@session.wait_timeout, @outbox_write = @@session.net_write_timeout,
         @outbox_zone = @@session.time_zone, @outbox_isolation = @@session.${isolation},
-        @outbox_read_only = @@session.${read_only},
+        @outbox_read_only = @@session.${read_only}, @outbox_safe = @@session.sql_safe_updates,
         @@session.wait_timeout = ${seconds}, @@session.net_write_timeout = ${seconds},
         @@session.time_zone = '+00:00', @@session.${isolation} = 'READ-COMMITTED',
-        @@session.${read_only} = 0
+        @@session.${read_only} = 0, @@session.sql_safe_updates = 0
       """;
 
   private static final String END =
       """
       set @@session.wait_timeout = @outbox_idle, @@session.net_write_timeout = @outbox_write,
         @@session.time_zone = @outbox_zone, @@session.${isolation} = @outbox_isolation,
-        @@session.${read_only} = @outbox_read_only
+        @@session.${read_only} = @outbox_read_only, @@session.sql_safe_updates = @outbox_safe
       """;
 
   private final Flavor flavor;
@@ -116,6 +116,7 @@ final class MysqlServer extends Server {
    *       statement, {@code wait_timeout} ends it; when it stops while a large result is on its
    *       way, {@code net_write_timeout}.
    *   <li>UTC, for the clock that {@code sysdate()} reads.
+   *   <li>Updates of lists, which {@code sql_safe_updates} takes for updates of everything.
    * </ul>
    */
   @Override
@@ -170,6 +171,10 @@ final class MysqlServer extends Server {
         throw new PermanentOutboxException(
             "the connection's character sets are %s (client, connection, results), which would lose characters of keys and headers: take characterEncoding, connectionCollation, characterSetResults and set names out of the URL and the pool's settings, or make them UTF-8 and utf8mb4"
                 .formatted(rows.getString(4)));
+      }
+      if (rows.getBoolean(5)) {
+        throw new PermanentOutboxException(
+            "the session's sql_mode has EMPTY_STRING_IS_NULL, with which nothing is found that has no text: take it out for producers and relays");
       }
     }
   }

@@ -55,11 +55,12 @@ final class MysqlWrites extends ListWrites {
   private static final String THESE_OF_BUCKET =
       "m.bucket = %s and m.status = 'PENDING' and m.place = _binary'' and m.seq in (%s)";
 
-  /** A default is computed from the values set before it. */
+  /** In words: a sql_mode of MariaDB computes a default from the values before all of these. */
   private static final String FAIL =
       """
       update ${q}${p}message m force index (${p}message_seq) set
-        m.status = :status, m.place = default, m.attempts = :attemptsAfter,
+        m.status = :status, m.place = if(:status = 'BLOCKED', ${messageKey}, ''),
+        m.attempts = :attemptsAfter,
         m.last_error = :error, m.last_failed_at = utc_timestamp(6)
       where m.seq = :seq and m.bucket = :bucket and m.id = :id and m.attempts = :attempts
         and m.available_at <=> cast(:availableAt as datetime(6))

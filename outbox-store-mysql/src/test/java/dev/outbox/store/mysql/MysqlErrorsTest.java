@@ -3,6 +3,7 @@ package dev.outbox.store.mysql;
 import static dev.outbox.store.mysql.Database.byMysqlsDriver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
@@ -122,6 +123,21 @@ class MysqlErrorsTest extends ErrorsTests {
       }
     }
     assertThat(database.query("select count(*) from outbox_message")).isEqualTo("0");
+  }
+
+  @Test
+  @DisplayName("a session of MariaDB's in which a text without characters is none")
+  void emptyIsNull() {
+    assumeThat(tested).isEqualTo(Tested.MARIADB);
+    HikariConfig config = new HikariConfig();
+    database.pool.copyStateTo(config);
+    config.setConnectionInitSql("set sql_mode = 'EMPTY_STRING_IS_NULL'");
+    try (HikariDataSource pool = new HikariDataSource(config)) {
+      JdbcOutboxStore finds = builder(pool).build();
+      assertThatThrownBy(() -> finds.claim(request()))
+          .isInstanceOf(PermanentOutboxException.class)
+          .hasMessageContaining("EMPTY_STRING_IS_NULL");
+    }
   }
 
   private JdbcOutboxStore wrong() {

@@ -19,6 +19,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -33,16 +34,22 @@ import org.junit.jupiter.params.provider.EnumSource;
 @DisplayName("A session has the settings that it had before")
 class MysqlSessionTest extends DatabaseTests {
   private final String settings;
+
+  /** In which an update computes each value from the row as it was before. */
+  private final String mode;
+
   private Connection connection;
   private JdbcOutboxStore onOne;
   private String before;
 
   MysqlSessionTest(Tested tested) {
     super(tested);
+    mode = tested == Tested.MARIADB ? "SIMULTANEOUS_ASSIGNMENT" : "TRADITIONAL";
     settings =
         """
         select concat_ws(' ', @@wait_timeout, @@net_write_timeout, @@time_zone, @@%s, @@%s,
-          @@autocommit, @@sql_mode, @@innodb_lock_wait_timeout)
+          @@autocommit, @@sql_mode, @@innodb_lock_wait_timeout,
+          @@sql_safe_updates)
         """
             .formatted(tested.flavor.isolation, tested.flavor.readOnly);
   }
@@ -57,6 +64,7 @@ class MysqlSessionTest extends DatabaseTests {
     connection = database.pool.getConnection();
     connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
     run("set net_write_timeout = 77, time_zone = '-03:30', innodb_lock_wait_timeout = 1");
+    run("set sql_safe_updates = 1, sql_mode = '%s'".formatted(mode));
     onOne = builder(Intercepted.source(this::unclosed)).build();
   }
 
@@ -141,8 +149,12 @@ class MysqlSessionTest extends DatabaseTests {
         () -> onOne.settleAndClaim(claim, Map.of(first, Decision.deadHaltingKey("no")), request()));
     unchangedBy("a settle that is too late", () -> claim.settle(Map.of()));
     unchangedBy("dead letters", () -> onOne.deadLetters(0, 10));
-    unchangedBy("requeue", () -> onOne.requeue(first));
+    unchangedBy("requeue", () -> assertThat(onOne.requeue(first)).isTrue());
     unchangedBy("discard", () -> onOne.discard(first));
+    append(of("later").deliverAfter(Duration.ofHours(1)).build());
+    long later = Long.parseLong(database.query("select max(seq) from outbox_message"));
+    unchangedBy(
+        "cancel", () -> assertThat(onOne.cancel(Set.of(later), null)).isEqualTo(Set.of(later)));
     unchangedBy("statistics", () -> onOne.statistics(10_000));
     unchangedBy("housekeep", onOne::housekeep);
   }
