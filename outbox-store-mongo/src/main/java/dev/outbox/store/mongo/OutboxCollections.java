@@ -18,8 +18,14 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.bson.BinaryVector;
 import org.bson.Document;
+import org.bson.codecs.Codec;
+import org.bson.codecs.configuration.CodecProvider;
+import org.bson.codecs.configuration.CodecRegistries;
+import org.bson.codecs.configuration.CodecRegistry;
 import org.bson.conversions.Bson;
+import org.bson.types.Binary;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,11 +53,26 @@ record OutboxCollections(
         in.getCollection(names.table("pause")));
   }
 
+  /**
+   * A vector is binary data like other: what is none, but is said to be one, cannot be read (C7).
+   */
+  private static final CodecRegistry CODECS =
+      CodecRegistries.fromRegistries(
+          CodecRegistries.fromProviders(
+              new CodecProvider() {
+                @Override
+                @SuppressWarnings("unchecked")
+                public <T> @Nullable Codec<T> get(Class<T> type, CodecRegistry registry) {
+                  return type == BinaryVector.class ? (Codec<T>) registry.get(Binary.class) : null;
+                }
+              }),
+          MongoClientSettings.getDefaultCodecRegistry());
+
   /** The database, as its collections are read and written here. */
   static MongoDatabase in(MongoClient client, String database) {
     return client
         .getDatabase(database)
-        .withCodecRegistry(MongoClientSettings.getDefaultCodecRegistry())
+        .withCodecRegistry(CODECS)
         .withReadPreference(ReadPreference.primary())
         .withReadConcern(ReadConcern.LOCAL)
         .withWriteConcern(WriteConcern.W1);

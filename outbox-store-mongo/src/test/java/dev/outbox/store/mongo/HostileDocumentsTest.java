@@ -30,8 +30,11 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.bson.BsonBinary;
 import org.bson.BsonBinarySubType;
+import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
+import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
 import org.bson.conversions.Bson;
 import org.bson.types.Binary;
 import org.bson.types.Code;
@@ -148,6 +151,11 @@ class HostileDocumentsTest extends StoreTests {
     for (Date date : List.of(new Date(Long.MIN_VALUE), new Date(0), new Date(Long.MAX_VALUE))) {
       all.add(insert(Fate.DELIVERED, "createdAt", date));
       all.add(insert(Fate.DELIVERED, "lastFailedAt", date));
+    }
+    for (byte[] vector : List.of(new byte[0], new byte[] {3, 0, 1})) {
+      for (String field : List.of("_own", "payload", "_id")) {
+        all.add(insert(Fate.DELIVERED, field, new BsonBinary(BsonBinarySubType.VECTOR, vector)));
+      }
     }
     all.add(insert(Fate.DELIVERED, "availableMicros", 253370764799999999L));
     all.add(insert(Fate.DELIVERED, "availableAt", new Date(0)));
@@ -344,7 +352,11 @@ class HostileDocumentsTest extends StoreTests {
     refuse(all, "lastFailedAt", "now");
     refuse(all, "lastError", 1);
     refuse(all, "_id", new Document("a", 1), "x");
-    refuse(all, "own", new byte[4_000_000]);
+    all.add(document(Fate.DELIVERED, "the largest", large(least(), 4_000_000)));
+    all.add(
+        document(
+            Fate.DEAD, "the largest", large(least().append("headers", List.of(1)), 4_000_000)));
+    all.add(refused("a larger one", large(least(), 4_000_001)));
     for (Object bucket : List.of(64, -1, "1", 1.5)) {
       all.add(extra(Fate.REFUSED, "bucket", new Document("_id", bucket)));
     }
@@ -370,6 +382,17 @@ class HostileDocumentsTest extends StoreTests {
   private static Document without(Document document, String field) {
     Object removed = document.remove(field);
     return document;
+  }
+
+  /** With so many bytes in all. */
+  private static Document large(Document document, int bytes) {
+    document.append("_id", new ObjectId()).append("own", new byte[0]);
+    return document.append("own", new byte[bytes - size(document)]);
+  }
+
+  private static int size(Document document) {
+    BsonDocument bson = document.toBsonDocument();
+    return new RawBsonDocument(bson, new BsonDocumentCodec()).getByteBuffer().remaining();
   }
 
   private static BsonBinary uuid(BsonBinarySubType subtype, int bytes) {
