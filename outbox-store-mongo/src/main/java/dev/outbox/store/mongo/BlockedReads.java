@@ -48,7 +48,7 @@ record BlockedReads(OutboxCollections collections, PlainInsertAdoption adoption)
             || !room.take(key.bucket(), message.get("size", Number.class).longValue())) {
           break;
         }
-        chosen.add(message.append("bucket", key.bucket()));
+        chosen.add(message.append("bucket", key.bucket()).append("key", key.key()));
       }
     }
     rows.addAll(
@@ -121,7 +121,10 @@ record BlockedReads(OutboxCollections collections, PlainInsertAdoption adoption)
         .toList();
   }
 
-  /** The first BLOCKED messages of a key, without their content. */
+  /**
+   * The first BLOCKED messages of a key, without their content. All are in one document, which has
+   * room for the largest batch as long as each of them is small.
+   */
   private Bson waiting(String key, int most) {
     return lookup(
         collections.message(),
@@ -134,7 +137,6 @@ record BlockedReads(OutboxCollections collections, PlainInsertAdoption adoption)
             Aggregates.limit(most),
             Aggregates.project(
                 new Document("seq", 1)
-                    .append("key", 1)
                     .append("lastFailedAt", 1)
                     .append("size", new Document("$bsonSize", "$$ROOT")))),
         "messages");

@@ -92,7 +92,7 @@ record MongoReads(OutboxCollections collections, PlainInsertAdoption adoption)
                     new Document("m", smallOrStub(small(limits)))
                         .append("size", SIZE)
                         .append("blocked", new Document("$ne", List.of("$blocked", List.of()))))))
-        .batchSize(limits.messages() * leases.size())
+        .batchSize(Integer.MAX_VALUE)
         .forEach(
             row ->
                 found.add(
