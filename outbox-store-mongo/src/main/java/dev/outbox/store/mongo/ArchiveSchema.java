@@ -44,7 +44,7 @@ final class ArchiveSchema extends Schema {
 
   /** At least as long, and no longer than an index can say: 68 years. */
   private static long seconds(Duration retention) {
-    return Math.min(Integer.MAX_VALUE, retention.plusNanos(999_999_999).toSeconds());
+    return Math.min(Integer.MAX_VALUE - 1, retention.minusNanos(1).toSeconds()) + 1;
   }
 
   /** As others; and sets the retention, where it was told and is another. */

@@ -250,12 +250,14 @@ public final class MongoOutboxStore extends BucketStore<ClientSession> {
               new MongoWrites(collections, archived),
               new MongoAdministration(collections, archived, archiveSchema, clock),
               new MongoInspection(collections));
+      StoreOperations<MongoTransaction> operations =
+          new StoreOperations<>(
+              outbox, new MongoTransactions(client, errors), dedupWindow, history);
       return new MongoOutboxStore(
           archiveSchema == null ? List.of(schema) : List.of(schema, archiveSchema),
           errors,
-          new Append(collections, clock, errors, dedupWindow),
-          new StoreOperations<>(
-              outbox, new MongoTransactions(client, errors), dedupWindow, history));
+          new Append(collections, clock, errors, operations.dedupWindow()),
+          operations);
     }
   }
 }

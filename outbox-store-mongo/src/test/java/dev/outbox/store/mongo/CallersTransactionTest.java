@@ -1,5 +1,6 @@
 package dev.outbox.store.mongo;
 
+import static java.time.temporal.ChronoUnit.FOREVER;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -120,6 +121,19 @@ class CallersTransactionTest extends StoreTests {
         assertThatThrownBy(session::commitTransaction).isInstanceOf(MongoException.class);
       }
       assertNothingStored();
+    }
+  }
+
+  @Test
+  @DisplayName("with a window for dedup keys that never ends")
+  void forever() {
+    MongoOutboxStore remembering =
+        MongoOutboxStore.builder(database.client, database.database.getName())
+            .dedupWindow(FOREVER.getDuration())
+            .build();
+    database.append(remembering, message());
+    try (ClientSession session = begin()) {
+      assertThat(remembering.append(session, List.of(message())).duplicates()).hasSize(1);
     }
   }
 
