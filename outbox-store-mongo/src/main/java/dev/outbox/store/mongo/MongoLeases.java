@@ -265,8 +265,7 @@ record MongoLeases(
       return false;
     }
     try {
-      client
-          .getDatabase("admin")
+      OutboxCollections.in(client, "admin")
           .runCommand(new Document("killSessions", List.of(new Document("id", session))));
       return true;
     } catch (MongoCommandException e) {

@@ -273,8 +273,7 @@ class Schema {
     Document sharded;
     try {
       sharded =
-          client
-              .getDatabase("config")
+          OutboxCollections.in(client, "config")
               .getCollection("collections")
               .find(and(in("_id", ours), ne("unsplittable", true)))
               .first();
