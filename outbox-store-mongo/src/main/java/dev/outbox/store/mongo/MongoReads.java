@@ -162,14 +162,12 @@ record MongoReads(OutboxCollections collections, PlainInsertAdoption adoption)
 
   private static @Nullable Status target(
       Document message, Set<String> blocked, Date now, Status status) {
-    if (blocked.contains(Documents.key(message))) {
-      return Status.BLOCKED;
+    if (status == Status.PENDING
+        && message.get("availableAt") instanceof Date due
+        && due.after(now)) {
+      return Status.SCHEDULED;
     }
-    return status == Status.PENDING
-            && message.get("availableAt") instanceof Date due
-            && due.after(now)
-        ? Status.SCHEDULED
-        : null;
+    return blocked.contains(Documents.key(message)) ? Status.BLOCKED : null;
   }
 
   /** Which of the messages' keys are blocked; not asked where their buckets have none. */

@@ -27,7 +27,7 @@ final class MysqlReads extends SqlReads {
       """;
 
   /** The status that a PENDING or SCHEDULED message must move to, or null. */
-  private static final String TARGET = "case ${blocked} when ${orElse} end";
+  private static final String TARGET = "case when ${first} ${blocked} end";
 
   /** Left out for buckets that have no blocked keys: it makes the read half as slow again. */
   private static final String KEY_BLOCKED =
@@ -65,7 +65,7 @@ final class MysqlReads extends SqlReads {
     return READ.replace("${read}", what)
         .replace("${where}", "m.status = 'PENDING' and m.place = _binary''")
         .replace("${target}", TARGET)
-        .replace("${orElse}", "m.available_at > utc_timestamp(6) then 'SCHEDULED'");
+        .replace("${first}", "m.available_at > utc_timestamp(6) then 'SCHEDULED'");
   }
 
   private static String scheduled(String what) {
@@ -73,7 +73,7 @@ final class MysqlReads extends SqlReads {
         .replace(
             "${where}", "m.status = 'SCHEDULED' and m.place <= cast(utc_timestamp(6) as char(26))")
         .replace("${target}", TARGET)
-        .replace("${orElse}", "false then null");
+        .replace("${first}", "false then null");
   }
 
   private final BlockedMessages blockedMessages;

@@ -18,12 +18,12 @@ final class PostgresReadText {
 
   /**
    * Reads the first messages of each bucket that {@code where} finds, in order. A message moves to
-   * BLOCKED when its key is blocked, or else as {@code orElse} says; the content of those that are
-   * only to be moved is not read: it may be large, and is not needed. A bucket without any is a row
-   * without sequence, so that there is always a row that says what the snapshot's horizon is. That,
-   * and whether a bucket has blocked keys at all, is asked once a bucket (OFFSET 0 sees to it), and
-   * the latter not in the lease: that statement's snapshot may be older than the last holder's
-   * settle.
+   * BLOCKED when its key is blocked, unless {@code first} says something else; the content of those
+   * that are only to be moved is not read: it may be large, and is not needed. A bucket without any
+   * is a row without sequence, so that there is always a row that says what the snapshot's horizon
+   * is. That, and whether a bucket has blocked keys at all, is asked once a bucket (OFFSET 0 sees
+   * to it), and the latter not in the lease: that statement's snapshot may be older than the last
+   * holder's settle.
    */
   private static final String READ =
       """
@@ -37,9 +37,9 @@ final class PostgresReadText {
       ) l
       ${join} (
         select m.*,
-          case when l.any_blocked and (select true from ${q}${p}blocked_key k
+          case ${first} when l.any_blocked and (select true from ${q}${p}blocked_key k
             where k.bucket = m.bucket and k.key = ${messageKey}
-            limit 1) is not null then 'BLOCKED' ${orElse} end as target
+            limit 1) is not null then 'BLOCKED' end as target
         from ${q}${p}message m
         where m.bucket = l.bucket and ${where}
         order by ${order}
@@ -49,12 +49,12 @@ final class PostgresReadText {
           .replace("${horizon}", HORIZON);
 
   private static final String PENDING =
-      READ.replace("${orElse}", "when m.available_at > statement_timestamp() then 'SCHEDULED'")
+      READ.replace("${first}", "when m.available_at > statement_timestamp() then 'SCHEDULED'")
           .replace("${where}", "m.status = 'PENDING' and m.seq + 0 >= l.low_water")
           .replace("${order}", "m.seq + 0");
 
   private static final String SCHEDULED =
-      READ.replace("${orElse}", "")
+      READ.replace("${first}", "")
           .replace("${where}", "m.status = 'SCHEDULED' and m.available_at <= statement_timestamp()")
           .replace("${order}", "m.available_at, m.seq");
 

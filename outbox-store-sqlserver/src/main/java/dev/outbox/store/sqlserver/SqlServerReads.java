@@ -33,8 +33,8 @@ final class SqlServerReads extends SqlReads {
 
   /**
    * Reads the first messages of each bucket that {@code where} finds. A message moves to BLOCKED
-   * when its key is blocked, or else as {@code orElse} says; whether a bucket has blocked keys at
-   * all is asked once a bucket.
+   * when its key is blocked, unless {@code first} says something else; whether a bucket has blocked
+   * keys at all is asked once a bucket.
    *
    * <p>TOP may name columns of an outer query. Messages are not sorted: the order in which each
    * bucket's first are chosen is an index's, and a sort sets memory aside for the largest payloads
@@ -50,8 +50,9 @@ final class SqlServerReads extends SqlReads {
       ) l
       cross apply (
         select top (l.most) ${content},
-          case when l.any_blocked = 1 and exists (select 1 from ${q}${p}blocked_key k ${dirtyKey}
-            where k.bucket = m.bucket and k.key_hash = m.key_hash) then N'BLOCKED' ${orElse}
+          case ${first} when l.any_blocked = 1
+            and exists (select 1 from ${q}${p}blocked_key k ${dirtyKey}
+              where k.bucket = m.bucket and k.key_hash = m.key_hash) then N'BLOCKED'
           end as target
         from ${q}${p}message m ${hints}
         where ${where}
@@ -78,7 +79,7 @@ final class SqlServerReads extends SqlReads {
 
   private static String pending(String read, String columns) {
     return read.replace("${columns}", columns)
-        .replace("${orElse}", "when m.available_at > ${utc} then N'SCHEDULED'")
+        .replace("${first}", "when m.available_at > ${utc} then N'SCHEDULED'")
         .replace("${hints}", "${seekPast}")
         .replace("${where}", "m.bucket = l.bucket and m.status = N'PENDING' and m.place = 0x00")
         .replace("${order}", "m.seq");
@@ -86,7 +87,7 @@ final class SqlServerReads extends SqlReads {
 
   private static String scheduled(String read, String columns) {
     return read.replace("${columns}", columns)
-        .replace("${orElse}", "")
+        .replace("${first}", "")
         .replace("${hints}", "${scheduledPast}")
         .replace(
             "${where}",

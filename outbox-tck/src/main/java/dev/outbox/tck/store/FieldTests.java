@@ -311,6 +311,10 @@ abstract class FieldTests<T> extends StoreTests<T> {
     insert(row);
     release(claim());
     assertCame("what came when it was due", awaitDrained(1)).inOrder(row);
+    OutboxMessage head = committed(message("blocked"));
+    retryFirst(claim(), Duration.ZERO, true);
+    insert(RawRow.of("blocked").withAvailableAt(now.plus(LONG)));
+    assertCame("what is due of a key: its head, and not the row", awaitDrained(1)).inOrder(head);
   }
 
   @Rule("C7")
