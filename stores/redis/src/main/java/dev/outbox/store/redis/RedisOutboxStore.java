@@ -327,7 +327,7 @@ public final class RedisOutboxStore extends RedisStore
 
   @Override
   public List<Finding> findings() {
-    Map<String, String> memory = server.on(connection -> Schema.info(connection, "memory"));
+    Map<String, String> memory = server.on(Schema::info);
     long used = Long.parseLong(memory.getOrDefault("used_memory", "0"));
     long most = Long.parseLong(memory.getOrDefault("maxmemory", "0"));
     return List.of(

@@ -101,8 +101,7 @@ public final class RedisStoreProvider implements StoreProvider {
     @Override
     public void check() {
       try (Connection connection = client.getPool().getResource()) {
-        String mode = Schema.info(connection, "server").getOrDefault("redis_mode", "standalone");
-        if (mode.equals("sentinel")) {
+        if ("sentinel".equals(Schema.info(connection).get("redis_mode"))) {
           throw new PermanentOutboxException(
               "%s is a Sentinel, which keeps no data: give the URL of the primary"
                   .formatted(settings.url()));

@@ -49,7 +49,7 @@ final class Schema {
   }
 
   void migrate(Connection connection) {
-    refuseSentinel(connection);
+    refuseSentinel(info(connection));
     String unused =
         connection.executeCommand(
             commands(connection).set(key, VERSION, SetParams.setParams().nx()));
@@ -96,26 +96,27 @@ final class Schema {
     return new CommandObjects(RedisProtocol.orServerDefault(connection.getRedisProtocol()));
   }
 
-  private static void refuseSentinel(Connection connection) {
-    if ("sentinel".equals(info(connection, "server").get("redis_mode"))) {
+  private static void refuseSentinel(Map<String, String> info) {
+    if ("sentinel".equals(info.get("redis_mode"))) {
       throw new SchemaException(
           "this is a Sentinel, which keeps no keys: connect to the primary that it watches");
     }
   }
 
   private static void checkServer(Connection connection) {
-    refuseSentinel(connection);
-    String version = info(connection, "server").getOrDefault("redis_version", "0");
+    Map<String, String> info = info(connection);
+    refuseSentinel(info);
+    String version = info.getOrDefault("redis_version", "0");
     if (Integer.parseInt(version.split("\\.", 2)[0]) < OLDEST) {
       throw new SchemaException(
           "Redis %s is too old: the outbox needs 7.0 or newer".formatted(version));
     }
-    if (!info(connection, "replication").getOrDefault("role", "master").equals("master")) {
+    if (!info.getOrDefault("role", "master").equals("master")) {
       connection.setBroken(); // another one may lead to the primary
       throw new TransientOutboxException(
           "this Redis is a replica, and nothing can be written there: connect to the primary");
     }
-    String policy = info(connection, "memory").getOrDefault("maxmemory_policy", "unknown");
+    String policy = info.getOrDefault("maxmemory_policy", "unknown");
     if (!policy.equals("noeviction")) {
       throw new SchemaException(
           "maxmemory-policy of this Redis is %s, so it may throw away messages that wait: set maxmemory-policy noeviction"
@@ -141,9 +142,9 @@ final class Schema {
   }
 
   /** What the server says of itself, by name. */
-  static Map<String, String> info(Connection connection, String section) {
+  static Map<String, String> info(Connection connection) {
     return connection
-        .executeCommand(commands(connection).info(section))
+        .executeCommand(commands(connection).info())
         .lines()
         .map(line -> line.split(":", 2))
         .filter(parts -> parts.length == 2)
