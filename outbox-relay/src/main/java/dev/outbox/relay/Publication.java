@@ -174,8 +174,6 @@ final class Publication {
       if (!publish(messages, 0) && messages.size() > 1) {
         oneAtATime();
       }
-    } catch (Throwable e) { // as an exception whose own text throws
-      broken.add(new Broken("publish threw " + e.getClass().getName(), null));
     } finally {
       finish();
     }
@@ -223,13 +221,24 @@ final class Publication {
       if (givenUp || executor.isShutdown()) {
         return true;
       }
-      wrong = new Broken("publish threw " + e, e);
+      wrong = thrown(e);
+    } finally {
+      boolean ignored = Thread.interrupted(); // what one call leaves behind is not the next one's
     }
     broken.add(wrong);
     if (some.size() == 1) {
       results.set(first, Result.failed(wrong.problem));
     }
     return false;
+  }
+
+  /** The text of an exception may throw itself; then it cannot be logged either. */
+  private static Broken thrown(Throwable e) {
+    try {
+      return new Broken("publish threw " + e, e);
+    } catch (Throwable unreadable) {
+      return new Broken("publish threw " + e.getClass().getName(), null);
+    }
   }
 
   @SuppressWarnings("ConstantValue") // what publishers promise and what they do are two things

@@ -69,6 +69,39 @@ class PublicationTest {
   }
 
   @Test
+  void anExceptionWhoseTextThrowsFailsTheCulprit() throws InterruptedException {
+    publisher.on(
+        "event1",
+        FakePublisher.throwing(
+            new IllegalStateException() {
+              @Override
+              public String getMessage() {
+                throw new IllegalStateException("no text");
+              }
+            }));
+    List<Result> results = finished(publisher, stored(1, "a"), stored(2, "b")).results();
+    assertThat(results.get(0)).isInstanceOf(Result.Failed.class);
+    assertThat(results.get(1)).isEqualTo(OK);
+  }
+
+  @Test
+  void anInterruptThatTheCulpritLeavesBehindIsNotTheNextOnes() throws InterruptedException {
+    MessagePublisher publisher =
+        messages -> {
+          if (Thread.interrupted()) {
+            throw new InterruptedException();
+          }
+          if (messages.get(0).sequence() == 1) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("poison");
+          }
+          return List.of(OK);
+        };
+    assertThat(finished(publisher, stored(1, "a"), stored(2, "b")).results())
+        .containsExactly(failed("publish threw java.lang.IllegalStateException: poison"), OK);
+  }
+
+  @Test
   void aSingleMessageThatThrowsIsNotTriedAgainAtOnce() throws InterruptedException {
     publisher.whole =
         () -> {
