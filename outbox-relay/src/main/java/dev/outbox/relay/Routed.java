@@ -125,7 +125,8 @@ final class Routed {
     trouble = answered ? null : error != null ? error : name + " did not return in time";
     pausedUntil = now + Math.min(PAUSE * (now - since), LONGEST_PAUSE.toNanos());
     trying = false;
-    if (!call.isFinished() && !hanging.contains(call)) {
+    hanging.remove(call);
+    if (!call.isFinished()) {
       hanging.add(call);
     }
   }

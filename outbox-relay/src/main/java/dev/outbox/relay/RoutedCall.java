@@ -15,7 +15,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -128,15 +127,16 @@ final class RoutedCall {
   private void leave(Calling call) {
     calling.remove(call.to);
     call.to.left(call.publication, patience);
-    Executor late =
-        CompletableFuture.delayedExecutor(
-            begin + timeout.toNanos() - System.nanoTime(), TimeUnit.NANOSECONDS, executor);
-    late.execute(
-        () -> {
-          call.publication.giveUp();
-          call.done.complete(null);
-        });
-    CompletableFuture<List<@Nullable Result>> given = call.done.thenApply(done -> told(call));
+    CompletableFuture<List<@Nullable Result>> given =
+        call.done
+            .completeOnTimeout(
+                null, begin + timeout.toNanos() - System.nanoTime(), TimeUnit.NANOSECONDS)
+            .thenApplyAsync(
+                done -> {
+                  call.publication.giveUp();
+                  return told(call);
+                },
+                executor);
     for (int i = 0; i < call.indexes.size(); i++) {
       int place = i;
       int index = call.indexes.get(i);

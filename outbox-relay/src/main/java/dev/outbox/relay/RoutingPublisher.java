@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.Texts;
 import dev.outbox.publisher.core.BackgroundTasks;
+import dev.outbox.publisher.core.TimeLimits;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.Finding;
@@ -364,14 +365,10 @@ public final class RoutingPublisher implements MessagePublisher {
      * relay's publish timeout, and the time limits of the publishers at nine tenths of it, {@link
      * #timeoutOfEach}, or below.
      *
-     * @throws IllegalArgumentException when it is not above zero
+     * @throws IllegalArgumentException when it is below a millisecond or above a day
      */
     public Builder timeout(Duration timeout) {
-      if (timeout.isNegative() || timeout.isZero()) {
-        throw new IllegalArgumentException(
-            "timeout is %s: give more".formatted(Texts.time(timeout)));
-      }
-      this.timeout = timeout;
+      this.timeout = TimeLimits.check("timeout", timeout, Duration.ofMillis(1), Duration.ofDays(1));
       return this;
     }
 

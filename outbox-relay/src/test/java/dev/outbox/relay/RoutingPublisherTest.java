@@ -9,6 +9,7 @@ import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.Finding;
 import dev.outbox.spi.store.StoredMessage;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
@@ -182,6 +183,35 @@ class RoutingPublisherTest {
     await().until(() -> routing.publish(messages.subList(0, 1)).contains(delivered()));
     assertThat(routing.publish(messages.subList(1, 3))).containsExactly(delivered(), delivered());
     assertThat(http.calls).containsExactly(List.of(1L, 2L));
+  }
+
+  /** Publishes a message, whose call goes on. */
+  private static WeakReference<StoredMessage> leave(MessagePublisher routing)
+      throws InterruptedException {
+    StoredMessage message = message(1, INVOICE, "a");
+    assertThat(routing.publish(List.of(message)).get(0)).matches(RoutingPublisherTest::isOpen);
+    return new WeakReference<>(message);
+  }
+
+  @Test
+  @DisplayName("what went on after its call is not held in memory once it has ended")
+  void forgets() throws Exception {
+    CountDownLatch answer = new CountDownLatch(1);
+    MessagePublisher slow =
+        messages -> {
+          answer.await();
+          return List.of(delivered());
+        };
+    MessagePublisher routing = builder(kafka, slow).timeout(Duration.ofMinutes(1)).build();
+    WeakReference<StoredMessage> held = leave(routing);
+    answer.countDown();
+    await()
+        .atMost(Duration.ofSeconds(40)) // less than what is left of the minute
+        .until(
+            () -> {
+              System.gc();
+              return held.get() == null;
+            });
   }
 
   @Test
@@ -426,6 +456,10 @@ class RoutingPublisherTest {
         .hasMessage("the aggregate type invoice has two publishers, http and nats: give it one");
     assertThatThrownBy(() -> builder.publisher("mqtt", http))
         .hasMessage("the publisher mqtt has no aggregate type: name those that it takes");
-    assertThatThrownBy(() -> builder.timeout(Duration.ZERO)).hasMessage("timeout is 0s: give more");
+    for (Duration timeout : List.of(Duration.ZERO, Duration.ofDays(200_000))) {
+      assertThatThrownBy(() -> builder.timeout(timeout))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageEndingWith("allowed is from 1ms to 1d");
+    }
   }
 }
