@@ -2,6 +2,7 @@ package dev.outbox.relay;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.publisher.core.TimeLimits;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.DoubleSupplier;
@@ -34,8 +35,8 @@ public final class RetryPolicy {
   private final DoubleSupplier random;
 
   private RetryPolicy(Builder b) {
-    firstDelay = Settings.between("firstDelay", b.firstDelay, Duration.ZERO, LONGEST_DELAY);
-    maxDelay = Settings.between("maxDelay", b.maxDelay, firstDelay, LONGEST_DELAY);
+    firstDelay = TimeLimits.check("firstDelay", b.firstDelay, Duration.ZERO, LONGEST_DELAY);
+    maxDelay = TimeLimits.check("maxDelay", b.maxDelay, firstDelay, LONGEST_DELAY);
     maxAttempts = (int) Settings.between("maxAttempts", b.maxAttempts, 1, Integer.MAX_VALUE);
     random = b.random;
   }

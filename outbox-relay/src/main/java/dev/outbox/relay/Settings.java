@@ -1,6 +1,7 @@
 package dev.outbox.relay;
 
 import dev.outbox.Texts;
+import dev.outbox.publisher.core.TimeLimits;
 import dev.outbox.spi.store.Claim;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -31,15 +32,15 @@ record Settings(
     between("workers", workers, 1, 1_000);
     between("batchSize", batchSize, 1, 100_000);
     between("batchBytes", batchBytes, 1, Integer.MAX_VALUE);
-    between("lease", lease, Duration.ofMillis(100), MAX_TIME);
-    between("publishTimeout", publishTimeout, Duration.ofMillis(1), MAX_TIME);
+    TimeLimits.check("lease", lease, Duration.ofMillis(100), MAX_TIME);
+    TimeLimits.check("publishTimeout", publishTimeout, Duration.ofMillis(1), MAX_TIME);
     if (publishTimeout.compareTo(lease) >= 0) {
       throw new IllegalArgumentException(
           "publishTimeout is %s, it must be below the lease, which is %s: shorten it or lengthen the lease"
               .formatted(Texts.time(publishTimeout), Texts.time(lease)));
     }
-    between("idlePause", idlePause, Duration.ofMillis(1), MAX_TIME);
-    between("stopTimeout", stopTimeout, Duration.ofMillis(1), MAX_TIME);
+    TimeLimits.check("idlePause", idlePause, Duration.ofMillis(1), MAX_TIME);
+    TimeLimits.check("stopTimeout", stopTimeout, Duration.ofMillis(1), MAX_TIME);
   }
 
   /** Each worker uses a connection, and housekeeping one more. */
@@ -69,22 +70,9 @@ record Settings(
 
   static long between(String setting, long value, long least, long most) {
     if (value < least || value > most) {
-      throw refused(setting, value, least, most);
+      throw new IllegalArgumentException(
+          "%s is %s, allowed is from %s to %s".formatted(setting, value, least, most));
     }
     return value;
-  }
-
-  static Duration between(String setting, Duration value, Duration least, Duration most) {
-    if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
-      throw refused(setting, Texts.time(value), Texts.time(least), Texts.time(most));
-    }
-    return value;
-  }
-
-  private static IllegalArgumentException refused(
-      String setting, Object value, Object least, Object most) {
-    return new IllegalArgumentException(
-        "%s is %s, allowed is from %s to %s: choose a value in between"
-            .formatted(setting, value, least, most));
   }
 }
