@@ -16,6 +16,11 @@ import java.util.concurrent.ConcurrentHashMap;
 final class Destinations {
   static final Duration FIRST_DELAY = Duration.ofMillis(500);
   static final Duration LONGEST_DELAY = Duration.ofSeconds(30);
+
+  /** All are looked at with each report and each delivery, so what is more shares one delay. */
+  static final int MOST = 1_000;
+
+  private static final String OTHERS = "others";
   private static final long FORGET_AFTER = LONGEST_DELAY.multipliedBy(4).toNanos();
 
   /** A message that is due again has been tried by then, and reported if it was in vain. */
@@ -42,7 +47,7 @@ final class Destinations {
     states.values().removeIf(state -> now - state.reported > FORGET_AFTER);
     State state =
         states.merge(
-            destination,
+            states.size() < MOST || states.containsKey(destination) ? destination : OTHERS,
             new State(aggregateType, sequence, FIRST_DELAY.toNanos(), now, now),
             (old, fresh) -> old.again(aggregateType, sequence, now));
     return Duration.ofNanos(state.delay);

@@ -16,9 +16,9 @@ import org.slf4j.Logger;
 /**
  * Writes events to the log, one line each, with names and numbers but no payloads and no headers.
  * Trouble that lasts (a store that is down, a broker that is away) is a warning at first, and again
- * at growing intervals with the number of tries. Other repeated trouble is a warning once for each
- * different text. The repetitions in between are logged at debug. A stack trace comes with what is
- * not expected, and at debug.
+ * at growing intervals with the number of tries; of very many destinations that are away, only some
+ * are named. Other repeated trouble is a warning once for each different text. The repetitions in
+ * between are logged at debug. A stack trace comes with what is not expected, and at debug.
  */
 final class LoggingListener implements RelayListener {
   private static final String AGAIN = "{} is tried again in {}: {}";
@@ -176,8 +176,9 @@ final class LoggingListener implements RelayListener {
       if (troubles.lasts(BREAKER)) {
         breakerOpened(result.error());
       }
-    } else if (lasting(destination, destination + " cannot be reached: " + result.error(), null)) {
-      heldUp.values().remove(destination);
+    } else if (troubles.hasRoomFor(destination)
+        && lasting(destination, destination + " cannot be reached: " + result.error(), null)) {
+      heldUp.values().removeIf(held -> held.equals(destination) || !troubles.lasts(held));
       heldUp.put(message.sequence(), destination);
     }
   }

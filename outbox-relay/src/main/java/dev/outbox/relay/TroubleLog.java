@@ -14,6 +14,10 @@ import org.jspecify.annotations.Nullable;
 final class TroubleLog {
   static final Duration FIRST_INTERVAL = Duration.ofMinutes(1);
   static final Duration LONGEST_INTERVAL = Duration.ofHours(1);
+
+  /** All are looked at with each report. */
+  static final int MOST = 100;
+
   private static final long FORGET_AFTER = Duration.ofMinutes(15).toNanos();
 
   /** What is known of one; {@code told} whether the last report was to be written. */
@@ -54,13 +58,24 @@ final class TroubleLog {
    *     new, else how long it has lasted and how often it was reported
    */
   @Nullable String reported(String subject) {
-    long now = clock.getAsLong();
-    troubles.values().removeIf(trouble -> now - trouble.reported > FORGET_AFTER);
+    long now = forgetOld();
     Trouble trouble = troubles.merge(subject, Trouble.at(now), (old, fresh) -> old.again(now));
     if (!trouble.told) {
       return null;
     }
     return trouble.count == 1 ? "" : " (still, %s)".formatted(trouble.soFar(now));
+  }
+
+  /** Whether it is known, or not too many others are. */
+  boolean hasRoomFor(String subject) {
+    long ignored = forgetOld();
+    return lasts(subject) || troubles.size() < MOST;
+  }
+
+  private long forgetOld() {
+    long now = clock.getAsLong();
+    troubles.values().removeIf(trouble -> now - trouble.reported > FORGET_AFTER);
+    return now;
   }
 
   boolean lasts(String subject) {

@@ -44,6 +44,16 @@ class DestinationsTest {
   }
 
   @Test
+  void thoseThatAreTooManyShareADelay() {
+    for (int i = 0; i < Destinations.MOST; i++) {
+      report("a" + i, 0);
+    }
+    assertThat(report("b", 0)).hasMillis(500);
+    assertThat(report("c", 500)).hasMillis(1_000);
+    assertThat(report("a1", 500)).hasMillis(1_000);
+  }
+
+  @Test
   void remembersADeadPartitionWhileOthersOfItsTypeDeliver() {
     report("a", 0);
     delivered("order", 1);

@@ -132,6 +132,29 @@ class LoggingListenerTest {
             "WARN orders cannot be reached: no topic");
   }
 
+  @Test
+  void ofVeryManyDestinationsSomeAreNamed() {
+    for (int i = 0; i < 1_000; i++) {
+      listener.on(
+          new RelayEvent.Unavailable(
+              "relay/0",
+              Samples.stored(i, "key"),
+              new Result.Unavailable("503", "/customers/" + i)));
+    }
+    listener.on(new RelayEvent.StoreFailed("relay/0", "claim", new IllegalStateException("down")));
+    assertThat(lines)
+        .filteredOn(line -> line.startsWith("WARN"))
+        .hasSize(TroubleLog.MOST + 1)
+        .last()
+        .asString()
+        .contains("down");
+    lines.clear();
+    minutesLater(16);
+    listener.on(
+        new RelayEvent.Unavailable("relay/0", message, new Result.Unavailable("503", "/other")));
+    assertThat(lines).containsExactly("WARN /other cannot be reached: 503");
+  }
+
   private void minutesLater(int minutes) {
     clock.addAndGet(Duration.ofMinutes(minutes).toNanos());
   }
