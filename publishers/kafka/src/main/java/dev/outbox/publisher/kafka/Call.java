@@ -1,5 +1,7 @@
 package dev.outbox.publisher.kafka;
 
+import static java.util.stream.Collectors.groupingBy;
+
 import dev.outbox.publisher.core.Outcome;
 import dev.outbox.publisher.core.Reconnecting.NoConnectionException;
 import dev.outbox.publisher.core.SilentPlaces;
@@ -9,6 +11,7 @@ import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -320,10 +323,11 @@ final class Call {
     }
     nextCheck = now + CHECK_EVERY;
     boolean over = now - start >= timing.deadline();
+    Map<Run, List<Sending>> sent = inFlight.stream().collect(groupingBy(one -> one.item.run));
     for (Run run : outcome.runs()) {
       if (run.isOpen() && (over || isLate(run, now))) {
         if (run.inFlight > 0) {
-          leave(run);
+          leave(run, sent.getOrDefault(run, List.of()));
         } else {
           Place place = run.item(run.delivered()).place();
           outcome.decide(run, run.delivered(), liveness.noAnswer(place));
@@ -338,10 +342,10 @@ final class Call {
   }
 
   /** Leaves all of a key that is in flight to its callbacks. */
-  private void leave(Run run) {
+  private void leave(Run run, List<Sending> sent) {
     int from = run.end();
-    for (Sending sending : List.copyOf(inFlight)) {
-      if (sending.item.run == run && sending.leave()) {
+    for (Sending sending : sent) {
+      if (sending.leave()) {
         inFlight.remove(sending);
         run.inFlight--;
         from = Math.min(from, sending.item.position());

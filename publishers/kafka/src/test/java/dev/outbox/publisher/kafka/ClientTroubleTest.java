@@ -105,6 +105,19 @@ class ClientTroubleTest {
     return Records.place(records.of(message, "t", new FakeProducer().partitions));
   }
 
+  @Test
+  @DisplayName("a call gives up in time on all that it may have been given (P5)")
+  void givesUpOnVeryMany() throws InterruptedException {
+    next.add(new FakeProducer());
+    List<StoredMessage> messages = new ArrayList<>();
+    for (int i = 0; i < 60_000; i++) {
+      messages.add(stored(message("t", "key" + i)));
+    }
+    long start = System.nanoTime();
+    assertThat(impatient.publish(messages)).hasSize(messages.size());
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(20));
+  }
+
   /** Throws it for a record of the key "bad". */
   private static FakeProducer refusing(Throwable thrown) {
     return new FakeProducer(
