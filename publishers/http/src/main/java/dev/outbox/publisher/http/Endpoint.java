@@ -89,8 +89,10 @@ record Endpoint(URI uri, String origin, String name) {
     return origin.startsWith("https:");
   }
 
+  /** A password that is not encoded may have a slash in it: all up to the last @ is hidden. */
   private static IllegalArgumentException wrong(String url, String why) {
-    return new IllegalArgumentException("the URL %s %s".formatted(masked(url), why));
+    String shown = masked(url.replaceFirst("//.*@", "//…@"));
+    return new IllegalArgumentException("the URL %s %s".formatted(shown, why));
   }
 
   /** Without user, password, query and fragment. */

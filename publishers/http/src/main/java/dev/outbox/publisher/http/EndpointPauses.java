@@ -29,12 +29,21 @@ final class EndpointPauses {
       return !trying && until - now <= 0;
     }
 
+    boolean isOver(long now) {
+      return now - until > FORGET_AFTER;
+    }
+
     State tried() {
       return new State(error, pause, until, true);
     }
   }
 
+  private static final int MANY = 1_000;
+
   private final Map<String, State> states = new ConcurrentHashMap<>();
+
+  /** With so many, old ones are forgotten: each message may have an endpoint of its own. */
+  private volatile int forgetAt = MANY;
 
   /**
    * Whether a request may be sent to all of these places now. One that may ends with {@link
@@ -83,12 +92,15 @@ final class EndpointPauses {
    * @param retryAfter how long it asked to be left alone; null: it did not ask
    */
   void inTrouble(String place, String error, @Nullable Duration retryAfter, long now) {
-    states.values().removeIf(state -> now - state.until > FORGET_AFTER);
+    if (states.size() >= forgetAt) {
+      states.values().removeIf(state -> state.isOver(now));
+      forgetAt = Math.max(MANY, 2 * states.size());
+    }
     states.merge(
         place,
         new State(
             error, FIRST_PAUSE.toNanos(), now + pause(retryAfter, FIRST_PAUSE.toNanos()), false),
-        (old, first) -> again(old, error, retryAfter, now));
+        (old, first) -> old.isOver(now) ? first : again(old, error, retryAfter, now));
   }
 
   /** Requests that were on their way together are one trouble. */

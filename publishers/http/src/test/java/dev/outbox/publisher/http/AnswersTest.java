@@ -28,6 +28,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -387,6 +388,21 @@ class AnswersTest {
     gates.works(places);
     assertThat(gates.enter(places, now)).isNull();
     assertThat(gates.enter(places, now)).isNull();
+  }
+
+  @Test
+  @Timeout(30)
+  @DisplayName("very many endpoints in trouble cost no more time each, and old ones are forgotten")
+  void manyInTrouble() {
+    EndpointPauses gates = new EndpointPauses();
+    for (int i = 0; i < 200_000; i++) {
+      gates.inTrouble("endpoint" + i, "busy", null, 0);
+    }
+    long later = Duration.ofMinutes(2).toNanos();
+    gates.inTrouble("endpoint1", "busy", null, later);
+    assertThat(gates.enter(List.of("endpoint1"), later + EndpointPauses.FIRST_PAUSE.toNanos()))
+        .as("a new trouble")
+        .isNull();
   }
 
   // ---- signs of life, and the end

@@ -38,6 +38,8 @@ class SettingsTest {
   void refused() {
     assertRefused(b -> b.url("https://user:s3cret@h/"), "https://…@h/", "Authorization");
     assertRefused(b -> b.url("https://us:s3cret@er@h/?t=s3cret"), "Authorization");
+    assertRefused(b -> b.url("https://user:x/s3cret@h/"), "https://…@h/", "no valid host");
+    assertRefused(b -> b.url("https://user:s3cret?x@h/"), "https://…@h/", "no valid host");
     assertRefused(
         b -> b.url("shop.{aggregateType}"), "shop.{aggregateType}".substring(0, 5), "http://");
     assertRefused(b -> b.url("https://h/#s3cret"), "fragment");

@@ -8,6 +8,7 @@ import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import io.nats.client.Options;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.DisplayName;
@@ -26,10 +27,12 @@ class SettingsTest {
     assertThatThrownBy(
             () -> NatsPublisher.builder().servers("nats://h").timeout(Duration.ofMillis(9)).build())
         .hasMessageStartingWith("timeout is 9ms, allowed is from 1s");
-    assertThatThrownBy(() -> NatsPublisher.builder().servers("nats://u:s3cret@h:port").build())
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("settings of the client")
-        .hasMessageNotContaining("s3cret");
+    for (String url : List.of("nats://u:s3cret@h:port", "nats://u:x/s3cret@h:4222")) {
+      assertThatThrownBy(() -> NatsPublisher.builder().servers(url).build())
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("settings of the client")
+          .hasMessageNotContaining("s3cret");
+    }
     assertThatThrownBy(
             () -> new NatsPublisherProvider().open(Map.of("destination", "{x}"), TIMEOUT))
         .hasMessageContaining("{x}");
