@@ -20,7 +20,9 @@ final class Destinations {
   /** All are looked at with each report and each delivery, so what is more shares one delay. */
   static final int MOST = 1_000;
 
-  private static final String OTHERS = "others";
+  /** No destination has this name. */
+  private static final String OTHERS = "\0others";
+
   private static final long FORGET_AFTER = LONGEST_DELAY.multipliedBy(4).toNanos();
 
   /** A message that is due again has been tried by then, and reported if it was in vain. */
@@ -47,7 +49,7 @@ final class Destinations {
     states.values().removeIf(state -> now - state.reported > FORGET_AFTER);
     State state =
         states.merge(
-            states.size() < MOST || states.containsKey(destination) ? destination : OTHERS,
+            known(destination),
             new State(aggregateType, sequence, FIRST_DELAY.toNanos(), now, now),
             (old, fresh) -> old.again(aggregateType, sequence, now));
     return Duration.ofNanos(state.delay);
@@ -55,7 +57,11 @@ final class Destinations {
 
   /** Whether a destination is known to be in trouble, and messages went elsewhere lately. */
   boolean isAlone(String destination, long now) {
-    return states.containsKey(destination) && now - deliveredAt < LONGEST_DELAY.toNanos();
+    return states.containsKey(known(destination)) && now - deliveredAt < LONGEST_DELAY.toNanos();
+  }
+
+  private String known(String destination) {
+    return states.size() < MOST || states.containsKey(destination) ? destination : OTHERS;
   }
 
   void delivered(String aggregateType, long sequence, long now) {

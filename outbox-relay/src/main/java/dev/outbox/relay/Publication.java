@@ -187,7 +187,7 @@ final class Publication {
   private void oneAtATime() {
     long end = clock.getAsLong() + timeout.toNanos();
     Set<String> stopped = new HashSet<>();
-    for (int i = 0; i < messages.size() && !givenUp && end - clock.getAsLong() > 0; i++) {
+    for (int i = 0; i < messages.size() && !isOver() && end - clock.getAsLong() > 0; i++) {
       StoredMessage message = messages.get(i);
       if (stopped.contains(message.key())) {
         continue;
@@ -204,6 +204,10 @@ final class Publication {
     }
   }
 
+  private boolean isOver() {
+    return givenUp || executor.isShutdown();
+  }
+
   /** Publishes in one call; returns false when the messages may have to be tried one at a time. */
   private boolean publish(List<StoredMessage> some, int first) {
     Broken wrong;
@@ -218,7 +222,7 @@ final class Publication {
       }
       wrong = new Broken(problem, null);
     } catch (Throwable e) { // also errors: one message must not end the relay
-      if (givenUp || executor.isShutdown()) {
+      if (isOver()) {
         return true;
       }
       wrong = thrown(e);

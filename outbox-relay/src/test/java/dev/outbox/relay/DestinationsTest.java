@@ -51,6 +51,8 @@ class DestinationsTest {
     assertThat(report("b", 0)).hasMillis(500);
     assertThat(report("c", 500)).hasMillis(1_000);
     assertThat(report("a1", 500)).hasMillis(1_000);
+    delivered("customer", 600);
+    assertThat(destinations.isAlone("c", 700 * MS)).isTrue();
   }
 
   @Test

@@ -18,7 +18,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.bson.BinaryVector;
 import org.bson.Document;
 import org.bson.codecs.Codec;
 import org.bson.codecs.configuration.CodecProvider;
@@ -53,6 +52,9 @@ record OutboxCollections(
         in.getCollection(names.table("pause")));
   }
 
+  /** The driver has it since version 5.3. */
+  private static final String VECTOR = "org.bson.BinaryVector";
+
   /**
    * A vector is binary data like other: what is none, but is said to be one, cannot be read (C7).
    */
@@ -63,7 +65,9 @@ record OutboxCollections(
                 @Override
                 @SuppressWarnings("unchecked")
                 public <T> @Nullable Codec<T> get(Class<T> type, CodecRegistry registry) {
-                  return type == BinaryVector.class ? (Codec<T>) registry.get(Binary.class) : null;
+                  return type.getName().equals(VECTOR)
+                      ? (Codec<T>) registry.get(Binary.class)
+                      : null;
                 }
               }),
           MongoClientSettings.getDefaultCodecRegistry());

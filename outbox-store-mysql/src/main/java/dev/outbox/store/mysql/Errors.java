@@ -18,7 +18,7 @@ final class Errors {
     return switch (failure.getErrorCode()) {
       // Deadlock; lock wait timeout; NOWAIT; MariaDB: changed since the snapshot; group
       // replication: another server has changed the same, so the commit fails.
-      case 1213, 1205, 3572, 1020, 1180, 3101 -> Trouble.CONFLICT;
+      case 1213, 1205, 3572, 1020, 3101 -> Trouble.CONFLICT;
       // No table, column, schema.
       case 1146, 1054, 1109 -> Trouble.MISSING_SCHEMA;
       // Read-only transaction, server.

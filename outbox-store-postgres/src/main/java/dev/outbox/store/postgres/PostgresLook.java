@@ -150,7 +150,7 @@ record PostgresLook(MessageRows rows, Snapshots snapshots) {
         LowWaterMark.afterRead(
             leases, found.rows, lease -> limits.messages(), snapshots.certified(), moment.horizon);
     // Behind the look, which is sent with the settings that it needs.
-    snapshots.ask(handle, snapshots.certified().known());
+    snapshots.ask(handle, LowWaterMark.of(leases.get(0)).sample());
     boolean areDurable =
         moment.flushed
             || found.rows.stream().allMatch(row -> durable.contains(row.sequence()))

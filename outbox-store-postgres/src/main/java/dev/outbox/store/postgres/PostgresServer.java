@@ -2,6 +2,7 @@ package dev.outbox.store.postgres;
 
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.store.core.internal.PrefixedNames;
+import dev.outbox.store.jdbc.internal.JdbcTransactions;
 import dev.outbox.store.jdbc.internal.Server;
 import dev.outbox.store.jdbc.internal.TableKind;
 import dev.outbox.store.jdbc.internal.UnsupportedDatabase;
@@ -151,9 +152,8 @@ final class PostgresServer extends Server {
 
   /** What the server says of an error besides its text, which is in the server's language. */
   private static Optional<ServerErrorMessage> said(SQLException failure) {
-    return failure instanceof PSQLException refused
-        ? Optional.ofNullable(refused.getServerErrorMessage())
-        : Optional.empty();
+    return Optional.ofNullable(JdbcTransactions.cause(failure, PSQLException.class))
+        .map(PSQLException::getServerErrorMessage);
   }
 
   /** Whether it is one of these functions of the server that has failed. */

@@ -9,9 +9,11 @@ import dev.outbox.store.core.internal.PrefixedNames;
 import dev.outbox.store.jdbc.ErrorsTests;
 import dev.outbox.store.jdbc.internal.Server.Trouble;
 import dev.outbox.store.jdbc.internal.TableKind;
+import java.sql.BatchUpdateException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -83,7 +85,10 @@ class ErrorsTest extends ErrorsTests {
         new PSQLException(
             new ServerErrorMessage(
                 "SFEHLER\0C42501\0Mneue Zeile verletzt Policy für Sicherheit auf Zeilenebene für Tabelle »outbox_message«\0RExecWithCheckOptions\0"));
-    assertThat(server.trouble(refused)).isEqualTo(Trouble.OTHER);
-    assertThat(server.advice(refused)).startsWith("let the table's policies pass all rows");
+    SQLException inBatch = new BatchUpdateException("", "42501", 0, new int[0], refused);
+    for (SQLException failure : List.of(refused, inBatch)) {
+      assertThat(server.trouble(failure)).isEqualTo(Trouble.OTHER);
+      assertThat(server.advice(failure)).startsWith("let the table's policies pass all rows");
+    }
   }
 }

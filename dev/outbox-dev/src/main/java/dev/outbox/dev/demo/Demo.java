@@ -194,8 +194,8 @@ final class Demo {
     ChildJvm a = relay("A");
     ChildJvm b = relay("B");
     Source source = servers.broker.source(Source.Reading.WHOLE);
-    CompletableFuture<Void> reading = CompletableFuture.runAsync(() -> read(source));
-    CompletableFuture<Void> showing = CompletableFuture.runAsync(this::show);
+    CompletableFuture<Void> reading = background("reader", () -> read(source));
+    CompletableFuture<Void> showing = background("progress", this::show);
     ChildJvm first = startShipping();
     List.of(a, b, first).forEach(process -> process.await(STARTED));
     progress.event("relays A and B and a consumer run; the order service starts");
@@ -245,6 +245,17 @@ final class Demo {
     return IntStream.range(0, settings.threads())
         .mapToObj(number -> new Customer(number, place, account, settings))
         .toList();
+  }
+
+  /** Ends when {@link #ended} is set. The JDK's pool may have no thread to spare. */
+  private static CompletableFuture<Void> background(String name, Runnable work) {
+    return CompletableFuture.runAsync(
+        work,
+        task -> {
+          Thread thread = new Thread(task, name);
+          thread.setDaemon(true);
+          thread.start();
+        });
   }
 
   private static void awaitEnd(String what, CompletableFuture<Void> background) {

@@ -14,10 +14,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Makes faults happen, and ends them when they are over. Used by one thread. */
 final class Havoc {
@@ -159,7 +158,7 @@ final class Havoc {
   private final class Server {
     private final String name;
     private final EmbeddedServer server;
-    private CompletableFuture<?> running = CompletableFuture.completedFuture("");
+    private CompletableFuture<@Nullable Void> running = CompletableFuture.completedFuture(null);
     private boolean stopped;
 
     Server(String name, EmbeddedServer server) {
@@ -194,8 +193,18 @@ final class Havoc {
 
     /** On a thread of its own, because it takes seconds. */
     private Optional<String> restart(Duration after) {
-      Executor later = CompletableFuture.delayedExecutor(after.toMillis(), TimeUnit.MILLISECONDS);
-      running = CompletableFuture.runAsync(server::restart, later);
+      CompletableFuture<@Nullable Void> restarted = new CompletableFuture<>();
+      running = restarted;
+      after(
+          after,
+          () -> {
+            var unused =
+                restarted.completeAsync(
+                    () -> {
+                      server.restart();
+                      return null;
+                    });
+          });
       return Optional.of(name);
     }
 

@@ -27,7 +27,8 @@ class SettingsTest {
     assertThatThrownBy(
             () -> NatsPublisher.builder().servers("nats://h").timeout(Duration.ofMillis(9)).build())
         .hasMessageStartingWith("timeout is 9ms, allowed is from 1s");
-    for (String url : List.of("nats://u:s3cret@h:port", "nats://u:x/s3cret@h:4222")) {
+    for (String url :
+        List.of("nats://u:s3cret@h:port", "nats://u:x/s3cret@h:4222", "nats://u:x,s3cret@h:port")) {
       assertThatThrownBy(() -> NatsPublisher.builder().servers(url).build())
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("settings of the client")

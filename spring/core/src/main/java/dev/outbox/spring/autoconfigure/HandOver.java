@@ -153,6 +153,7 @@ final class HandOver
       try {
         isCommitting =
             next instanceof DefaultTransactionStatus status
+                && status.isNewTransaction()
                 && status.getTransaction() instanceof JdbcTransactionObjectSupport transaction
                 && transaction.hasConnectionHolder()
                 && transaction.getConnectionHolder() == holder

@@ -166,6 +166,9 @@ final class FakeDatabase {
                 case "mostDeletedWithLock" -> mostDeletedWithLock;
                 case "lease" -> lease((UUID) a[1], (int) a[3]);
                 case "lockHeld" -> lockHeld((UUID) a[1], (Collection<Lease>) a[2]);
+                case "makeDurable" ->
+                    lockHeld((UUID) a[1], (Collection<Lease>) a[2]).size()
+                        == ((Collection<Lease>) a[2]).size();
                 case "renew" ->
                     lockHeld((UUID) a[1], (Collection<Lease>) a[2]).stream()
                         .map(Lease::bucket)

@@ -227,7 +227,7 @@ class HeldClaimsTest extends HeldTests {
     long sequence = add(1);
     Claim claim = claim();
     assertThat(sequences(claim)).containsExactly(sequence);
-    assertThat(asked()).containsExactly("look", "lockHeld", "readPending", "renew");
+    assertThat(asked()).containsExactly("look", "lockHeld", "readPending", "makeDurable");
     assertThat(settle(claim).lost()).isEmpty();
     assertThat(database.held()).containsExactly(1);
   }
@@ -262,21 +262,21 @@ class HeldClaimsTest extends HeldTests {
   }
 
   @Test
-  @DisplayName("is prolonged after a look that brought what may not be durable")
+  @DisplayName("is written to after a look that brought what may not be durable")
   void notDurable() {
     database.looksAreDurable = false;
     serve(1);
-    assertThat(asked()).containsExactly("look", "look", "renew", "lockHeld", "delete");
+    assertThat(asked()).containsExactly("look", "look", "makeDurable", "lockHeld", "delete");
     serve(1);
     assertThat(asked())
         .as("in one transaction")
-        .containsExactly("look", "renew", "lockHeld", "delete");
+        .containsExactly("look", "makeDurable", "lockHeld", "delete");
     assertThat(claim().messages()).isEmpty();
     assertThat(asked()).as("nothing was brought").containsExactly("look");
   }
 
   @Test
-  @DisplayName("is lost when another took it over after the look, before it was prolonged")
+  @DisplayName("is lost when another took it over after the look, before it was written to")
   void lostAfterTheLook() {
     database.looksAreDurable = false;
     serve(1);
@@ -284,7 +284,7 @@ class HeldClaimsTest extends HeldTests {
     database.afterLook = leases -> leases.forEach(lease -> database.lose(lease.bucket()));
     add(1);
     assertThat(claim().messages()).isEmpty();
-    assertThat(asked()).containsExactly("look", "renew", "lockHeld");
+    assertThat(asked()).containsExactly("look", "makeDurable", "lockHeld");
   }
 
   @Test

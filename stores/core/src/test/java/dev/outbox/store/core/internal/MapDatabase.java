@@ -474,7 +474,7 @@ final class MapDatabase
     List<Row> rows = new ArrayList<>();
     for (Lease lease : leases) {
       in(lease.bucket(), Status.PENDING, 0)
-          .map(message -> row(message, message.isDue(now) ? null : Status.SCHEDULED))
+          .map(message -> message.isDue(now) ? row(message) : toMove(message, Status.SCHEDULED))
           .takeWhile(
               row -> room.take(row.bucket(), row instanceof Claimable c ? c.payloadSize() : 0))
           .forEach(rows::add);
@@ -493,7 +493,7 @@ final class MapDatabase
       in(lease.bucket(), Status.SCHEDULED, 0)
           .filter(message -> message.isDue(now))
           .sorted(Comparator.comparing((Message message) -> message.availableAt))
-          .map(message -> row(message, null))
+          .map(this::row)
           .takeWhile(
               row -> room.take(row.bucket(), row instanceof Claimable c ? c.payloadSize() : 0))
           .forEach(rows::add);
@@ -501,12 +501,15 @@ final class MapDatabase
     return rows;
   }
 
-  private Row row(Message message, Status targetOfFreeKey) {
-    Status target = blockedKeys.containsKey(message.key) ? Status.BLOCKED : targetOfFreeKey;
-    return target == null
-        ? claimable(message)
-        : new ToMove(
-            bucket(message.key), message.sequence, message.key, message.status, message.id, target);
+  private Row row(Message message) {
+    return blockedKeys.containsKey(message.key)
+        ? toMove(message, Status.BLOCKED)
+        : claimable(message);
+  }
+
+  private static ToMove toMove(Message message, Status target) {
+    return new ToMove(
+        bucket(message.key), message.sequence, message.key, message.status, message.id, target);
   }
 
   private Claimable claimable(Message message) {

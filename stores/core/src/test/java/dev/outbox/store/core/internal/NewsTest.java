@@ -77,7 +77,7 @@ class NewsTest extends HeldTests {
     announce(add(2), 2);
     Claim claim = claim();
     assertThat(sequences(claim)).containsExactly(unknown, last);
-    assertThat(database.asked).anyMatch(asked -> asked.endsWith("renew"));
+    assertThat(database.asked).anyMatch(asked -> asked.endsWith("makeDurable"));
   }
 
   @Test
